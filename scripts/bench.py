@@ -14,7 +14,7 @@ from math import inf
 from statistics import median
 from typing import Any
 
-from . import installed
+from . import bench_passes, installed
 
 USER = installed.fresh_user_folder() if __name__ == "__main__" else None
 
@@ -161,6 +161,13 @@ def baked(path: str) -> float:
     ))  # fmt: skip
 
 
+def bench_passes_of() -> None:
+    """Tasks over frames, four limbs of a rig of 20 bones: in passes, each the time to step through the frames once"""
+    for count in (200, 3000):
+        for name, (taken, once) in bench_passes.measured(count).items():
+            say(f"{count:5} frames  {name:30}{taken / once:6.1f} passes  {taken:6.2f} s")
+
+
 def bench_overrides() -> None:
     """Six library overrides of a rig of 300 bones without limbs, with the extension and without it: seconds, medians"""
     library = kept(partial(new_limbs, 0, others=299))
@@ -177,6 +184,7 @@ def overridden(library: str, has_extension: bool) -> list[float]:
     path = f"{folder.name}/overrides.blend"
     with bpy.data.libraries.load(library, link=True) as (_, names):
         names.objects = ["Rig"]
+    bpy.context.scene.collection.objects.link(names.objects[0])  # from 5.3 on, only what is shown is overridden
     make = partial(names.objects[0].override_hierarchy_create, bpy.context.scene, bpy.context.view_layer)
     took = [seconds(lambda: [make() for _ in range(6)]), seconds(partial(bpy.ops.wm.save_as_mainfile, filepath=path))]
     return [*took, seconds(partial(opened, path))]

@@ -25,7 +25,7 @@ LIMIT = 1200
 """Seconds after which a command is taken for hung: Blender can wait for ever outside of Python's reach."""
 
 NOTHING_FITS = f"""\
-Blender is a Python module for Python 3.11 (Blender 4.2 and 4.5) and for Python 3.13 (5.2), and python3 is {MACHINE}.
+Blender is a Python module for Python 3.11 (Blender 4.2, 4.5) and Python 3.13 (5.2, 5.3), and python3 is {MACHINE}.
 Install one of the two, then name it: make PYTHON=python3.11 {" ".join(sys.argv[1:2])}"""
 
 SCRIPTS = ("bench", "demo", "sample", "pictures")

@@ -19,9 +19,9 @@ from ..blender.stepping import times_of
 from ..blender.types import scene_of
 from ..limb.settings import SLIDER
 from ..limb.storage import path_to_influence
+from ..poses.reading import Evaluated
 from .frames import shot, step_apart
 from .method import Method
-from .recording import Evaluated
 
 Array = NDArray[Any]
 

@@ -14,7 +14,7 @@ from ..blender.editing import set_frame
 from ..blender.stepping import stepping
 from ..blender.types import scene_of
 from ..limb.words import Refused
-from .recording import Evaluated
+from ..poses.reading import Evaluated
 
 Reading = Callable[[Evaluated], Callable[[int], None]]
 """Makes what reads the frame of a number, as long as the evaluated objects are not made anew."""

@@ -26,10 +26,10 @@ from ..limb.storage import chain_bones, limbs_of
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..limb.words import Message, Refused
 from ..live import refresh
+from ..poses.reading import Evaluated, Recording, new_recording, poses_of, readers_of
 from ..tasks.removing import remove
 from .frames import shot, step_apart
 from .method import Method, is_live_limb
-from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
 from .results import ChannelTrack, LimbTrajectory, bones_read, evaluated_trajectories, in_rotation_mode
 

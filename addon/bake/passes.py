@@ -21,10 +21,10 @@ from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
 from ..limb.settings import SLIDER
 from ..limb.storage import bones_of_limb, has_slider, path_to_influence
+from ..poses.reading import Recording, new_recording, readers_of
 from ..rigging.feet import foot_follows
 from .frames import Step, shot, step_apart
 from .method import Method, is_live_limb, levels_among, strange_constraints
-from .recording import Recording, new_recording, readers_of
 from .results import (
     Key,
     LimbTrajectory,

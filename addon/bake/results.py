@@ -10,17 +10,26 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
+from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels
 from ..blender.types import path_to_bone
-from ..limb.solving import Solution, at_rest, frames_below, own_size, scaled_bones, scales_of, solve
+from ..limb.solving import Solution, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
 from ..limb.table import Limb, joints_in
 from ..limb.transforms import own_transforms, rigid, turns_of
+from ..poses.reading import (
+    Recording,
+    Rig,
+    channel_of,
+    followed_places,
+    limb_frames,
+    own_limb_turns,
+    poses_of,
+    worlds_of,
+)
 from ..rigging.feet import following_bones
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
 from ..tasks.status import MISSED, ROUNDING
-from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 Key = tuple[Any, str]
@@ -115,8 +124,8 @@ def _by_limb(
 def _trajectories(
     recording: Recording, rig: Rig, keys_of_rig: Callable[[Recording, Rig, Array, Array], RigKeys]
 ) -> Iterator[LimbTrajectory]:
-    worlds = worlds_of(recording, rig.object)[:, None] @ _frames(recording, rig)
-    targets = _places(recording, rig, 0)
+    worlds = worlds_of(recording, rig.object)[:, None] @ limb_frames(recording, rig)
+    targets = followed_places(recording, rig, 0)
     sizes = np.linalg.norm(worlds[..., :3, :3], axis=2)
     lengths = np.array([sum(limb.geometry.lengths) for limb in rig.table.limbs])
     slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
@@ -137,47 +146,20 @@ def _trajectories(
         )
 
 
-def _frames(recording: Recording, rig: Rig) -> Array:
-    """Where the frames G of limbs are in their armature, ``(frames, limbs, 4, 4)``."""
-    parents = np.tile(np.eye(4), (recording.frames, len(rig.lasts), 1, 1))
-    for row, limb in enumerate(rig.table.limbs):
-        parent = rig.object.data.bones[limb.bones[0]].parent
-        if parent:
-            parents[:, row] = poses_of(recording, rig.object, parent.name)
-    return frames_below(rig.table, rig.object, parents)
-
-
-def _places(recording: Recording, rig: Rig, which: int) -> Array:
-    """Where targets (0) or poles (1) are in the world, ``(frames, limbs, 3)``; not a number where there is none."""
-    places = np.full((recording.frames, len(rig.lasts), 3), np.nan)
-    for row, limb in enumerate(rig.table.limbs):
-        ob, bone = limb.follow.pairs[which]
-        if ob is not None and (which == 0 or rig.table.is_poled[row]):
-            places[:, row] = places_of(recording, ob, bone)
-    return places
-
-
 def _solved(recording: Recording, rig: Rig, worlds: Array, targets: Array) -> RigKeys:
     """The solution for all limbs of a rig; ``worlds`` are their frames G in the world."""
     is_plain = bool((rig.sliders["influence"] >= 1.0).all() and np.isfinite(targets).all())
-    own = None if is_plain else _own_turns(recording, rig)
+    own = None if is_plain else own_limb_turns(recording, rig)
     into = inverted_all(worlds)
-    poles = applied(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
+    poles = (
+        applied(into, followed_places(recording, rig, 1))
+        if rig.table.is_poled.any()
+        else np.full(targets.shape, np.nan)
+    )
     solution = solve(rig.table, applied(into, targets), poles, rig.sliders, own)
     tips = joints_in(rig.table, solution.turns, solution.stretch)[..., -1, :]
     tracks = [_tracks_of(solution, recording, rig, row) for row in range(len(rig.lasts))]
     return RigKeys(tracks, applied(worlds, tips), set())
-
-
-def _own_turns(recording: Recording, rig: Rig) -> Array:
-    """The bones' own (FK) rotations, ``(frames, limbs, segments, 4)``."""
-    own = at_rest(rig.table, recording.frames)
-    for row, limb in enumerate(rig.table.limbs):
-        for k, name in enumerate(limb.bones):
-            mode = rig.object.pose.bones[name].rotation_mode
-            channels = channel_of(recording, rig.object, name, rotation_channel(mode))
-            own[:, row, k] = np.stack(to_quaternion(mode, [*channels.T], ARRAYS), axis=-1)
-    return own
 
 
 def _tracks_of(solution: Solution, recording: Recording, rig: Rig, row: int) -> list[ChannelTrack]:

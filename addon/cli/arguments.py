@@ -126,6 +126,9 @@ def _add_bake(command: argparse.ArgumentParser) -> None:
     command.add_argument("--remove", action="store_true", help="remove the limbs once they are keys")
     command.add_argument("--new-action", action="store_true", help="put keys into a copy of the rig's action")
     command.add_argument("--make-local", action="store_true", help="make what is linked a part of the file first")
+    command.add_argument(
+        "--skip-existing", action="store_true", help="leave out files whose output is there: go on where a run stopped"
+    )
 
 
 def _add_contacts(command: argparse.ArgumentParser) -> None:
@@ -135,14 +138,14 @@ def _add_contacts(command: argparse.ArgumentParser) -> None:
         type=_positive,
         default=HEIGHT,
         metavar="SHARE",
-        help=f"how high above their floor tip and toe still stand, as a share of the limb's length ({HEIGHT})",
+        help=f"how high above their floor heel and toe still stand, as a share of the limb's length ({HEIGHT})",
     )
     command.add_argument(
         "--speed",
         type=_positive,
         default=SPEED,
         metavar="SHARE",
-        help=f"how fast they may slide there, as a share of the limb's length in a second ({SPEED})",
+        help=f"how fast they may slide there, as a share of the fastest that they go in a step ({SPEED})",
     )
 
 
@@ -186,7 +189,11 @@ def _add_output(command: argparse.ArgumentParser, is_required: bool) -> None:
 
 def _check(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     if getattr(arguments, "output", None) is None:
+        if getattr(arguments, "skip_existing", False):
+            command.error("--skip-existing needs -o: with --in-place every output is there")
         return
+    if _names_folder(arguments.output) and Path(arguments.output).is_file():
+        command.error(f"{arguments.output} is a file, not a folder: leave the slash out, or give another -o")
     outputs = [output_of(source, arguments) for source in arguments.inputs]
     if len({output.resolve() for output in outputs}) < len(outputs):
         command.error("several files would be written to one: give -o a folder, and files of different names")
@@ -200,8 +207,12 @@ def output_of(source: Path, arguments: argparse.Namespace) -> Path:
     if arguments.in_place:
         return source
     out = Path(os.path.abspath(arguments.output))
-    is_file = out.suffix.lower() == ".blend" and not out.is_dir()
+    is_file = out.suffix.lower() == ".blend" and not out.is_dir() and not _names_folder(arguments.output)
     return out if is_file else out / source.name
+
+
+def _names_folder(text: str) -> bool:
+    return text.endswith(("/", os.sep))
 
 
 def _path(text: str) -> Path:

@@ -45,6 +45,9 @@ def run(arguments: Namespace) -> int:
 
 def _guarded(arguments: Namespace, source: Path) -> int:
     """Run a command on one file, and say what went wrong."""
+    if getattr(arguments, "skip_existing", False) and (output := output_of(source, arguments)).exists():
+        _print(arguments, source, {"output": str(output), "skipped": True})
+        return DONE
     try:
         warnings = open_shot(source, arguments)
         warnings += unmatched(arguments)
@@ -64,8 +67,8 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         return _failed(arguments, source, f"a fault of this program, nothing was written: {what}")
     for line in lines:
         _print(arguments, source, line)
-    if arguments.strict and (warnings or any(_is_wrong(line) for line in lines)):
-        say(f"{source}: --strict found something: {_wrong_limbs(lines) or warnings[0]}")
+    if arguments.strict and (warnings or any(_is_wrong(arguments, line) for line in lines)):
+        say(f"{source}: --strict found something: {_wrong_limbs(arguments, lines) or warnings[0]}")
         return FOUND
     return DONE
 
@@ -81,12 +84,14 @@ def _print(arguments: Namespace, source: Path, line: Line) -> None:
     print(json.dumps({"command": arguments.command, "file": str(source), **line}), flush=True)
 
 
-def _is_wrong(line: Line) -> bool:
-    return bool(line.get("unreached") or line.get("problem"))
+def _is_wrong(arguments: Namespace, line: Line) -> bool:
+    """Whether a limb misses, has a problem, or, in a report, stands still where the extension is not installed."""
+    lives_on_us = arguments.command == "report" and line.get("mode") == "LIVE"
+    return bool(line.get("unreached") or line.get("problem") or lives_on_us)
 
 
-def _wrong_limbs(lines: list[Line]) -> str:
-    return ", ".join(f"{line['object']}:{line['limb']}" for line in lines if _is_wrong(line))
+def _wrong_limbs(arguments: Namespace, lines: list[Line]) -> str:
+    return ", ".join(f"{line['object']}:{line['limb']}" for line in lines if _is_wrong(arguments, line))
 
 
 def unmatched(arguments: Namespace) -> list[str]:
@@ -128,7 +133,7 @@ def contacts(arguments: Namespace, source: Path) -> list[Line]:
     lasts = limbs_chosen(arguments, editable=False)
     listed = find_contacts_of(lasts, arguments)
     lines = contact_lines(lasts, listed)
-    if lines and not any(of_limb.spans for of_limb in listed):
+    if lines and not any(of_limb.contacts for of_limb in listed):
         say(f"{source}: {NOT_LOW}")
     if arguments.in_place or arguments.output:
         return _saved(arguments, source, lines, mark_contacts(scene_of(bpy.context), listed))

@@ -10,9 +10,9 @@ from bpy.types import PoseBone
 
 from ..blender.types import scene_of
 from ..limb.storage import mode_of
-from ..poses.contacts import slide_of
+from ..poses.contacts import SOLE
 from ..poses.tip_paths import TipReader, path_of, tips_over
-from ..tasks.contact_markers import Contacts, contacts_known, find_contacts, readable_limbs_beside
+from ..tasks.contact_markers import Contacts, contacts_known, contacts_on, find_contacts, readable_limbs_beside
 from ..tasks.holding import hold_tips
 from .interrupting import check_not_interrupted
 from .reporting import contact_words, frames_of
@@ -49,20 +49,20 @@ def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     known = contacts_known(
         scene_of(bpy.context), [last for last in lasts if last in limbs], frames, _paths(limbs, frames)
     )
-    known = [contacts for contacts in known if contacts.spans]
+    known = [contacts for contacts in known if contacts.contacts]
     if not known:
         return []
     report = hold_tips(
         bpy.context,
         [contacts.last for contacts in known],
-        [contacts.spans for contacts in known],
+        [[span for contact in contacts.contacts for span in contact.spans_on(SOLE)] for contacts in known],
         arguments.ease,
         is_mean=True,
     )
     for warning in report.warnings:
         say(warning)
     paths = _paths([contacts.last for contacts in known], frames)
-    return [_line(contacts, paths[contacts.last].tip, frames) for contacts in known]
+    return [_line(contacts, paths[contacts.last], frames) for contacts in known]
 
 
 def _paths(limbs: list[PoseBone], frames: list[float]) -> dict[PoseBone, Any]:
@@ -70,9 +70,9 @@ def _paths(limbs: list[PoseBone], frames: list[float]) -> dict[PoseBone, Any]:
     return {last: path_of(row, TipReader(last).size) for last, row in zip(limbs, rows, strict=True)}
 
 
-def _line(contacts: Contacts, tip: Any, frames: list[float]) -> Line:
+def _line(contacts: Contacts, path: Any, frames: list[float]) -> Line:
     last, before = contacts.last, contacts.slide
-    now = contacts._replace(slides=[slide_of(tip, frames, span) for span in contacts.spans])
+    now = contacts_on(last, contacts.contacts, path, frames)
     return {
         "object": last.id_data.name,
         "limb": last.name,

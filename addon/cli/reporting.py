@@ -89,9 +89,17 @@ def _line(last: PoseBone, states: list[State], contacts: Contacts | None) -> Lin
 
 
 def contact_words(contacts: Contacts | None) -> Line:
-    """How far a tip slides in contact at most, nothing without contacts, and in each."""
-    pairs = zip(contacts.spans, contacts.slides, strict=True) if contacts else ()
-    listed = [{"from": span.first, "to": span.last, "slide": slide} for span, slide in pairs]
+    """How far a sole slides in contact at most, nothing without contacts; in each, and where its phases begin."""
+    pairs = zip(contacts.contacts, contacts.slides, strict=True) if contacts else ()
+    listed = [
+        {
+            "from": contact.span.first,
+            "to": contact.last,
+            "slide": slide,
+            "phases": [{"from": phase.first, "on": phase.on} for phase in contact.phases],
+        }
+        for contact, slide in pairs
+    ]
     return {"slide": contacts.slide if contacts and listed else None, "contacts": listed}
 
 

@@ -13,7 +13,7 @@ from ..blender.types import has_bone, path_to_bone, takes_bones
 from ..limb.rest_geometry import RestGeometry, rest_geometry
 from ..limb.storage import bones_of_limb, chain_bones, check_parents, is_limb, is_orphaned, is_ours, limbs_of
 from ..limb.tips import foot_of
-from ..limb.words import Refused
+from ..limb.words import MOVED, Refused
 
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
@@ -42,7 +42,7 @@ def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies 
     _check_movers(chain, dependencies or Dependencies())
     starts = bones_of_limb(last, segments)
     for bone in chain:
-        _check_channels(bone, sum(lengths), bone in starts)
+        _check_channels(bone, sum(lengths), bone in starts, slides=bone == chain[0])
 
 
 def check_planar(geometry: RestGeometry) -> None:
@@ -113,19 +113,19 @@ def conflicts_of(last: PoseBone) -> list[Any]:
     return [mover for mover in movers if hasattr(mover, "influence") and not is_ours(mover)]
 
 
-def _check_channels(bone: PoseBone, length: float, turns: bool) -> None:
-    """Refuse a bone of a limb that is moved or scaled by its own channels, or a twist bone that is turned."""
-    is_moved = not (bone.bone.use_connect and bone.parent) and bone.location.length > AT_REST * length
+def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) -> None:
+    """Refuse a bone of a limb that is scaled by its own channels, or moved where it is not the first, which ``slides``;
+    or a twist bone that is turned."""
+    is_moved = not slides and not (bone.bone.use_connect and bone.parent) and bone.location.length > AT_REST * length
     is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > AT_REST
     path, limits = path_to_bone(bone.name), {"location": AT_REST * length, "scale": AT_REST}
     for curve in curves_everywhere(bone.id_data, muted=False):
         name = curve.data_path.removeprefix(f"{path}.")
         if curve.data_path.startswith(path) and name in limits and _span(curve) > limits[name]:
-            is_moved |= name == "location" and not bone.bone.use_connect
+            is_moved |= name == "location" and not (slides or bone.bone.use_connect)
             is_scaled |= name == "scale"
     if is_moved or is_scaled:
-        by = "'{bone}' is moved by its own location: clear that" if is_moved else "'{bone}' is scaled: clear that"
-        raise Refused(by, bone=bone.name)
+        raise Refused(MOVED if is_moved else "'{bone}' is scaled: clear its scale", bone=bone.name)
     own: Any = bone.matrix_basis
     if not turns and own.to_quaternion().angle > 1e-3:
         raise Refused("Twist bone '{bone}' is turned: clear its rotation", bone=bone.name)

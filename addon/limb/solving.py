@@ -1,8 +1,8 @@
 """From a rig as Blender evaluated it to the rotations of its limbs: gather, and solve all at once by arrays.
 
 A `Table` holds what does not change while limbs move. What does is read of an evaluated rig: `frames_now` (where each
-limb's frame G is), `places` (targets and poles), `sliders` and `own_turns` (the bones' FK pose). `solve` takes these,
-or the same for many frames, stacked in front: frames x limbs is one call."""
+limb's frame G is, with the first bone's own location), `places` (targets and poles), `sliders` and `own_turns` (the
+bones' FK pose). `solve` takes these, or the same for many frames, stacked in front: frames x limbs is one call."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
-from .settings import SLIDERS
-from .storage import bones_of_limb, chain_bones, has_slider
+from .settings import ALL, SLIDERS, TWISTS
+from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, Limb, Table, table_of
 from .tips import rest_matrix
-from .transforms import unposed
+from .transforms import own_location, unposed
 
 Array = NDArray[Any]
 
@@ -49,25 +49,38 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
     parents = poses[table.parents]
     parents[table.parents == ABSENT] = np.eye(4)
-    return frames_below(table, evaluated, parents)
+    return frames_below(table, evaluated, parents, locations_now(table, evaluated))
 
 
-def frames_below(table: Table, ob: ArmatureObject, parents: Array) -> Array:
+def locations_now(table: Table, rig: ArmatureObject) -> Array | None:
+    """The locations of the limbs' first bones as their channels say, (n, 3); None where all are at 0."""
+    bones = rig.pose.bones
+    locations = {row: bones[table.limbs[row].bones[0]].location[:] for row in table.loose}
+    if not any(number for location in locations.values() for number in location):
+        return None
+    return np.array([locations.get(row, (0.0, 0.0, 0.0)) for row in range(len(table.limbs))])
+
+
+def frames_below(table: Table, ob: ArmatureObject, parents: Array, locations: Array | None) -> Array:
     """Where the frame G of each limb is in the armature, (..., n, 4, 4), where the parents of their first bones have
-    these poses (..., n, 4, 4); the identity stands for no parent."""
+    these poses (..., n, 4, 4) and these have these locations (..., n, 3), if any; the identity stands for no parent."""
     frames: Array = parents @ table.to_parent
+    if locations is not None:
+        frames[..., :3, 3] += (frames[..., :3, :3] @ table.axes @ locations[..., None])[..., 0]
     for row in table.not_plain:
         geometry = table.limbs[row].geometry
         first = ob.data.bones[geometry.names[0]]
-        frames[..., row, :, :] = unposed(first, parents[..., row, :, :]) @ inverted(geometry.rest[0]) @ geometry.frame
+        location = None if locations is None else locations[..., row, :]
+        carried = unposed(first, parents[..., row, :, :], location)
+        frames[..., row, :, :] = carried @ inverted(geometry.rest[0]) @ geometry.frame
     return frames
 
 
 def carry_of(first: PoseBone) -> Array:
-    """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own, in
-    the armature (4, 4)."""
+    """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own but
+    its location, in the armature (4, 4)."""
     above = np.array(first.parent.matrix, float) if first.parent else None
-    carry: Array = unposed(first.bone, above) @ inverted(squared(rest_matrix(first.bone)))
+    carry: Array = unposed(first.bone, above, own_location(first)) @ inverted(squared(rest_matrix(first.bone)))
     return carry
 
 
@@ -100,11 +113,17 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
     """The sliders of limbs by name, (n) each; a feature that a limb lacks is at its default."""
     bones: Any = evaluated.pose.bones
     rows = [bones[limb.last] for limb in table.limbs]
-    values = {}
+    values: dict[str, Array] = {}
+    absent: dict[float, Array] = {}  # what is at the same default shares its numbers
     for slider in SLIDERS:
         key = slider.key
         if slider not in table.sliders:
-            values[slider.name] = np.full(len(rows), slider.default, float)
+            if slider.default not in absent:
+                absent[slider.default] = np.full(len(rows), slider.default, float)
+            values[slider.name] = absent[slider.default]
+            continue
+        if slider.bone != ALL:
+            values[slider.name] = np.array([value_in(bone, slider) for bone in rows], float)
             continue
         try:
             values[slider.name] = np.array([bone[key] for bone in rows], float)  # `get` takes twice as long
@@ -194,6 +213,9 @@ def into_limbs(table: Table, evaluated: ArmatureObject) -> Array:
     poses = read_matrices(evaluated)
     inverses = np.array([_inverse(poses[parent]) if parent != ABSENT else np.eye(4) for parent in table.carriers])
     into: Array = table.from_parent @ inverses[table.carrier_of_limb]
+    locations = locations_now(table, evaluated)
+    if locations is not None:
+        into[:, :3, 3] -= (table.axes @ locations[..., None])[..., 0]
     return into
 
 
@@ -258,6 +280,10 @@ def _pose_batch(
     if batch.is_limited or sliders["softness"].any() or sliders["stretch"].any():
         softness, stretch = sliders["softness"].clip(0.0, 1.0), sliders["stretch"].clip(0.0, 1.0)
         settings = settings._replace(softness=softness, stretch=stretch)
+    twists = [sliders[twist.name] for twist in TWISTS[: len(batch.reference.lengths)]]
+    if any(twist.any() for twist in twists):
+        halves = [twist * batch.outwards / 2.0 for twist in twists]
+        settings = settings._replace(twist=tuple((np.cos(half), np.sin(half)) for half in halves))
     if own is not None:
         settings = settings._replace(influence=sliders["influence"].clip(0.0, 1.0))
     is_poled = (batch.is_poled & (sliders["pole"] > 0.5))[..., None] if batch.plane is Plane.POLE else np.zeros(1, bool)

@@ -49,6 +49,8 @@ class Limb(NamedTuple):
     choices: dict[str, Any]
     is_plain: bool  # whether its first bone inherits all of its parent's transform
     to_parent: Array  # (4, 4): takes G to the pose of the parent, if it does
+    axes: Array  # (3, 3): those of the first bone at rest, in G, by columns
+    is_connected: bool  # whether its first bone begins where its parent ends, so that it has no location of its own
 
 
 class Batch(NamedTuple):
@@ -85,6 +87,8 @@ class Table(NamedTuple):
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     from_parent: Array  # (n, 4, 4): and back
     not_plain: tuple[int, ...]  # the rows of limbs that inherit in another way
+    axes: Array  # (n, 3, 3): those of the first bones at rest, in G, by columns
+    loose: tuple[int, ...]  # the rows of limbs whose first bones may have a location of their own
     batches: tuple[Batch, ...]  # the limbs by kind
     singles: tuple[Single, ...]
     is_poled: Array  # (n,): whether there is a pole, and the plane is its
@@ -112,6 +116,8 @@ def limb_of(last: PoseBone) -> Limb:
         choices=choices,
         is_plain=bool(plain or parent is None),
         to_parent=to_parent,
+        axes=geometry.frame[:3, :3].T @ geometry.rest[0][:3, :3],
+        is_connected=bool(first.bone.use_connect and parent),
     )
 
 
@@ -139,6 +145,8 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         to_parent=np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
         from_parent=np.array([inverted(limb.to_parent) for limb in limbs]).reshape(-1, 4, 4),
         not_plain=tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
+        axes=np.array([limb.axes for limb in limbs]).reshape(-1, 3, 3),
+        loose=tuple(row for row, limb in enumerate(limbs) if not limb.is_connected),
         batches=batches,
         singles=tuple(_single(row, batches) for row in range(len(limbs))),
         is_poled=is_poled,

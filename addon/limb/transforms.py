@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bpy.types import Bone
+from bpy.types import Bone, PoseBone
 from mathutils import Matrix
 from numpy.typing import NDArray
 
@@ -21,13 +21,26 @@ RIGID = 1e-7
 """How far from 1 the scale of a parent may be without being one."""
 
 
-def unposed(bone: Bone, above: Array | None) -> Array:
-    """Where a bone is without channels of its own, in the armature ``(..., 4, 4)``, below these poses of its parent."""
+def unposed(bone: Bone, above: Array | None, location: Array | None = None) -> Array:
+    """Where a bone is without channels of its own but its ``location`` ``(..., 3)``, in the armature ``(..., 4, 4)``,
+    below these poses of its parent."""
     if above is None:
-        return _rest_in_parent(bone)
+        placed = np.array(_rest_in_parent(bone))
+        axes = placed[:3, :3] if bone.use_local_location else np.eye(3)
+        placed[:3, 3] += axes @ (np.zeros(3) if location is None else location)
+        return placed
+    moved = np.tile(np.eye(4), (*above.shape[:-2], 1, 1))
+    if location is not None:
+        moved[..., :3, 3] = location
     if above.ndim == 2 or not _inherits_plainly(bone, above):
-        return _by_blender(bone, above, np.broadcast_to(np.eye(4), above.shape), invert=False)
-    return above @ _rest_in_parent(bone)
+        return _by_blender(bone, above, moved, invert=False)
+    return above @ _rest_in_parent(bone) @ moved
+
+
+def own_location(bone: PoseBone) -> Array:
+    """The location that a bone's own channels say (3): none where it is connected."""
+    is_connected = bone.bone.use_connect and bone.parent
+    return np.zeros(3) if is_connected else np.array(bone.location[:], float)
 
 
 def own_transforms(bone: Bone, above: Array | None, poses: Array) -> Array:

@@ -12,6 +12,10 @@ _translations: Any = translations  # whose functions return nothing, say the stu
 SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
 
 
+MOVED = "'{bone}' is moved by its own location: clear that"
+"""Of a limb, only the first bone may be."""
+
+
 class Message:
     """A sentence, or a part of one: ``values``, which may be messages too, fill the ``{names}`` of its ``template``."""
 

@@ -1,29 +1,48 @@
-"""When a foot stands on the ground, by its paths over frames; how far it slides there. Knows nothing of Blender."""
+"""When a foot stands on the ground, on its heel, its sole or its toe, by the paths of these; how far it slides there.
+Knows nothing of Blender.
+
+Lengths count in lengths of the limb, and times in paces: what the limb's sole needs for one of these at its fastest,
+about a quarter of a second of a walk. So a mouse and a giant stand by the same numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
 HEIGHT = 0.05
-"""How high above its floor tip and toe still stand, in lengths of their limb."""
+"""How high above its floor what of a sole is lowest still stands, in lengths of its limb."""
 
-SPEED = 0.5
-"""How fast they may go there, in lengths of their limb in a second: a foot of a capture that slides is not still."""
+SPEED = 0.15
+"""How fast it may go there, as a part of the fastest that the sole goes shortly before or after."""
 
-SHORTEST = 0.1
-"""Seconds below which nothing is a contact."""
+TIGHT = 0.5
+"""The part of both below which a contact has to get somewhere, to count as far as these."""
 
-SMOOTH = 0.08
-"""Seconds over which paths are averaged before speeds are taken: captures are noisy."""
+FLAT = 0.02
+"""How high heel or toe may be where both are down, in lengths of the limb."""
+
+LEAST = 1.0
+"""The slowest that the fastest counts as, in lengths of the limb in a second, of a limb that takes no step."""
+
+STEPS = 98.0
+"""The per cent of frames that are not the fastest: fewer jump, as captures do."""
+
+NEAR, SPREAD, SHORTEST, BESIDE = 3.0, 0.17, 0.4, 0.5
+"""In paces: how far away the fastest is looked for, over how much speeds are taken, the shortest contact, and for how
+long before and after it nothing is lower than a floor."""
 
 LOW = 10.0
 """The per cent of frames in which something is at its floor or below it."""
+
+HEEL, SOLE, TOE = "heel", "sole", "toe"
+"""What a foot stands on: the phases of a contact. What has no foot stands on its sole."""
 
 
 class Span(NamedTuple):
@@ -33,54 +52,128 @@ class Span(NamedTuple):
     last: int
 
 
+class Phase(NamedTuple):
+    """From which frame on a foot stands on what."""
+
+    first: int
+    on: str
+
+
+class Contact(NamedTuple):
+    """The phases of a contact, of which there is one at least, in order; and its last frame, which is in it."""
+
+    phases: tuple[Phase, ...]
+    last: int
+
+    @property
+    def span(self) -> Span:
+        """All of its frames."""
+        return Span(self.phases[0].first, self.last)
+
+    def spans_on(self, *kinds: str) -> list[Span]:
+        """The frames of each phase of these kinds."""
+        ends = [*(phase.first - 1 for phase in self.phases[1:]), self.last]
+        return [Span(phase.first, end) for phase, end in zip(self.phases, ends, strict=True) if phase.on in kinds]
+
+
 class Path(NamedTuple):
-    """Where the tip and the toe of a limb are in the world in each frame, (frames, 3) each; without a toe, they are
-    the same. ``size`` is the limb's length there."""
+    """Where the tip of a limb is in the world in each frame, (frames, 3), and the points of its sole, (points, frames,
+    3): heel, ball and toe; what has no foot stands on one point. ``size`` is the limb's length there."""
 
     tip: Array
-    toe: Array
+    sole: Array
     size: float
 
 
 def floor_of(paths: Sequence[Path]) -> float:
-    """The height that the toes of limbs of one rig stand at."""
-    return min(float(np.percentile(path.toe[:, 2], LOW)) for path in paths)
+    """The height that limbs of one rig stand at."""
+    return min(float(np.percentile(path.sole[:, :, 2].min(axis=0), LOW)) for path in paths)
 
 
 def contacts_of(
     path: Path, frames: Sequence[float], rate: float, floor: float, height: float = HEIGHT, speed: float = SPEED
-) -> list[Span]:
-    """When tip and toe of a limb are both low and slow. ``frames`` are in order and evenly apart, ``rate`` of them a
-    second; ``floor`` is what the toes of the rig stand on, from `floor_of`."""
-    if len(frames) < 3:
+) -> list[Contact]:
+    """When any point of a sole is low and slow: near the ground that it came down to, or that the rig stands on.
+    ``frames`` are in order and evenly apart, ``rate`` of them a second; ``floor`` is what the rig stands on, from
+    `floor_of`."""
+    if len(frames) < 3 or not path.size > 0.0:
         return []
-    step = (frames[-1] - frames[0]) / (len(frames) - 1)
-    per_second, count = rate / step, max(1, round(SMOOTH * rate / step / 2.0))
-    is_in_contact = np.ones(len(frames), bool)
-    for points, ground in ((path.tip, float(np.percentile(path.tip[:, 2], LOW))), (path.toe, floor)):
-        smooth = _smoothed(points, count)
-        is_in_contact &= smooth[:, 2] < ground + height * path.size
-        is_in_contact &= np.linalg.norm(np.gradient(smooth, axis=0), axis=1) * per_second < speed * path.size
-    least = max(2, round(SHORTEST * per_second))
-    runs = [(start, end) for start, end in _runs(_closed(is_in_contact, count)) if end - start + 1 >= least]
-    return [Span(round(frames[start]), round(frames[end])) for start, end in runs]
+    per_second = rate * (len(frames) - 1) / (frames[-1] - frames[0])
+    sole = path.sole / path.size
+    velocity = np.linalg.norm(np.diff(sole, axis=1), axis=2).max(axis=0) * per_second
+    pace = per_second / max(float(np.percentile(velocity, STEPS)), LEAST)  # in frames
+    spread = max(1, round(SPREAD * pace))
+    slow, slowest = (_slow(sole, spread, pace, per_second, share * speed) for share in (1.0, TIGHT))
+    contacts = []
+    for start, end in _runs(_closed(slow.any(axis=0), spread)):
+        here = slice(start, end + 1)
+        heights, lowest = sole[:, here, 2], sole[:, :, 2].min(axis=0)
+        grounds = np.where(slow[:, here], heights, np.inf).min(axis=1, keepdims=True)
+        is_on_floor = grounds.min() <= floor / path.size + height
+        if not is_on_floor and not _stands(lowest, start, end, grounds.min() - height / 2.0, round(BESIDE * pace)):
+            continue
+        grounds = np.minimum(grounds, grounds.min() + height)  # each has its own, as on a slope
+        in_contact = slow[:, here] & (heights < grounds + height)
+        surely = (slowest[:, here] & (heights < grounds + height * TIGHT)).any(axis=0)
+        for first, last in _runs(_closed(in_contact.any(axis=0), spread)):
+            is_cut = start + first == 0 or start + last == len(frames) - 1
+            is_long = last - first + 1 >= max(2.0, 0.0 if is_cut else SHORTEST * pace)
+            if is_long and surely[first : last + 1].any():
+                of_contact = slice(start + first, start + last + 1)
+                phases = _phases(slow[:, of_contact] & (sole[:, of_contact, 2] < grounds + FLAT), spread)
+                starts = [Phase(round(frames[start + first + place]), kind) for place, kind in phases]
+                contacts.append(Contact(tuple(starts), round(frames[start + last])))
+    return contacts
 
 
-def slide_of(tip: Array, frames: Sequence[float], contact: Span) -> float:
-    """The farthest that a tip, at (frames, 3), gets in a contact from where it was as that began."""
+def _slow(sole: Array, spread: int, pace: float, per_second: float, speed: float) -> Array:
+    """Which points (points, frames) are in some ``spread`` frames in which they are slower than a part of the fastest
+    nearby. Such frames begin and end with those in which a point stands; a mean around each would blur that."""
+    steps = np.linalg.norm(sole[:, spread:] - sole[:, :-spread], axis=2) * (per_second / spread)
+    reach = max(1, round(NEAR * pace))
+    fastest = sliding_window_view(np.pad(steps.max(axis=0), reach), 2 * reach + 1).max(axis=1)
+    slow = steps < speed * np.maximum(fastest, LEAST)
+    flags = np.zeros(sole.shape[:2], bool)
+    for shift in range(spread + 1):
+        flags[:, shift : shift + slow.shape[1]] |= slow
+    return flags
+
+
+def _stands(lowest: Array, start: int, end: int, ground: float, beside: int) -> bool:
+    """Whether a sole, which is at its lowest so high (frames), came from above to the ground that it has from a start
+    to an end, and left it upwards; a foot that is held in the air comes from below."""
+    before, after = lowest[max(start - beside, 0) : start], lowest[end + 1 : end + 1 + beside]
+    there = np.concatenate((before, after))
+    return bool(len(there) and there.min() >= ground)
+
+
+def _phases(down: Array, shortest: int) -> list[tuple[int, str]]:
+    """Where phases of a contact begin, and which they are, by which points of its sole are down (points, frames); none
+    is shorter than ``shortest`` frames unless it is the only one."""
+    if len(down) == 1:
+        return [(0, SOLE)]
+    heel, front = down[0], down[1:].any(axis=0)
+    kinds = np.where(heel & front, SOLE, np.where(heel, HEEL, np.where(front, TOE, "")))
+    runs: list[tuple[int, str]] = []
+    places = [0, *(np.flatnonzero(kinds[1:] != kinds[:-1]) + 1), len(kinds)]
+    for first, end in pairwise(places):
+        kind = str(kinds[first])
+        if kind and end - first >= shortest and (not runs or runs[-1][1] != kind):
+            runs.append((int(first), kind))
+    runs = runs or [(0, SOLE)]
+    return [(0, runs[0][1]), *runs[1:]]
+
+
+def slide_of(path: Path, frames: Sequence[float], span: Span) -> float:
+    """How far what of a sole is lowest slides over the floor in a range of frames, in the unit of the path; what has no
+    sole, in any direction."""
     times = np.asarray(frames)
-    points = tip[(times >= contact.first) & (times <= contact.last)]
-    return float(np.linalg.norm(points - points[0], axis=1).max()) if len(points) else 0.0
-
-
-def _smoothed(points: Array, count: int) -> Array:
-    """Points (frames, 3) averaged over ``count`` frames on each side; near the ends, over as many as both sides
-    have."""
-    sums = np.concatenate((np.zeros((1, points.shape[1])), np.cumsum(points, axis=0)))
-    places = np.arange(len(points))
-    reach = np.minimum(np.minimum(places, len(points) - 1 - places), count)
-    smooth: Array = (sums[places + reach + 1] - sums[places - reach]) / (2 * reach + 1)[:, None]
-    return smooth
+    points = path.sole[:, (times >= span.first) & (times <= span.last)]
+    if points.shape[1] < 2:
+        return 0.0
+    steps = np.linalg.norm(np.diff(points[..., : 2 if len(points) > 1 else 3], axis=1), axis=2)
+    lowest = points[:, :-1, 2].argmin(axis=0)
+    return float(steps[lowest, np.arange(steps.shape[1])].sum())
 
 
 def _closed(flags: Array, most: int) -> Array:

@@ -52,6 +52,10 @@ EXACT = 0.1
 USUAL_AXIS = (1.0, 0.0, 0.0)
 """What a straight limb bends about if nothing else is kept."""
 
+BESIDE_HINGE = 20.0
+"""The `InverseFit.error` up to which a hinge is that of the rest pose all the same: so far Blender's IK, which knows of
+none, leaves its plane."""
+
 PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
 it by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
@@ -150,7 +154,8 @@ def fit(
         posture = _posture(evaluated, last, segments, geometry, frame, turns, pole)
         inverse = _exact_fit(geometry, posture, plane)
         candidates.append((inverse.error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
-        if inverse.error <= 1.0:
+        if inverse.error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
+            candidates = candidates[-1:]
             break
     error, best = min(candidates, key=lambda pair: pair[0])
     if error <= tolerance:

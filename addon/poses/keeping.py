@@ -13,7 +13,8 @@ from ..blender.types import split_path
 from ..limb.words import Message
 from .keyed_parts import part_of_ik
 from .matching import Matched, match, stances_by_fk
-from .over_frames import Progress, fit_over_frames
+from .over_frames import fit_over_frames
+from .reading import Progress
 
 
 def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:

@@ -16,13 +16,15 @@ from ..blender.types import ArmatureObject
 from ..limb.follow import follow_of
 from ..limb.foot_roll import has_roll, move_of_control
 from ..limb.moving import Move, check_movable, check_undriven, move
+from ..limb.pole_follow import pole_goes_along
 from ..limb.settings import SLIDER
 from ..limb.sides import outwards
 from ..limb.solving import LimbsNow, carry_of, limbs_now, solve
 from ..limb.storage import bones_of_limb, by_rig, has_slider, limbs_of, read_slider, write_slider
 from ..limb.table import Limb, joints_in
 from ..limb.tips import foot_of
-from ..limb.words import Message, Refused
+from ..limb.transforms import own_location
+from ..limb.words import MOVED, Message, Refused
 from ..rigging import feet
 from ..rigging.rolling import turn_toes
 from ..solver.limb import joints_of, line_to, roll_to
@@ -106,14 +108,13 @@ def _world(evaluated: Any) -> Array:
 
 
 def _check_own(last: PoseBone) -> None:
-    """Refuse a limb that IK can't show: its bones are moved, or scaled but for a stretch of the first."""
+    """Refuse a limb that IK can't show: its lower bones are moved, or one is scaled but for a stretch of the first."""
     for k, bone in enumerate(bones_of_limb(last)):
-        moved = 0.0 if bone.bone.use_connect else bone.location.length
         is_scaled = max(abs(number - 1.0) for number in bone.scale[:]) > NEAR
-        if moved > NEAR * bone.length or (is_scaled and not (k == 0 and has_slider(last, "stretch"))):
-            raise Refused(
-                "'{bone}' is moved or scaled by itself: clear its location and scale, then snap", bone=bone.name
-            )
+        if k and float(np.linalg.norm(own_location(bone))) > NEAR * bone.length:
+            raise Refused(MOVED, bone=bone.name)
+        if is_scaled and not (k == 0 and has_slider(last, "stretch")):
+            raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)
 
 
 def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_controls: bool = True) -> Matched:
@@ -236,7 +237,7 @@ def _match_of(aim: Aim) -> LimbMatch:
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     inverses = [inverse_fit(limb.geometry, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
     inverse = inverses[0] if inverses[0].error <= EXACT else min(inverses, key=rank)
-    if plane == "HINGE" and abs(tip[2]) > NEAR * aim.size:
+    if plane == "HINGE" and aim.moves_controls and abs(tip[2]) > NEAR * aim.size:
         raise Refused(
             "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=aim.last.name
         )
@@ -269,7 +270,8 @@ def _roll_by(aim: Aim, roll: float, target: Any) -> tuple[float | None, Any]:
         pole: Any = tuple(map(float, applied(inverted_all(aim.frame[None]), in_world)[0]))
         by_pole = angle_of(roll_to(line, pole, FLOATS))
         if abs(remainder(roll - swivel - by_pole, tau)) <= STILL:
-            return None, None
+            stays = aim.moves_controls and pole_goes_along(aim.last) and is_pole_movable(aim.last)
+            return None, pole if stays else None
         if aim.moves_controls and is_pole_movable(aim.last):
             x, y, z = rotate(conjugate(line), pole)
             away, angle = hypot(x, z), roll - swivel

@@ -14,31 +14,17 @@ from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
-from ..blender.changes import full_path
 from ..blender.stepping import stepping, times_of
 from ..blender.types import scene_of
 from ..limb.words import Message, Refused
 from .matching import Matched
+from .reading import Channel, Progress
 from .thinning import Thinned, thinned
 
 Array = NDArray[Any]
-Progress = Callable[[float], None]
 
 UNCHANGED = 1e-6
 """How far a number may be from what it was, as a part of it or of 1, and still count as that."""
-
-
-class Channel(NamedTuple):
-    """What may get keys: a property by the data path from its object, and the bone that has it, or nothing."""
-
-    object: Any
-    path: str
-    bone: str
-
-    @classmethod
-    def of_bone(cls, ob: Any, bone: str, path: str) -> Channel:
-        """A property of a bone, or of an object if no bone is named."""
-        return cls(ob, full_path(bone, path), bone)
 
 
 class Part(NamedTuple):

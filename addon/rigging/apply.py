@@ -3,7 +3,7 @@
     apply(context, {limb: describe(limb)._replace(mode="RIG"), other: None})
 
 What is there is compared with what is to be, and the difference is done: all limbs at once, in one visit to Edit Mode
-for each rig. Constraints and drivers go before the bones that they name, and come after."""
+for constraint rig. Constraints and drivers go before the bones that they name, and come after."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from ..blender.animation import drop_if_empty, stop
 from ..blender.dependencies import BoneRef
 from ..blender.editing import drop_collections, editing_bones, frame_held, unkeyed_kept
 from ..blender.transaction import at_end
-from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, view_layer_of
+from ..blender.types import (
+    ArmatureObject,
+    all_objects,
+    bones_of,
+    is_armature,
+    path_to_bone,
+    path_to_custom,
+    view_layer_of,
+)
 from ..limb.follow import Follow, follow_of, read, write
 from ..limb.foot_roll import GOAL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
@@ -29,11 +37,11 @@ from .controls import Control, Unused, finish, lay, made_for, make_object, remov
 from .description import Description, LimbRef, describe
 from .feature_parts import PIVOTS_COLLECTION
 from .inventory import HELPER_NAME, SPEC, inventory_of
-from .keeping import gone_sliders, keep, restore
+from .keeping import ended_sliders, keep_settings, restore
+from .needed import NOTHING, followed_refs
 from .parts import COLLECTION as HELPERS
 from .spec import to_json
 from .there import PartsThere
-from .wanted import NOTHING, followed_refs
 from .work import Work
 
 Wishes = Mapping[LimbRef, Description | None]
@@ -65,14 +73,14 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     wishes = {limb: wish and _with_objects(context, wish) for limb, wish in wishes.items()}
     for limb, wish in wishes.items():
         if wish:
-            keep(limb, before[limb], wish)
+            keep_settings(limb, before[limb], wish)
     works = [Work(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
-    gone = {limb: gone_sliders(before[limb], wish) for limb, wish in wishes.items()}
+    ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
     if not any(work.is_needed for work in works) and before == wishes:
         return Done(works, [])
     strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _takes_off(works) else {}
     with unkeyed_kept(context, rigs):
-        unused = _take_off(works, gone, followed, strays)
+        unused = _take_off(works, ended, followed, strays)
         edited = [*rigs, *unused.bones, *(control.ob for work in works for control in work.controls.values())]
         for ob in dict.fromkeys(edited):
             _edit(context, ob, works, unused.bones.get(ob, set()) | strays.get(ob, set()))
@@ -104,17 +112,23 @@ def _let_go(limb: LimbRef, before: Description | None, wish: Description | None)
 def _carriers_now(context: Context, wishes: Iterable[Description | None]) -> dict[tuple[Any, str], Matrix]:
     """The evaluated matrices, in their armatures, of the bones that new controls hang on."""
     controls = [ref for wish in wishes if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
-    carriers = {(control.ob, control.parent) for control in controls if control.parent and not control.is_object}
+    carriers = {
+        (control.ob, control.parent)
+        for control in controls
+        if not control.is_object and control.parent in bones_of(control.ob)
+    }
     depsgraph: Any = context.evaluated_depsgraph_get() if carriers else None
     return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in carriers}
 
 
 def _with_objects(context: Context, wish: Description) -> Description:
-    """A description with those of its controls made that are objects."""
-    for name in ("target", "pole"):
-        control = getattr(wish, name)
-        if isinstance(control, Control) and control.is_object:
-            wish = wish.following(name, make_object(context, control))
+    """A description with those of its controls made that are objects. One that is to hang on the other does so."""
+    target, pole = wish.target, wish.pole
+    if isinstance(target, Control) and target.is_object:
+        wish = wish._replace(target=(make_object(context, target), ""))
+    if isinstance(pole, Control) and pole.is_object:
+        hangs = isinstance(target, Control) and pole.parent == target.name
+        wish = wish._replace(pole=(make_object(context, pole, wish.target[0] if hangs else None), ""))  # type: ignore[index]
     return wish
 
 
@@ -127,13 +141,13 @@ def _takes_off(works: Sequence[Work]) -> bool:
 
 def _take_off(
     works: Sequence[Work],
-    gone: Mapping[LimbRef, list[str]],
+    ended: Mapping[LimbRef, list[str]],
     followed: Sequence[BoneRef],
     strays: dict[ArmatureObject, set[str]],
 ) -> Unused:
     """Take off what is not to be there any more, but for bones; which controls nothing uses then."""
     taken = (
-        any(work.drivers_off or work.constraints_off for work in works) or any(gone.values()) or any(strays.values())
+        any(work.drivers_off or work.constraints_off for work in works) or any(ended.values()) or any(strays.values())
     )
     if taken or followed:
         with frame_held():
@@ -141,7 +155,7 @@ def _take_off(
                 _free_of(ob, names)
             for work in works:
                 _take_parts_off(work)
-                _end(work, gone[work.limb])
+                _end(work, ended[work.limb])
             for ob in dict.fromkeys(work.limb[0] for work in works):
                 drop_if_empty(ob)
     for work in works:
@@ -180,13 +194,13 @@ def _free_of(ob: ArmatureObject, strays: set[str]) -> None:
                 ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
 
 
-def _end(work: Work, gone: Sequence[str]) -> None:
+def _end(work: Work, ended: Sequence[str]) -> None:
     """End what animates sliders that are gone, and the limb itself where that is taken away."""
     ob, name = work.limb
     if work.wish is None:
         restore(_last(work.limb))
-    if gone:
-        stop(ob, [path_to_custom(name, key) for key in gone])
+    if ended:
+        stop(ob, [path_to_custom(name, key) for key in ended])
     if work.wish is None:
         drop_limb(_last(work.limb))
 
@@ -207,12 +221,14 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
         return
     with editing_bones(context, ob):
         edited = ob.data.edit_bones
-        for gone in [edited[name] for name in removed if name in edited]:
-            edited.remove(gone)
+        for edit_bone in [edited[name] for name in removed if name in edited]:
+            edited.remove(edit_bone)
+        renamed: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
         for work, kind, control in controls:
-            work.made[kind] = (ob, lay(control))
+            renamed[control.name] = lay(control, renamed.get(control.parent, control.parent))
+            work.new_controls[kind] = (ob, renamed[control.name])
         for work in own:
-            refs = work.wanted.refs
+            refs = work.needed.refs
             for bone in work.bones_on:
                 name = refs[bone.role][1] or making.prefix_of(*work.limb) + bone.role.replace(" ", "")
                 refs[bone.role] = (ob, making.lay(ob, bone, name, refs, bone.role in work.new))
@@ -232,7 +248,7 @@ def _hung(works: Sequence[Work]) -> dict[str, str]:
     for work in works:
         off = {bone for bone, name in work.constraints_off if name == FOLLOWING_POLE}
         hung |= {bone: above for bone, above in work.there.parents.items() if bone in off}
-    return hung | {work.wanted.refs[role][1]: "" for work in works for role in work.wanted.parts.free}
+    return hung | {work.needed.refs[role][1]: "" for work in works for role in work.needed.parts.free}
 
 
 def _used_by_others(ob: ArmatureObject) -> set[str]:
@@ -247,7 +263,7 @@ def _used_by_others(ob: ArmatureObject) -> set[str]:
 # putting on
 
 
-def _put_on(works: Sequence[Work], carried: Mapping[tuple[Any, str], Matrix]) -> None:
+def _put_on(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
     """Make what is lacking, now that all bones are there."""
     if not any(work.is_needed for work in works):
         return
@@ -258,29 +274,30 @@ def _put_on(works: Sequence[Work], carried: Mapping[tuple[Any, str], Matrix]) ->
                 _make(work)
 
 
-def _follow(work: Work, wish: Description, carried: Mapping[tuple[Any, str], Matrix]) -> None:
+def _follow(work: Work, wish: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
     """Pose new controls, and have the limb follow them."""
     for kind, control in work.controls.items():
-        ob, name = work.made[kind]
-        finish(control, name, carried.get((ob, control.parent)))
-    target, pole = (work.made.get(kind) or ref for kind, ref in (("target", wish.target), ("pole", wish.pole)))
-    work.wanted.refs.update(followed_refs(target, pole, work.wanted.refs.get(GOAL)))
-    if work.made:
+        ob, name = work.new_controls[kind]
+        above = bones_of(ob)[name].parent
+        carried[ob, name] = finish(control, name, carried[ob, above.name] if above else None)
+    target, pole = (work.new_controls.get(kind) or ref for kind, ref in (("target", wish.target), ("pole", wish.pole)))
+    work.needed.refs.update(followed_refs(target, pole, work.needed.refs.get(GOAL)))
+    if work.new_controls:
         constraint, follow = limb_constraint_of(_last(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
         if read(constraint) != follow:
             write(constraint, follow)
 
 
 def _make(work: Work) -> None:
-    ob, refs = work.limb[0], work.wanted.refs
+    ob, refs = work.limb[0], work.needed.refs
     for bone in work.bones_on:
         making.finish(ob, bone, refs[bone.role][1])
-    if (spec := work.wanted.spec) and ("root" in work.new or spec != work.there.built):
+    if (spec := work.needed.spec) and ("root" in work.new or spec != work.there.built):
         ob.data.bones[refs["root"][1]][SPEC] = to_json(spec)
     for constraint in work.constraints_on:
         making.constrain(ob, constraint, refs)
     for owner in dict.fromkeys(constraint.bone for constraint in work.constraints_on):
-        names = [each.name for each in work.wanted.parts.constraints if each.bone == owner]
+        names = [constraint.name for constraint in work.needed.parts.constraints if constraint.bone == owner]
         making.put_in_order(ob, refs[owner][1], names)
     for driver in work.drivers_on:
         making.drive(ob, driver, refs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -67,21 +67,21 @@ def name_of_control(last: PoseBone, kind: str) -> str:
     return pole_name(last.name, foot, joint_of([bone.name for bone in (last, last.parent, end) if bone]))
 
 
-def lay(control: Control) -> str:
+def lay(control: Control, parent: str) -> str:
     """Make the bone of a control, in Edit Mode; its name. Blender takes no matrix for one without a length."""
     bones = control.ob.data.edit_bones
     bone = bones.new(control.name)
     bone.tail = (0.0, 1.0, 0.0)
     bone.matrix, bone.length, bone.use_deform = control.rest, control.size, False
     bone.select = bone.select_head = bone.select_tail = False
-    bone.parent = bones[control.parent] if control.parent else None
+    bone.parent = bones[parent] if parent else None
     return bone.name
 
 
 def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
     """The name of the topmost bone above a limb, if that moves the whole rig, so that controls may hang on it; else
-    nothing. It is called so, or begins at the armature's origin and carries more than this limb; and it does not move
-    with the limb."""
+    nothing. It is called so, or it begins at the armature's origin and one bone that hangs on it carries this limb and
+    all others; and it does not move with the limb."""
     ob, chain = last.id_data, chain_bones(last, segments)
     top = [last, *last.parent_recursive][-1]
     if Dependencies().moves_with((ob, top.name), ob, {bone.name for bone in chain}):
@@ -89,6 +89,7 @@ def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
     is_root = moves_all(top.name) or (
         top.bone.head_local.length <= AT_ORIGIN * last.bone.length
         and not is_trunk(top.name)
+        and sum(bool(_children(child)) for child in _children(top.bone)) == 1
         and top.bone not in _carrying_alone(chain[0].bone)
     )
     return top.name if is_root else ""
@@ -100,14 +101,19 @@ def _carrying_alone(first: Bone) -> list[Bone]:
     bones = [first]
     while (above := bones[-1].parent) is not None:
         bones.append(above)
-        if sum(not is_part(child) for child in above.children) > 1:
+        if len(_children(above)) > 1:
             break
     return bones
 
 
-def finish(control: Control, name: str, above: Matrix | None) -> None:
+def _children(bone: Bone) -> list[Bone]:
+    """What hangs on a bone and was not made for limbs."""
+    return [child for child in bone.children if not is_part(child)]
+
+
+def finish(control: Control, name: str, above: Matrix | None) -> Matrix:
     """Give a new control bone its shape, its collection and its locks, and pose it. ``above`` is the evaluated matrix
-    of what it hangs on, in the armature."""
+    of what it hangs on, in the armature. Returns its own."""
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
     bone.bone[MADE_FOR_LIMB] = control.kind
     widgets.draw_bone(bone, control.drawing)
@@ -123,6 +129,8 @@ def finish(control: Control, name: str, above: Matrix | None) -> None:
         carried = {"parent_matrix": above, "parent_matrix_local": bone.parent.bone.matrix_local}
     unposed = bone.bone.convert_local_to_pose(Matrix(), bone.bone.matrix_local, **carried)
     _place(control, bone, unposed.inverted_safe())
+    posed: Matrix = bone.bone.convert_local_to_pose(bone.matrix_basis, bone.bone.matrix_local, **carried)
+    return posed
 
 
 def is_aligned(matrix: Matrix, normal: Vector) -> bool:
@@ -140,8 +148,8 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         set_turn(bone, tuple(turn))
 
 
-def make_object(context: Context, control: Control) -> BoneRef:
-    """Make an object where a control is to be now, drawn as its bone would be."""
+def make_object(context: Context, control: Control, parent: Any = None) -> Any:
+    """Make an object where a control is to be now, drawn as its bone would be; maybe one that goes with another."""
     world = control.ob.matrix_world
     in_control = control.rest.inverted() @ control.drawing.matrix
     ob = widgets.new_object(
@@ -150,10 +158,12 @@ def make_object(context: Context, control: Control) -> BoneRef:
         Matrix.Scale(world.median_scale, 4) @ in_control,  # its own scale is 1
     )
     ob.matrix_world = control.matrix
+    if parent:
+        ob.parent, ob.matrix_parent_inverse = parent, parent.matrix_world.inverted_safe()
     ob[MADE_FOR_LIMB] = control.kind
     widgets.colour_object(ob, control.kind, drawn_side(control.last))
     (context.collection or scene_of(context).collection).objects.link(ob)
-    return ob, ""
+    return ob
 
 
 def made_for(last: PoseBone) -> list[BoneRef]:
@@ -174,19 +184,38 @@ class Unused(NamedTuple):
 def unused_of(refs: Iterable[BoneRef]) -> Unused:
     """Which of these, as far as they were made for limbs to follow, nothing uses any more."""
     controls = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
-    used = used_bones({ob.data for ob, bone in controls if bone}) if any(bone for _, bone in controls) else set()
-    unused = Unused({}, [], [])
-    for ob, bone in controls:
-        if not bone and not ob.animation_data and not users_of(ob):
-            unused.objects.append(ob.name)
-        elif bone and (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
-            unused.bones.setdefault(ob, set()).add(bone)  # type: ignore[arg-type]
+    objects = [ob for ob, bone in controls if not bone]
+    bones: list[tuple[Any, str]] = [(ob, bone) for ob, bone in controls if bone]
+    kept = [ob.name for ob in objects if _is_used(ob, objects)]
+    unused = Unused({}, [ob.name for ob in objects if ob.name not in kept], kept)
+    free = _unused(bones)
+    for ob, bone in bones:
+        if (ob.data, bone) in free and takes_bones(ob):
+            unused.bones.setdefault(ob, set()).add(bone)
         else:
-            unused.kept.append(bone or ob.name)
+            unused.kept.append(bone)
     return unused
+
+
+def _unused(bones: Sequence[tuple[Any, str]]) -> set[tuple[Any, str]]:
+    """Those of bones that nothing uses, each with its armature; nor does a bone that stays hang on them."""
+    armatures = {ob.data for ob, _ in bones}
+    unused = {(ob.data, bone) for ob, bone in bones} - (used_bones(armatures) if bones else set())
+    while carrying := {
+        (data, name)
+        for data, name in unused
+        if any((data, bone.name) not in unused for bone in data.bones[name].children)
+    }:
+        unused -= carrying
+    return unused
+
+
+def _is_used(ob: Any, going: Sequence[Any]) -> bool:
+    """Whether an object is animated, or used by what is not going as well."""
+    return bool(ob.animation_data) or bool(users_of(ob) - {*going})
 
 
 def remove_unused(names: Iterable[str]) -> None:
     """Remove control objects for good that nothing uses, and outlines."""
     objects: list[Any] = [ob for ob in map(bpy.data.objects.get, names) if ob]
-    widgets.remove_unused([ob for ob in objects if not ob.animation_data and not users_of(ob)])
+    widgets.remove_unused([ob for ob in objects if not _is_used(ob, objects)])

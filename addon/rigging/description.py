@@ -13,9 +13,9 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes, has_roll
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import ON_TARGET, has_pole_follow, is_still
-from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS
+from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS, Slider
 from ..limb.sides import axes_kept
-from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, segments_of
+from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, read_slider, segments_of
 from ..limb.tips import foot_of
 from .controls import Control
 from .feet import foot_turn_of
@@ -109,12 +109,16 @@ def describe(limb: LimbRef) -> Description:
         foot_turn=foot_turn_of(foot),
         roll=_roll_of(last) if has_roll(last) else None,
         pole_follow=_pole_follow_of(last) if has_pole_follow(last) else None,
-        sliders={slider.name: type(slider.default)(last[slider.key]) for slider in SLIDERS if slider.key in last},
+        sliders={slider.name: read_slider(last, slider.name) for slider in SLIDERS if _has(last, slider)},
         choices=choices_of(last),
         mode=mode_of(last),
         constraint=constraint.name if constraint else CONSTRAINT_NAME,
         converted_from=group.get(CONVERTED_FROM, ""),
     )
+
+
+def _has(last: Any, slider: Slider) -> bool:
+    return slider.key in last and slider.bone < len(segments_of(last))
 
 
 def _roll_of(last: PoseBone) -> Roll:

@@ -57,17 +57,20 @@ def roll_for(wish: Description, limb: LimbRef, geometry: RestGeometry, dependenc
 def pole_follow_for(wish: Description, limb: LimbRef, dependencies: Dependencies) -> Description:
     """A limb with Pole Follow. Raises `Refused` where that can't be."""
     check_pole_follow(wish, limb, dependencies)
-    ob = limb[0]
-    if isinstance(wish.pole, Control):
-        hung = PoleFollow(wish.pole.parent, False)
-        wish = wish._replace(pole=wish.pole._replace(parent=""))
-    else:
-        above: Any = ob.pose.bones[wish.pole[1]].parent  # type: ignore[index]
-        on_target = above is not None and above.name == wish.target[1]  # type: ignore[index]
-        above = above.parent if on_target else above
-        hung = PoleFollow(above.name if above else "", on_target)
+    target, pole = wish.target, wish.pole
+    name, above_target = (target.name, target.parent) if isinstance(target, Control) else _with_above(target)
+    above = pole.parent if isinstance(pole, Control) else _with_above(pole)[1]
+    hung = PoleFollow(above_target, True) if above == name else PoleFollow(above, False)
+    if isinstance(pole, Control):
+        wish = wish._replace(pole=pole._replace(parent=""))
     value = wish.sliders.get("pole_follow", float(hung.on_target))
     return wish.with_slider("pole_follow", value)._replace(pole_follow=hung)
+
+
+def _with_above(ref: Any) -> tuple[str, str]:
+    """The names of a bone and of what it hangs on, or nothing."""
+    above = ref[0].pose.bones[ref[1]].parent
+    return ref[1], above.name if above else ""
 
 
 def check_pole_follow(wish: Description, limb: LimbRef, dependencies: Dependencies) -> None:

@@ -98,8 +98,8 @@ def goal_at_rest(last: PoseBone, foot_turn: tuple[float, float, float] | None) -
     foot: Any = foot_of(last)
     off: Any = Euler(foot_turn or (0.0, 0.0, 0.0)).to_matrix()
     turn: Matrix = foot.bone.matrix_local.to_3x3() @ off.transposed()
-    goal: Matrix = Matrix.Translation(tip_at_rest(last)) @ turn.normalized().to_4x4()
-    return goal
+    rest: Matrix = Matrix.Translation(tip_at_rest(last)) @ turn.normalized().to_4x4()
+    return rest
 
 
 def pivots_of_image(last: PoseBone) -> Pivots:
@@ -134,7 +134,7 @@ def toes_free(ob: ArmatureObject, foot: str, dependencies: Dependencies) -> tupl
     """The names of the toes of a foot that nothing else moves."""
     toes = toes_of(ob.pose.bones[foot])
     return tuple(
-        toe.name for toe in toes if {getattr(each, "name", "") for each in dependencies.movers(toe)} <= {FLAT_TOE}
+        toe.name for toe in toes if {getattr(mover, "name", "") for mover in dependencies.movers(toe)} <= {FLAT_TOE}
     )
 
 

@@ -11,9 +11,9 @@ from ..blender.animation import drivers_of, move_curves
 from ..blender.types import children_of, path_to_custom
 from ..limb.follow import Follow, read, write
 from ..limb.pole_follow import ON_TARGET
-from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER, SLIDERS
+from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER
 from ..limb.sides import keep_side
-from ..limb.storage import align, limb_constraint_of, make_limb, make_slider
+from ..limb.storage import align, limb_constraint_of, make_limb, make_slider, read_slider, write_slider
 from ..limb.tips import foot_of, mark_tip
 from .description import Description, LimbRef
 
@@ -22,7 +22,7 @@ USUAL |= {CONVERTED_FROM: ""}
 """What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
 
 
-def keep(limb: LimbRef, before: Description | None, wish: Description) -> None:
+def keep_settings(limb: LimbRef, before: Description | None, wish: Description) -> None:
     """Write what is described of a limb on its bones; it is made where there is none. It follows what is there; what is
     yet to be made, later."""
     last: Any = limb[0].pose.bones[limb[1]]
@@ -32,15 +32,14 @@ def keep(limb: LimbRef, before: Description | None, wish: Description) -> None:
     if wish.foot and (foot is None or foot.name != wish.foot):
         mark_tip(last, limb[0].data.bones[wish.foot])
     _keep_group(last, before, wish)
-    for slider in SLIDERS:
-        if slider.name in wish.sliders:
-            value = type(slider.default)(wish.sliders[slider.name])
-            if slider.key not in last:
-                make_slider(last, slider)
-            if last[slider.key] != value:
-                last[slider.key] = value
-        elif slider.key in last:
-            del last[slider.key]
+    for key in ended_sliders(before, wish):
+        if key in last:
+            del last[key]
+    for name, value in wish.sliders.items():
+        if SLIDER[name].key not in last:
+            make_slider(last, SLIDER[name])
+        if read_slider(last, name) != value:
+            write_slider(last, name, value)
     align(last)
     constraint = limb_constraint_of(last)
     pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]
@@ -57,16 +56,16 @@ def _keep_group(last: Any, before: Description | None, wish: Description) -> Non
         ON_TARGET: bool(wish.pole_follow and wish.pole_follow.on_target),
         CONVERTED_FROM: wish.converted_from,
     }
-    turned = ("bend_axis", "reference_rotations")
-    if before and all(getattr(before, name) == getattr(wish, name) for name in turned):
-        kept = {name: value for name, value in kept.items() if name not in turned}  # on whichever side they were found
+    axes = ("bend_axis", "reference_rotations")
+    if before and all(getattr(before, name) == getattr(wish, name) for name in axes):
+        kept = {name: value for name, value in kept.items() if name not in axes}  # on whichever side they were found
     for name, value in kept.items():
         if value == USUAL[name]:
             if name in group:
                 del group[name]
         elif name not in group or _plain(group[name]) != value:
             group[name] = value
-    if turned[0] in kept:
+    if axes[0] in kept:
         keep_side(last)
 
 
@@ -74,10 +73,10 @@ def _plain(value: Any) -> Any:
     return value.to_list() if hasattr(value, "to_list") else value
 
 
-def gone_sliders(before: Description | None, wish: Description | None) -> list[str]:
+def ended_sliders(before: Description | None, wish: Description | None) -> list[str]:
     """The custom properties that a limb no more has."""
-    there = {*SLIDER} if before is None else {*before.sliders}
-    return [SLIDER[name].key for name in there - ({*wish.sliders} if wish else set())]
+    there = {SLIDER[name].key for name in (SLIDER if before is None else before.sliders)}
+    return sorted(there - {SLIDER[name].key for name in (wish.sliders if wish else ())})
 
 
 # what was converted

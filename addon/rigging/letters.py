@@ -32,7 +32,14 @@ class Number(NamedTuple):
     is_finite: bool = True
 
 
-Letter = Slider | Target | Number
+class Location(NamedTuple):
+    """The first bone's own location along its X, Y or Z."""
+
+    word: str
+    axis: int
+
+
+Letter = Slider | Target | Number | Location
 
 LETTERS: dict[str, Letter] = {
     "f": Slider("flip", "flip", is_finite=True),
@@ -42,6 +49,10 @@ LETTERS: dict[str, Letter] = {
     "e": Slider("stretch", "stretch"),
     "t": Slider("influence", "influence"),
     "n": Slider("turn of the ankle", "ankle"),
+    "A": Slider("turn of the first bone about its own line", "twist 1"),
+    "B": Slider("turn of the second bone about its own line", "twist 2"),
+    "C": Slider("turn of the third bone about its own line", "twist 3"),
+    "D": Slider("turn of the fourth bone about its own line", "twist 4"),
     "x": Target("to the side that the knee is not on", "X"),
     "y": Target("along the line from root to tip at rest", "Y"),
     "z": Target("along the normal of the bend plane", "Z"),
@@ -54,10 +65,16 @@ LETTERS: dict[str, Letter] = {
     "b": Number("square of the second group's length", "group 2", "Y"),
     "v": Number("how far the second group is bent at rest, with the ankle", "fold", "X"),
     "w": Number("how far the groups are bent against each other at rest, with the ankle", "fold", "Y"),
+    "p": Location("location of the first bone along X", 0),
+    "q": Location("along Y", 1),
+    "r": Location("along Z", 2),
     "o": Number("largest share of the rest pose's bends", "largest share", "X"),
 }
 
-ONE_LETTER = re.compile(r"\b[a-z]\b")
+TWISTS = "ABCD"
+"""The letters of the bones' twists, from the root down."""
+
+ONE_LETTER = re.compile(r"\b[A-Da-z]\b")
 
 
 def letters_of(expression: str) -> list[str]:

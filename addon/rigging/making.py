@@ -14,7 +14,7 @@ from mathutils import Matrix
 from ..blender.editing import collect
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
-from ..limb.settings import MADE_FOR_LIMB
+from ..limb.settings import ALL, MADE_FOR_LIMB
 from .parts import CHANNEL, Bone, Constraint, Driver, Variable
 
 Refs = Mapping[str, tuple[Object | None, str]]
@@ -69,10 +69,10 @@ def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:
     there = ob.data.bones[name]
     rest = np.array(there.matrix_local, float)
     if bone.is_askew:
-        wanted = np.array(ob.data.bones[refs[bone.like][1]].matrix_local, float)
+        rest_wanted = np.array(ob.data.bones[refs[bone.like][1]].matrix_local, float)
     else:
-        wanted = np.array(bone.rest, float).reshape(4, 4)
-    off, size = np.abs(rest - wanted), 1.0 + float(np.abs(wanted[:3, 3]).max())
+        rest_wanted = np.array(bone.rest, float).reshape(4, 4)
+    off, size = np.abs(rest - rest_wanted), 1.0 + float(np.abs(rest_wanted[:3, 3]).max())
     above = refs[bone.parent][1] if bone.parent else ""
     is_there = off[:3, 3].max() <= PLACED * size and off[:3, :3].max() <= TURNED
     return bool(is_there) and (there.parent.name if there.parent else "") == above
@@ -84,29 +84,29 @@ def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:
 def constrain(ob: ArmatureObject, constraint: Constraint, refs: Refs) -> None:
     """Make a constraint, or have that of its name be as described."""
     owner: Any = ob.pose.bones[refs[constraint.bone][1]]
-    made: Any = owner.constraints.get(constraint.name)
-    if made is None:
-        made = owner.constraints.new(constraint.type)
-        made.name, made.show_expanded = constraint.name, False
+    real: Any = owner.constraints.get(constraint.name)
+    if real is None:
+        real = owner.constraints.new(constraint.type)
+        real.name, real.show_expanded = constraint.name, False
         if constraint.targets:
             owner.constraints.move(len(owner.constraints) - 1, 0)
-            made = owner.constraints[constraint.name]
+            real = owner.constraints[constraint.name]
             for _ in constraint.targets:
-                made.targets.new()
-    for follower, ref in _followers(made, constraint, refs):
+                real.targets.new()
+    for follower, ref in _followers(real, constraint, refs):
         aim(follower, *ref)
     for name, value in constraint.settings:
-        if not _is_alike(getattr(made, name), value):
-            setattr(made, name, value)
+        if not _is_alike(getattr(real, name), value):
+            setattr(real, name, value)
     if constraint.space:
-        made.space_object, made.space_subtarget = refs[constraint.space]
+        real.space_object, real.space_subtarget = refs[constraint.space]
 
 
-def _followers(made: Any, constraint: Constraint, refs: Refs) -> list[tuple[Any, tuple[Object | None, str]]]:
+def _followers(real: Any, constraint: Constraint, refs: Refs) -> list[tuple[Any, tuple[Object | None, str]]]:
     """What of a constraint follows something, and what."""
     if constraint.targets:
-        return [(target, refs[role]) for target, role in zip(made.targets, constraint.targets, strict=True)]
-    return [(made, refs[constraint.target])]
+        return [(target, refs[role]) for target, role in zip(real.targets, constraint.targets, strict=True)]
+    return [(real, refs[constraint.target])]
 
 
 def aim(follower: Any, ob: Object | None, bone: str) -> None:
@@ -117,19 +117,19 @@ def aim(follower: Any, ob: Object | None, bone: str) -> None:
         follower.subtarget = bone
 
 
-def is_aimed(made: Any, constraint: Constraint, refs: Refs) -> bool:
+def is_aimed(real: Any, constraint: Constraint, refs: Refs) -> bool:
     """Whether a constraint follows what it is to follow."""
-    if constraint.targets and len(made.targets) != len(constraint.targets):
+    if constraint.targets and len(real.targets) != len(constraint.targets):
         return False
     return all(
         follower.target == ob and (ob is None or ob.type != "ARMATURE" or follower.subtarget == bone)
-        for follower, (ob, bone) in _followers(made, constraint, refs)
+        for follower, (ob, bone) in _followers(real, constraint, refs)
     )
 
 
-def is_set(made: Any, constraint: Constraint) -> bool:
+def is_set(real: Any, constraint: Constraint) -> bool:
     """Whether the settings of a constraint are as described."""
-    return all(_is_alike(getattr(made, name), value) for name, value in constraint.settings)
+    return all(_is_alike(getattr(real, name), value) for name, value in constraint.settings)
 
 
 def _is_alike(now: Any, value: Any) -> bool:
@@ -185,7 +185,8 @@ def _reads(ob: ArmatureObject, variable: Variable, refs: Refs) -> list[dict[str,
     for read in variable.reads:
         bone = refs[read.bone][1]
         if not read.space:
-            reads.append({"data_path": path_to_custom(bone, read.what)})
+            path = path_to_custom(bone, read.what)
+            reads.append({"data_path": path if read.item == ALL else f"{path}[{read.item}]"})
         elif read.space == CHANNEL:
             reads.append({"data_path": f"{path_to_bone(bone)}.{read.what}"})
         else:

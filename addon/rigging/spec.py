@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..limb.rest_geometry import is_zigzag, rest_geometry_of
+from ..blender.animation import curves_everywhere, driver_of
+from ..blender.types import path_to_bone
+from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
 from ..limb.sides import outwards
-from ..limb.storage import choices_of, has_slider
+from ..limb.storage import choices_of, has_slider, has_twist
+from ..limb.transforms import own_location
 
 CLOSE = 1e-5
 """By how much numbers may differ, as a fraction of the limb's length or of 1, for a mechanism still to fit."""
@@ -37,7 +40,8 @@ class Spec(NamedTuple):
     the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
     ``reference_rotations`` are the bones' own rotations there. ``seat`` says along which axis of G the helper bones
     point: Y, Z or X; with ``is_askew`` their root rests as the first bone does, whose axes are not square to each
-    other; ``outwards`` is the sign of the swivel."""
+    other; ``outwards`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location moves the
+    root. With ``twist``, ``lines`` are the directions from each bone's joint to the next, out of the plane too."""
 
     bones: tuple[str, ...]
     last: str
@@ -62,6 +66,9 @@ class Spec(NamedTuple):
     seat: int = 0
     outwards: float = 1.0
     is_askew: bool = False
+    twist: bool = False
+    lines: tuple[Numbers, ...] = ()
+    is_moved: bool = False
 
     @property
     def is_limited(self) -> bool:
@@ -84,13 +91,14 @@ class Spec(NamedTuple):
         return tuple(max(map(abs, rotation[1:])) < 1e-9 for rotation in self.reference_rotations)
 
 
-def spec_of(last: PoseBone) -> Spec:
-    """What the mechanism of a limb is to be, as its armature, its sliders and its choices say."""
+def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
+    """What the mechanism of a limb is to be, as its armature, its sliders and its choices say; ``is_now`` looks at how
+    the first bone is moved in this frame only."""
     geometry, choices = rest_geometry_of(last), choices_of(last)
     first = last.id_data.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
-    plane = choices["plane"]
+    plane, twist = choices["plane"], has_twist(last)
     return Spec(
         bones=geometry.names,
         last=last.name,
@@ -113,8 +121,11 @@ def spec_of(last: PoseBone) -> Spec:
         min_angle=float(choices["min_angle"]),
         max_angle=float(choices["max_angle"]),
         seat=seat_in(geometry.frame, below),
-        outwards=1.0 if plane == "HINGE" else outwards(last.name),
+        outwards=1.0 if plane == "HINGE" and not twist else outwards(last.name),
         is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
+        twist=twist,
+        lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),
+        is_moved=_is_moved(first, sum(geometry.lengths), is_now),
     )
 
 
@@ -135,6 +146,20 @@ def _is_askew(first: Any, parent: Any) -> bool:
     """Whether the axes of a bone are not square to each other in those of its parent, but are in the armature."""
     axes = np.linalg.solve(parent[:3, :3], first[:3, :3])
     return bool(first[1, 1] > -0.99 and abs(axes.T @ axes - np.eye(3)).max() > ASKEW)
+
+
+def _is_moved(first: PoseBone, size: float, is_now: bool) -> bool:
+    """Whether a bone is moved by its own location: now, or in any frame of what is animated."""
+    if first.bone.use_connect and first.parent:
+        return False
+    is_off = bool(np.abs(own_location(first)).max() > CLOSE * size)
+    if is_off or is_now:
+        return is_off
+    ob, path = first.id_data, f"{path_to_bone(first.name)}.location"
+    if any(driver_of(ob, path, index) for index in range(3)):
+        return True
+    curves = (curve for curve in curves_everywhere(ob) if curve.data_path == path)
+    return any(abs(key.co.y) > CLOSE * size for curve in curves for key in curve.keyframe_points)
 
 
 def to_json(spec: Spec) -> str:
@@ -170,7 +195,7 @@ def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     """What of a spec may differ by `CLOSE`, lengths as parts of the limb's, and what has to be the same exactly."""
     size = max(sum(spec.lengths), 1e-30)
     places = [place / size for place in (*spec.frame[3:12:4], *chain(*spec.heads), *spec.lengths, size * size)]
-    directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations)
+    directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations, *spec.lines)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
     limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
     kind = (
@@ -182,5 +207,6 @@ def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
         spec.ankle,
         spec.pole_switch,
         spec.is_limited,
+        spec.twist,
     )
     return [*places, *directions, *spec.angles, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")

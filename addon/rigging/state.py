@@ -22,6 +22,7 @@ from .spec import Spec, differs, spec_of
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
 AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
+MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
 ROLL_MISSING = "The foot roll of '{bone}' is missing or edited: rebuild the limb"
 """What may be wrong with a limb on the rig."""
 
@@ -40,7 +41,9 @@ def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     }
     if on_rig:
         inventory = inventory_of(lasts[0].id_data)
-        problems |= {name: _problem(inventory, spec_of(last), goal_of(last)) for name, last in on_rig.items()}
+        problems |= {
+            name: _problem(inventory, spec_of(last, is_now=True), goal_of(last)) for name, last in on_rig.items()
+        }
     return [problems.get(last.name, "") for last in lasts]
 
 
@@ -51,6 +54,8 @@ def _problem(inventory: Inventory, spec: Spec, follow: Follow) -> str:
         return BROKEN
     if differs(built, spec):
         return EDITED
+    if spec.is_moved and not built.is_moved:
+        return MOVED
     parts = parts_of(built)
     names = roles | {"last": spec.last, "parent": spec.parent}
     names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}

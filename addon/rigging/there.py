@@ -16,8 +16,8 @@ from ..limb.tips import foot_of
 from .inventory import Inventory, inventory_of, roll_helpers
 from .spec import Spec
 
-OUR_PATHS = {f'["{slider.key}"]' for slider in SLIDERS}
-"""The paths from a limb's last bone to its sliders."""
+OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
+"""How the paths begin from a limb's last bone to its sliders."""
 
 
 class There(NamedTuple):
@@ -43,7 +43,7 @@ class PartsThere:
         self.ob = ob
         self.inventory: Inventory = inventory_of(ob)
         self.ours: list[tuple[str, Any]] = [
-            (bone.name, each) for bone in ob.pose.bones for each in bone.constraints if is_ours(each)
+            (bone.name, constraint) for bone in ob.pose.bones for constraint in bone.constraints if is_ours(constraint)
         ]
         self._readers: dict[str, list[tuple[str, str]]] = {}
         for bone, curves in self.inventory.drivers.items():
@@ -119,5 +119,5 @@ def _limbs_read(curve: Any) -> Iterable[str]:
     for variable in curve.driver.variables:
         for target in variable.targets:
             bone, path = split_path(target.data_path)
-            if bone and path in OUR_PATHS:
+            if bone and path.startswith(OUR_PATHS):
                 yield bone

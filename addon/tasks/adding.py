@@ -24,7 +24,7 @@ from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for
 from .modes import live_for_now
-from .new_controls import Seen, Skins, pole_for, skins_of, target_for
+from .new_controls import Seen, pole_for, skins_of, target_for
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -65,14 +65,15 @@ def add(
     tolerance: float = KEPT,
     mode: str = "LIVE",
     foot_roll: bool = False,
+    pole_follows: bool = True,
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects
-    (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``,
-    the foot or hand below turns with the target; with ``foot_roll``, feet that do so roll. ``tip`` says where the tip
-    is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``turn`` is by how much the knees are to be turned
-    around the limbs, from where they point by themselves.
+    (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole, which on legs
+    goes with the target if it ``pole_follows``. With ``foot``, the foot or hand below turns with the target; with
+    ``foot_roll``, feet that do so roll. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
+    ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
     their ``RIG``, or the add-on (``LIVE``).
@@ -87,7 +88,11 @@ def add(
     skins = skins_of(request.last for request in requests if request.target is None)
     wishes: dict[LimbRef, Description] = {}
     for name, request, limb in zip(names, requests, limbs, strict=True):
-        wish = _described(context, request, limb, controls, tip, foot, skins)
+        target = request.target or target_for(context, limb, controls, foot, skins)
+        pole: Any = request.pole
+        if limb.fit.plane == "POLE" and pole is None:
+            pole = pole_for(limb, controls, target if pole_follows else None)
+        wish = _described(request, limb, tip)._replace(target=target, pole=pole)
         if name in feet:
             wish = wish._replace(foot_turn=foot_turn_off(context, name, wish.target, feet[name]))
             if foot_roll and is_rolling_foot(wish):
@@ -154,14 +159,10 @@ def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -
     }
 
 
-def _described(
-    context: Context, request: Request, limb: Seen, kind: str, tip: str, foot: bool, skins: Skins
-) -> Description:
-    """A limb as it is to be, live, but for its foot."""
+def _described(request: Request, limb: Seen, tip: str) -> Description:
+    """A limb as it is to be, live, but for its foot and what it follows."""
     end = foot_of(request.last)
-    target: Any = request.target or target_for(context, limb, kind, foot, skins)
-    pole: Any = request.pole or (pole_for(limb, kind) if limb.fit.plane == "POLE" else None)
-    wish = Description(request.segments, end.name if end else "", tip, target=target, pole=pole)
+    wish = Description(request.segments, end.name if end else "", tip)
     if len(request.segments) > 2:
         wish = wish.with_slider("ankle", 0.0)
     return with_fit(wish, request.last, limb.fit._replace(swivel=0.0) if request.pole else limb.fit)

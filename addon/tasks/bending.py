@@ -8,11 +8,12 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..blender.types import is_armature, takes_bones, view_layer_of
+from ..blender.types import bones_of, is_armature, takes_bones, view_layer_of
 from ..finding.checking import check_editable
 from ..limb.follow import Follow, is_gone
 from ..limb.moving import move
 from ..limb.rest_geometry import rest_geometry
+from ..limb.storage import is_control
 from ..limb.whole import wholly
 from ..poses.fitting import fit, with_fit
 from ..rigging.apply import apply
@@ -34,7 +35,18 @@ def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs new targets, where their tips are. Raises `Refused`."""
     level(lasts)
     view_layer_of(context).update()
-    _refit(context, lasts, lambda limb: limb._replace(target=None))
+    _refit(context, lasts, _without_target)
+
+
+def _without_target(limb: Description) -> Description:
+    """A limb that is to get a new target, and with it a pole that was made for it and hangs on that."""
+    target, pole = limb.target, limb.pole
+    hangs = False
+    if isinstance(pole, tuple) and isinstance(target, tuple) and is_control(*pole[:2]):
+        (ob, name), above = pole[:2], None
+        above = bones_of(ob)[name].parent if name else ob.parent
+        hangs = above is not None and ((ob, above.name) if name else (above, "")) == target
+    return limb._replace(target=None, pole=None if hangs else pole)
 
 
 def make_poles(context: Context, lasts: Sequence[PoseBone]) -> None:
@@ -62,10 +74,10 @@ def _refitted(context: Context, limb: LimbRef, wish: Description) -> Description
     follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), wish.choices["plane"]
     fitted = fit(context, last, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
     rest = rest_geometry(last, wish.segments, (), fitted.bend_axis, wish.tip)
-    seen, kind = Seen(last, wish.segments, fitted, rest), _kind(limb, target)
+    control_limb, kind = Seen(last, wish.segments, fitted, rest), _kind(limb, target)
     stand = stand_of(last) if foot_follows(last) else None
-    new_target: Any = target or target_for(context, seen, kind, stand is not None, skins_of([last]))
-    new_pole: Any = pole or (pole_for(seen, kind) if fitted.plane == "POLE" else None)
+    new_target: Any = target or target_for(context, control_limb, kind, stand is not None, skins_of([last]))
+    new_pole: Any = pole or (pole_for(control_limb, kind, new_target) if fitted.plane == "POLE" else None)
     wish = with_fit(wish, last, fitted if new_pole is pole else fitted._replace(swivel=0.0))
     wish = wish._replace(target=new_target, pole=new_pole)
     if stand:

@@ -11,16 +11,28 @@ from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
-from ..poses.contacts import HEIGHT, SPEED, Path, Span, contacts_of, floor_of, slide_of
-from ..poses.over_frames import Progress
+from ..poses.contacts import (
+    HEEL,
+    HEIGHT,
+    SOLE,
+    SPEED,
+    TOE,
+    Contact,
+    Path,
+    Phase,
+    contacts_of,
+    floor_of,
+    slide_of,
+)
+from ..poses.reading import Progress
 from ..poses.tip_paths import TipReader, path_of, tips_over
 
 
 class Contacts(NamedTuple):
-    """The contacts of one limb, and how far its tip slides in each."""
+    """The contacts of one limb, and how far its sole slides in each."""
 
     last: PoseBone
-    spans: list[Span]
+    contacts: list[Contact]
     slides: list[float]
 
     @property
@@ -29,46 +41,72 @@ class Contacts(NamedTuple):
         return max(self.slides, default=0.0)
 
 
-def marker_names(last: PoseBone) -> tuple[str, str]:
-    """What the markers are called at which a contact of a limb begins and ends."""
-    foot = foot_of(last) or last
-    return f"{foot.name} down ({last.id_data.name})", f"{foot.name} up ({last.id_data.name})"
+class Mark(NamedTuple):
+    """What a marker says: that a contact begins or goes on, and on what; or that it ends, on nothing."""
+
+    begins: bool
+    on: str
 
 
-def marked_contacts(scene: Scene, last: PoseBone) -> list[Span]:
-    """The contacts of a limb by the scene's markers, in order. Raises `Refused` where these do not come in pairs."""
+UP = Mark(False, "")
+
+
+def marker_names(last: PoseBone) -> dict[Mark, str]:
+    """What the markers of a limb's contacts are called."""
+    bone, rig = (foot_of(last) or last).name, last.id_data.name
+    names = {Mark(True, SOLE): "down", Mark(True, HEEL): "down on heel", Mark(True, TOE): "down on toe", UP: "up"}
+    names |= {Mark(False, kind): f"on {kind}" for kind in (HEEL, SOLE, TOE)}
+    return {mark: f"{bone} {words} ({rig})" for mark, words in names.items()}
+
+
+def marked_contacts(scene: Scene, last: PoseBone) -> list[Contact]:
+    """The contacts of a limb by the scene's markers, in order. Raises `Refused` where one does not begin or end."""
     names = marker_names(last)
-    markers = sorted(
-        (marker.frame, names.index(marker.name)) for marker in scene.timeline_markers if marker.name in names
+    marks = {name: mark for mark, name in names.items()}
+    placed = [(marker.frame, marks[marker.name]) for marker in scene.timeline_markers if marker.name in marks]
+    contacts: list[Contact] = []
+    phases: list[Phase] = []
+    for frame, mark in sorted(placed, key=lambda place: (place[0], not place[1].begins, place[1] == UP)):
+        if mark.begins == bool(phases):
+            raise _not_in_pairs(last, frame, names)
+        if mark != UP:
+            phases = [*(phase for phase in phases if phase.first < frame), Phase(frame, mark.on)]
+        else:
+            contacts.append(Contact(tuple(phases), frame))
+            phases = []
+    if phases:
+        raise _not_in_pairs(last, phases[0].first, names)
+    return contacts
+
+
+def _not_in_pairs(last: PoseBone, frame: int, names: dict[Mark, str]) -> Refused:
+    return Refused(
+        "At frame {frame}, the contacts of '{bone}' are not pairs of markers: '{down}', then '{up}'",
+        frame=frame,
+        bone=last.name,
+        down=names[Mark(True, SOLE)],
+        up=names[UP],
     )
-    for i, (frame, is_up) in enumerate(markers):
-        if is_up != i % 2 or (i == len(markers) - 1 and not is_up):
-            raise Refused(
-                "At frame {frame}, the contacts of '{bone}' are not pairs of markers: '{down}', then '{up}'",
-                frame=frame,
-                bone=last.name,
-                down=names[0],
-                up=names[1],
-            )
-    return [Span(a, b) for (a, _), (b, _) in zip(markers[::2], markers[1::2], strict=True)]
 
 
 def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     """Have contacts as the markers of limbs, in place of those that they have: none is taken away where there is no
     contact at all. Gives how many contacts there are."""
-    count = sum(len(contacts.spans) for contacts in listed)
-    for contacts in listed if count else ():
-        _mark(scene, contacts.last, contacts.spans)
+    count = sum(len(of_limb.contacts) for of_limb in listed)
+    for of_limb in listed if count else ():
+        _mark(scene, of_limb.last, of_limb.contacts)
     return count
 
 
-def _mark(scene: Scene, last: PoseBone, spans: Sequence[Span]) -> None:
+def _mark(scene: Scene, last: PoseBone, contacts: Sequence[Contact]) -> None:
     names = marker_names(last)
-    for marker in [other for other in scene.timeline_markers if other.name in names]:
+    taken = {*names.values()}
+    for marker in [other for other in scene.timeline_markers if other.name in taken]:
         scene.timeline_markers.remove(marker)
-    for span in spans:
-        for name, frame in zip(names, span, strict=True):
-            scene.timeline_markers.new(name, frame=frame)
+    for contact in contacts:
+        for i, phase in enumerate(contact.phases):
+            scene.timeline_markers.new(names[Mark(i == 0, phase.on)], frame=phase.first)
+        scene.timeline_markers.new(names[UP], frame=contact.last)
 
 
 def frame_range(scene: Scene) -> range:
@@ -86,7 +124,7 @@ def find_contacts(
     speed: float = SPEED,
     progress: Progress | None = None,
 ) -> list[Contacts]:
-    """When limbs stand, by the height and speed of tip and toe in these frames: see `contacts_of`. The lowest of all
+    """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
     limbs = readable_limbs_beside(context, lasts)
     rows = tips_over(context, limbs, frames, progress)
@@ -115,8 +153,8 @@ def contacts_in(
     floors = {rig: floor_of([paths[last] for last in paths if last.id_data == rig]) for rig in by_rig(lasts)}
     listed = []
     for last in lasts:
-        spans = contacts_of(paths[last], frames, rate, floors[last.id_data], height, speed)
-        listed.append(Contacts(last, spans, [slide_of(paths[last].tip, frames, span) for span in spans]))
+        contacts = contacts_of(paths[last], frames, rate, floors[last.id_data], height, speed)
+        listed.append(contacts_on(last, contacts, paths[last], frames))
     return listed
 
 
@@ -126,10 +164,13 @@ def contacts_known(
     """The contacts of limbs in these frames: those that are marked, else those that are found. Raises `Refused` where
     markers do not come in pairs."""
     known = []
-    for contacts in contacts_in(scene, lasts, frames, paths):
-        marked = marked_contacts(scene, contacts.last)
-        spans = [span for span in marked if span.first <= frames[-1] and span.last >= frames[0]]
-        tip = paths[contacts.last].tip
-        slides = [slide_of(tip, frames, span) for span in spans]
-        known.append(Contacts(contacts.last, spans, slides) if marked else contacts)
+    for by_path in contacts_in(scene, lasts, frames, paths):
+        marked = marked_contacts(scene, by_path.last)
+        there = [contact for contact in marked if contact.span.first <= frames[-1] and contact.last >= frames[0]]
+        known.append(contacts_on(by_path.last, there, paths[by_path.last], frames) if marked else by_path)
     return known
+
+
+def contacts_on(last: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
+    """These contacts of a limb that goes this way over these frames."""
+    return Contacts(last, contacts, [slide_of(path, frames, contact.span) for contact in contacts])

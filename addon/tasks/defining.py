@@ -14,10 +14,11 @@ from ..finding.knees import bend_axis
 from ..limb import values
 from ..limb.follow import follow_of, is_gone, read
 from ..limb.rest_geometry import hinge_axis, rest_geometry
-from ..limb.settings import CONSTRAINT_NAME, GROUP
+from ..limb.settings import CONSTRAINT_NAME, GROUP, TWISTS
 from ..limb.storage import (
     chain_bones,
     check_parents,
+    check_structure,
     is_limb,
     limb_constraint_of,
     limbs_of,
@@ -29,7 +30,7 @@ from ..rigging.apply import apply
 from ..rigging.description import Description, describe, ref_of
 from .following import refollow
 from .removing import remove
-from .setting import check_limb, check_structure, set_wholly
+from .setting import check_limb, set_wholly
 
 NEW = (1, 1)
 """The segments of a limb that is made without saying how many bones it is to have."""
@@ -106,6 +107,7 @@ def _new(bone: PoseBone, segments: tuple[int, ...] = NEW) -> Description:
 
 def _with_ankle(wish: Description) -> Description:
     """A limb with an ankle if it has three bones or four."""
+    wish = wish.without_sliders(*(twist.name for twist in TWISTS))  # a value for each bone that there was
     if len(wish.segments) < 3:
         return wish.without_sliders("ankle")
     return wish.with_slider("ankle", wish.sliders.get("ankle", 0.0))

@@ -15,9 +15,10 @@ from ..finding.checking import check_editable
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import flat_toes, goal_bone, has_roll
 from ..limb.moving import Move, move
-from ..limb.pole_follow import has_pole_follow
+from ..limb.pole_follow import has_pole_follow, pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
-from ..limb.storage import read_slider
+from ..limb.settings import TWISTS
+from ..limb.storage import check_structure, has_twist, read_slider
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
@@ -99,10 +100,13 @@ def _moves_to_goals(context: Context, lasts: Sequence[PoseBone]) -> list[Move]:
     """What has the controls of limbs that are rolled now go where their goals are."""
     moves, depsgraph = [], context.evaluated_depsgraph_get()
     for last in lasts:
-        goal = goal_bone(last)
-        if goal and any(read_slider(last, name) for name in ROLL_SLIDERS):
-            matrix, size = matrix_of(last.id_data, goal.name, depsgraph), sum(rest_geometry_of(last).lengths)
+        helper = goal_bone(last)
+        if helper and any(read_slider(last, name) for name in ROLL_SLIDERS):
+            matrix, size = matrix_of(last.id_data, helper.name, depsgraph), sum(rest_geometry_of(last).lengths)
             moves.append(Move(*follow_of(last).pairs[0], matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]
+            if pole_goes_along(last):
+                ob, bone = follow_of(last).pairs[1]
+                moves.append(Move(ob, bone, matrix_of(ob, bone, depsgraph).translation, size=size))  # type: ignore[arg-type]
     return moves
 
 
@@ -141,17 +145,34 @@ def pole_moves(context: Context, lasts: Sequence[PoseBone]) -> list[Move]:
 
 
 @wholly
-def drop_feature(context: Context, lasts: Sequence[PoseBone], name: str) -> None:
-    """Take softness or stretch of limbs away, with what animates it."""
-    apply(context, {ref_of(last): describe(ref_of(last)).without_sliders(name) for last in lasts})
+def give_twist(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Let the bones of limbs be turned about their own lines."""
+    wishes = {}
+    for last in lasts:
+        check_structure(last)
+        wish = describe(ref_of(last))
+        for twist in TWISTS[: len(wish.segments)]:
+            wish = wish.with_slider(twist.name, read_slider(last, twist.name))
+        wishes[ref_of(last)] = wish
+    apply(context, wishes)
+
+
+@wholly
+def drop_feature(context: Context, lasts: Sequence[PoseBone], *names: str) -> None:
+    """Take softness, stretch or twist of limbs away, with what animates it."""
+    apply(context, {ref_of(last): describe(ref_of(last)).without_sliders(*names) for last in lasts})
 
 
 def toggle(context: Context, lasts: Sequence[PoseBone], name: str, like: PoseBone) -> None:
-    """Give limbs a foot that follows (``foot``), foot ``roll`` or ``pole_follow``, or take it away, as one limb does
-    not have it or has it."""
+    """Give limbs a foot that follows (``foot``), foot ``roll``, ``twist`` or ``pole_follow``, or take it away, as one
+    limb does not have it or has it."""
     if name == "foot":
         set_feet(context, lasts, not foot_follows(like))
     elif name == "roll":
         (take_roll if has_roll(like) else give_roll)(context, lasts)
+    elif name == "twist" and has_twist(like):
+        drop_feature(context, lasts, *(twist.name for twist in TWISTS))
+    elif name == "twist":
+        give_twist(context, lasts)
     else:
         (take_pole_follow if has_pole_follow(like) else give_pole_follow)(context, lasts)

@@ -29,9 +29,10 @@ from ..live.settings import is_live
 from ..poses.contacts import Span, slide_of
 from ..poses.keyed_parts import part_of_foot, part_of_ik
 from ..poses.matching import Matched
-from ..poses.over_frames import Progress, fit_over_frames
+from ..poses.over_frames import fit_over_frames
+from ..poses.reading import Progress
 from ..poses.targets import target_for
-from ..poses.tip_paths import TipNow, TipReader, tips_over
+from ..poses.tip_paths import TipNow, TipReader, path_of, tips_over
 from ..rigging import feet
 from .status import check_posable
 
@@ -151,13 +152,13 @@ def _planted(
     taken = {bone.name for last in lasts for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
     holds = []
     for last, of_limb, row in zip(lasts, spans, rows, strict=True):
-        tips = dict(zip(frames, row, strict=True))
+        tips, path = dict(zip(frames, row, strict=True)), path_of(row, TipReader(last).size)
         foot, plants, reach = foot_of(last), [], _reach(last)
         for span in of_limb:
             tips_there = [tips[frame] for frame in range(span.first, span.last + 1)]
             at = None if is_mean else min(max(current, span.first), span.last) - span.first
             plants.append(_plant(span, tips_there, at, reach))
-            slide = max(slide, slide_of(np.array([tip.tip for tip in row]), frames, span))
+            slide = max(slide, slide_of(path, frames, span))
         turns_foot = foot is not None and not feet.foot_follows(last)
         turns_foot = turns_foot and foot.name not in taken and not [*movers.movers(foot)]  # type: ignore[union-attr,arg-type]
         holds.append(Hold(TipReader(last), plants, reach, turns_foot))

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.names import other_side
-from ..blender.types import ArmatureObject, has_bone, takes_bones
+from ..blender.types import ArmatureObject, bones_of, has_bone, takes_bones
 from ..finding.checking import check
 from ..limb.follow import follow_of, matrix_of
 from ..limb.foot_roll import unrolled
@@ -174,7 +174,7 @@ def _control(image: Image) -> Control:
         last=pair.other,
         kind=image.kind,
         name=other_side(name) if name else name_of_control(other, image.kind),
-        parent=rig_root(other, segments_of(pair.lasts[0])) if rig == pair.ob else "",
+        parent=_parent_on_other(image),
         rest=rest,
         size=size,
         drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
@@ -182,6 +182,18 @@ def _control(image: Image) -> Control:
         turn=now.to_3x3().normalized(),
         is_object=not name,
     )
+
+
+def _parent_on_other(image: Image) -> str:
+    """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
+    rig."""
+    pair, (ob, name) = image.pair, image.source
+    last, other = pair.lasts
+    target = follow_of(last).pairs[0]
+    above = bones_of(ob)[name].parent if name else ob and ob.parent
+    if above is not None and target == ((ob, above.name) if name else (above, "")):
+        return other_side(above.name) if name else name_of_control(other, "target")
+    return rig_root(other, segments_of(last)) if name and ob == pair.ob else ""
 
 
 def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:

@@ -18,6 +18,7 @@ from ..poses.settling import settle, solved
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import roll_for
+from ..rigging.spec import spec_of
 from ..rigging.state import problem_of
 
 
@@ -29,10 +30,20 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     for last in lasts:
         check_whole(last)
         check_solvers_above(last, chain_bones(last), dependencies)
+        _check_moved(last)
     knees = solved(context, lasts)
     again = [ref_of(last) for last in lasts if is_on_rig(last)]
     apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="RIG") for last in lasts}, again)
     settle(context, knees, is_shown=True)
+
+
+def _check_moved(last: PoseBone) -> None:
+    """Refuse a limb whose first bone has a location that its helper bones can't take over."""
+    bone = bones_of_limb(last)[0].bone
+    inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
+    if not (inherits and bone.use_local_location) and spec_of(last).is_moved:
+        template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
+        raise Refused(template, bone=bone.name)
 
 
 def live_for_now(

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
+from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..finding.knees import upright
+from ..limb.names import ARM, LEG, says
 from ..limb.rest_geometry import RestGeometry, hinge_axis
+from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..poses.fitting import Fit
 from ..rigging.control_shapes import (
@@ -21,6 +24,7 @@ from ..rigging.control_shapes import (
     drawing_of_flat,
     drawing_of_pole,
     drawing_of_tip,
+    stands,
 )
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..rigging.skins import skin_of
@@ -59,7 +63,7 @@ def skins_of(lasts: Iterable[PoseBone]) -> Skins:
 def target_for(context: Context, limb: Seen, kind: str, foot: bool, skins: Skins) -> Control:
     """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
     only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
-    last, geometry, ob = limb.last, limb.rest, limb.last.id_data
+    last, ob = limb.last, limb.last.id_data
     axis = hinge_axis(last) if limb.fit.plane == "HINGE" else None
     normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
     end, now, turn = foot_of(last) if foot else None, None, upright(ob)
@@ -69,22 +73,27 @@ def target_for(context: Context, limb: Seen, kind: str, foot: bool, skins: Skins
             turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
         now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
-    length, tip = sum(geometry.lengths), last.bone.matrix_local @ vector(geometry.tip)
-    place = Place(tip, upright(ob), length, vector(geometry.frame[:3, 1]))
+    place = _place_of(limb)
     return Control(
         ob=ob,
         last=last.name,
         kind="target",
         name=name_of_control(last, "target"),
         parent=rig_root(last, limb.segments),
-        rest=Matrix.Translation(tip) @ turn.to_4x4(),
-        size=TARGET_SIZE * length,
+        rest=Matrix.Translation(place.tip) @ turn.to_4x4(),
+        size=TARGET_SIZE * place.length,
         drawing=_drawing_of_target(last, place, normal, skins.get(ob, {})),
         place=vector(limb.fit.tip),
         turn=now,
         normal=normal,
         is_object=kind == "EMPTIES",
     )
+
+
+def _place_of(limb: Seen) -> Place:
+    """The end of a limb."""
+    geometry, tip = limb.rest, limb.last.bone.matrix_local @ vector(limb.rest.tip)
+    return Place(tip, upright(limb.last.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
 
 
 def _drawing_of_target(last: PoseBone, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
@@ -95,9 +104,9 @@ def _drawing_of_target(last: PoseBone, place: Place, normal: Vector | None, skin
     return drawing_of_end(last.id_data, end, skin, place) if end else drawing_of_tip(place)
 
 
-def pole_for(limb: Seen, kind: str) -> Control:
+def pole_for(limb: Seen, kind: str, target: BoneRef | Control | None = None) -> Control:
     """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
-    who looks at that from where it points."""
+    who looks at that from where it points. That of a leg hangs on the ``target``, if that is given and of its kind."""
     last, ob, fitted, frame = limb.last, limb.last.id_data, limb.fit, limb.rest.frame
     size, up = sum(limb.rest.lengths), upright(ob).col[2]
     root, line = vector(frame[:3, 3]), vector(frame[:3, 1])
@@ -116,13 +125,31 @@ def pole_for(limb: Seen, kind: str) -> Control:
         last=last.name,
         kind="pole",
         name=name_of_control(last, "pole"),
-        parent=rig_root(last, limb.segments),
+        parent=_name_beside(limb, kind, target) or rig_root(last, limb.segments),
         rest=rest,
         size=POLE_SIZE * size,
         drawing=drawing_of_pole(rest, size),
         place=_before_knee(root_now, now, ahead_now, vector(fitted.knee), size, along),
         is_object=kind == "EMPTIES",
     )
+
+
+def _name_beside(limb: Seen, kind: str, target: BoneRef | Control | None) -> str:
+    """The name of a leg's target that a pole may hang on; nothing of others."""
+    if target is None or not _is_leg(limb):
+        return ""
+    if isinstance(target, Control):
+        return target.name if target.is_object == (kind == "EMPTIES") else ""
+    return target[1] if target[0] == limb.last.id_data and kind == "BONES" else ""
+
+
+def _is_leg(limb: Seen) -> bool:
+    """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
+    last, end = limb.last, foot_of(limb.last)
+    names = [bone.name for bone in chain_bones(last, limb.segments)]
+    if any(says(name, ARM) for name in names):
+        return False
+    return any(says(name, LEG) for name in names) or (end is not None and stands(last.id_data, end, _place_of(limb)))
 
 
 def _before_knee(root: Vector, line: Vector, ahead: Vector, knee: Vector, size: float, along: float) -> Vector:

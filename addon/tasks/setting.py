@@ -11,16 +11,23 @@ from bpy.types import PoseBone
 
 from ..blender.transaction import all_or_nothing
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, SLIDER
-from ..limb.storage import choices_of, has_slider, is_limb, mode_of, segments_of, write_slider
+from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURNS, TWISTS
+from ..limb.storage import (
+    ELSEWHERE,
+    check_structure,
+    choices_of,
+    has_slider,
+    has_twist,
+    is_limb,
+    segments_of,
+    write_slider,
+)
 from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from ..rigging.features import ROLL_SLIDERS
-from .features import give_pole_follow, give_roll
-
-ELSEWHERE = "'{rig}' comes from another file: set this there"
+from .features import give_pole_follow, give_roll, give_twist
 
 
 def set_slider(last: PoseBone, name: str, value: Any) -> None:
@@ -44,6 +51,18 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
             apply(bpy.context, {limb: describe(limb).with_slider(name, number)})
             return
         write_slider(limb[0].pose.bones[limb[1]], name, number)
+
+
+def set_twist(last: PoseBone, value: Any) -> None:
+    """Set by how much each bone of a limb is turned about its own line: a number for each."""
+    twists = TWISTS[: len(segments_of(last))]
+    numbers = values.to_numbers("twist", value, len(twists), TURNS)
+    check_limb(last, "twist")
+    ob, bone = last.id_data, last.name
+    if not has_twist(last):
+        give_twist(bpy.context, [last])
+    for twist, number in zip(twists, numbers, strict=True):
+        write_slider(ob.pose.bones[bone], twist.name, number)
 
 
 def set_choice(last: PoseBone, name: str, value: Any) -> None:
@@ -70,10 +89,3 @@ def check_limb(last: PoseBone, name: str) -> None:
         raise Refused(template, bone=last.name, name=name)
     if last.id_data.library:
         raise Refused(ELSEWHERE, rig=last.id_data.name)
-
-
-def check_structure(last: PoseBone) -> None:
-    """Refuse what changes more of a limb than sliders where Blender would not keep that."""
-    ob = last.id_data
-    if ob.library or ob.override_library or (is_limb(last) and mode_of(last) == "RIG" and ob.data.library):
-        raise Refused(ELSEWHERE, rig=ob.name)

@@ -21,7 +21,8 @@ from ..limb.words import Message, Refused
 from ..poses.keeping import fit_ik_to_fk
 from ..poses.keyed_parts import part_of_fk
 from ..poses.matching import Matched, match, stances_by_fk
-from ..poses.over_frames import Progress, fit_over_frames
+from ..poses.over_frames import fit_over_frames
+from ..poses.reading import Progress
 from ..rigging import feet
 from ..rigging.rolling import level
 from .status import check_posable

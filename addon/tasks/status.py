@@ -19,6 +19,8 @@ from ..limb.solving import limbs_now
 from ..limb.storage import chain_bones, check_whole, has_slider, mode_of
 from ..limb.table import Table, table_of
 from ..limb.tips import is_foot_gone
+from ..limb.transforms import own_location
+from ..limb.words import MOVED as MOVED_ITSELF
 from ..limb.words import SIZELESS, Refused
 from ..live.settings import is_live
 from ..rigging.state import problems_of
@@ -182,6 +184,9 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     scaled = _scaled(last)
     if not broken and scaled:
         return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk=is_fk, is_ik=is_ik)
+    moved = _moved(last, float(measured.sizes[row]))
+    if not broken and moved:
+        return Status(Reach.INVALID, residual, MOVED_ITSELF, {"bone": moved.name}, is_fk=is_fk, is_ik=is_ik)
     is_off = off > allowed or measured.knee_errors[row] > allowed + BENT * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(last) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
@@ -203,6 +208,11 @@ def _scaled(last: PoseBone) -> PoseBone | None:
     """The bone of a limb that is scaled by itself, which IK takes no account of but as the FK stretch of the first."""
     bones = chain_bones(last)[1 if has_slider(last, "stretch") else 0 :]
     return next((bone for bone in bones if max(abs(size - 1.0) for size in bone.scale[:]) > SIZED), None)
+
+
+def _moved(last: PoseBone, size: float) -> PoseBone | None:
+    """The bone of a limb that is moved by its own location, which IK goes along with only of the first."""
+    return next((bone for bone in chain_bones(last)[1:] if np.abs(own_location(bone)).max() > MISSED * size), None)
 
 
 def _invalid(template: str, **values: Any) -> Status:

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Vector
 
 from scripts import installed
-from tests.blender import oracle, rigs
+from tests.blender import libraries, oracle, rigs
 
 LEFT, RIGHT = "shin.L", "shin.R"
 
@@ -108,7 +108,7 @@ def append(ob, link=False):
         wanted.collections = ["character"]
     (found,) = wanted.collections
     if link:
-        found = found.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+        found = libraries.override(found)
     else:
         bpy.context.scene.collection.children.link(found)
     (made,) = (each for each in found.all_objects if each.type == "ARMATURE")

@@ -26,7 +26,7 @@ BLENDERS = {
 }  # fmt: skip
 """Labels of Blender's that its own interface has in Python."""
 
-MARKERS = {"foot.L down (Rig)", "foot.L up (Rig)"}
+MARKERS = {f"foot.L {words} (Rig)" for words in ("down", "down on heel", "on sole", "on toe", "up")}
 """What test_contacts finds on the timeline, of another rig."""
 
 OTHERS = ROOT / "docs" / "comparison.md"
@@ -42,6 +42,7 @@ def shown() -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     words = {re.sub(r"^, | \(\{\w+\}\)$", "", word) for word in words}  # what is added, and how many there are
+    words |= {word.removeprefix("IK ") for word in words}  # what fields call custom properties
     return "|".join(re.sub(r"\\{\w+\\}", ".+", re.escape(word)) for word in words if re.sub(r"\{\w+\}|\W", "", word))
 
 

@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.types import scene_of
 from ...limb.words import Refused, contacts_counted, translated_text
-from ...poses.contacts import HEIGHT, SPEED, Span
+from ...poses.contacts import HEIGHT, SOLE, SPEED, Span
 from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
 from ...tasks.holding import MOST_EASE, hold_tips
 from ...tasks.spans import span_meant
@@ -105,10 +105,10 @@ class POSE_OT_planar_ik_hold(LimbOperator):
     def _spans(self, context: Context, lasts: list[PoseBone]) -> list[list[Span]]:
         """The ranges of each limb."""
         if self.range == "CONTACTS":
-            spans = [marked_contacts(scene_of(context), last) for last in lasts]
-            if not any(spans):
+            marked = [marked_contacts(scene_of(context), last) for last in lasts]
+            if not any(marked):
                 raise Refused("No markers say when the selected limbs are in contact: Find Contacts first")
-            return spans
+            return [[span for contact in contacts for span in contact.spans_on(SOLE)] for contacts in marked]
         span = Span(self.frame_start, self.frame_end)
         if self.range != "GIVEN":
             span = span_meant(context, lasts, self.range)
@@ -118,15 +118,15 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
 
 class POSE_OT_planar_ik_find_contacts(LimbOperator):
-    """Mark on the timeline when the feet of the selected limbs stand, by how high and how fast foot and toe are. Move,
-    add and delete the markers, then hold"""
+    """Mark on the timeline when the feet of the selected limbs stand, on heel, sole or toe, by how high and how fast
+    these are. Move, add and delete the markers, then hold"""
 
     bl_idname = "pose.planar_ik_find_contacts"
     bl_label = "Find Contacts"
 
     height: FloatProperty(
         name="Height",
-        description="How high above their floor foot and toe still stand, as a share of the limb's length",
+        description="How high above their floor heel and toe still stand, as a share of the limb's length",
         default=HEIGHT,
         min=0.0,
         soft_max=0.5,
@@ -134,10 +134,10 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
     )
     speed: FloatProperty(
         name="Speed",
-        description="How fast they may slide there, as a share of the limb's length in a second",
+        description="How fast they may slide there, as a share of the fastest that they go in a step",
         default=SPEED,
         min=0.0,
-        soft_max=2.0,
+        soft_max=1.0,
     )
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:

@@ -190,11 +190,24 @@ class POSE_OT_planar_ik_foot_roll(LimbOperator):
         live.refresh(context)
 
 
+class POSE_OT_planar_ik_twist(LimbOperator):
+    """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
+
+    bl_idname = "pose.planar_ik_twist"
+    bl_label = "Limb: Twist"
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb's do not yet."""
+        toggle(context, lasts, "twist", limb_meant(context) or lasts[0])
+        live.refresh(context)
+
+
 class POSE_OT_planar_ik_pole_follows(LimbOperator):
-    """Let the poles of the selected limbs go with the targets as far as a slider says, or not"""
+    """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
+    on"""
 
     bl_idname = "pose.planar_ik_pole_follows"
-    bl_label = "Limb: Pole Follows"
+    bl_label = "Limb: Pole Follow"
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """As the active limb's does not yet."""
@@ -253,6 +266,7 @@ CLASSES = (
     POSE_OT_planar_ik_stretch_limit,
     POSE_OT_planar_ik_roll_break,
     POSE_OT_planar_ik_foot_roll,
+    POSE_OT_planar_ik_twist,
     POSE_OT_planar_ik_pole_follows,
     POSE_OT_planar_ik_pick,
 )

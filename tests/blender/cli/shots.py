@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Vector
 
 from tests.blender import rigs
+from tests.blender.libraries import override
 
 Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
 
@@ -64,7 +65,7 @@ def linked(library: Path, path: Path, is_overridden: bool) -> Path:
         wanted.collections = ["character"]
     (collection,) = wanted.collections
     if is_overridden:
-        collection.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+        override(collection)
     else:
         bpy.context.scene.collection.children.link(collection)
     bpy.ops.wm.save_as_mainfile(filepath=str(path))

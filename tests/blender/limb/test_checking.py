@@ -38,9 +38,9 @@ def constraint(ob, name, kind, **settings):
 
 
 def key_location(ob):
-    bone = bones(ob)["thigh.L"]
-    edited(ob, lambda edit: setattr(edit["thigh.L"], "use_connect", False))
-    bone = bones(ob)["thigh.L"]
+    bone = bones(ob)["shin.L"]
+    edited(ob, lambda edit: setattr(edit["shin.L"], "use_connect", False))
+    bone = bones(ob)["shin.L"]
     for frame, x in ((1, 0.0), (9, 0.2)):
         bone.location.x = x
         bone.keyframe_insert("location", frame=frame)

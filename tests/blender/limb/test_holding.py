@@ -73,9 +73,10 @@ def test_contacts_of_a_walk_are_found(addon, walker):
     listed = addon("tasks.contact_markers").find_contacts(bpy.context, legs(walker), FRAMES)
     for side, contacts in zip(capture.BEGINS, listed, strict=True):
         known = capture.contacts(side)
-        assert len(contacts.spans) == len(known)
-        assert np.abs(np.array(contacts.spans) - known).max() <= 1
-        for (first, last), slide in zip(contacts.spans, contacts.slides, strict=True):
+        spans = [contact.span for contact in contacts.contacts]
+        assert len(spans) == len(known)
+        assert np.abs(np.array(spans) - known).max() <= 1
+        for (first, last), slide in zip(spans, contacts.slides, strict=True):
             assert slide == pytest.approx(capture.DRIFT * (last - first), abs=1e-4)
 
 
@@ -154,21 +155,23 @@ def test_a_limb_in_fk_is_refused_and_nothing_changes(addon, walker):
 
 
 def test_operators_from_markers_to_keys(addon, walker):
-    names = addon("tasks.contact_markers").marker_names(legs(walker)[0])
+    markers = addon("tasks.contact_markers")
+    names = markers.marker_names(legs(walker)[0])
+    down, up = (names[mark] for mark in (markers.Mark(True, "sole"), markers.UP))
     scene, ops = bpy.context.scene, bpy.ops.pose
     with pytest.raises(RuntimeError, match="Find Contacts first"):
         ops.planar_ik_hold(range="CONTACTS")
     ops.planar_ik_find_contacts()
     ops.planar_ik_find_contacts()
-    markers = [marker for marker in scene.timeline_markers if marker.name in names]
-    assert len(markers) == 6
-    next(marker for marker in markers if marker.name == names[1] and marker.frame > 30).frame = 33
+    marked = [marker for marker in scene.timeline_markers if marker.name in (down, up)]
+    assert len(marked) == 6
+    next(marker for marker in marked if marker.name == up and marker.frame > 30).frame = 33
     before = paths(walker, ".L")
     ops.planar_ik_hold(range="CONTACTS", ease=1)
     now = paths(walker, ".L")
     assert np.abs(now[25:33, 2] - now[25, 2]).max() < NEAR
     assert np.abs(now[34:45] - before[34:45]).max() < NEAR
-    scene.timeline_markers.remove(next(marker for marker in scene.timeline_markers if marker.name == names[1]))
+    scene.timeline_markers.remove(next(marker for marker in scene.timeline_markers if marker.name == up))
     with pytest.raises(RuntimeError, match="pairs of markers"):
         ops.planar_ik_hold(range="CONTACTS")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender import legs, oracle, rigs
+from tests.blender import legs, libraries, oracle, rigs
 
 POSE = [tuple(round(x, 5) for x in turn) for turn in legs.FK.values()]
 
@@ -254,7 +254,7 @@ def test_linked_rigs(tmp_path):
             bpy.context.scene.collection.objects.link(ob)
         rig = bpy.data.objects["rig"]
         if is_override:
-            rig = rig.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+            rig = libraries.override(rig)
         for frame in (3, 9):
             bpy.context.scene.frame_set(frame)
             is_right(rig.pose.bones["lower"])

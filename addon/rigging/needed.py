@@ -20,7 +20,7 @@ from .there import There
 NOTHING: tuple[None, str] = (None, "")
 
 
-class Wanted(NamedTuple):
+class Needed(NamedTuple):
     """The parts that a limb is to have, what their roles stand for as far as that is there, and the spec of its
     mechanism, if it has one."""
 
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
     spec: Spec | None
 
 
-def wanted_of(limb: LimbRef, wish: Description, there: There) -> Wanted:
+def needed_of(limb: LimbRef, wish: Description, there: There) -> Needed:
     """What a limb that is described so, with all that is kept on its bones, is to have. A mechanism that fits is to
     stay as it is."""
     last = limb[0].pose.bones[limb[1]]
@@ -40,12 +40,12 @@ def wanted_of(limb: LimbRef, wish: Description, there: There) -> Wanted:
     if wish.foot and wish.foot_turn is not None:
         parts.append(foot_parts(wish.foot_turn, is_near or wish.roll is not None))
     if wish.roll:
-        goal, break_angle = goal_at_rest(last, wish.foot_turn), float(wish.choices["break_angle"])
-        parts.append(roll_parts(wish.roll.pivots, goal, len(wish.roll.toes), break_angle, length, is_near))
+        goal_rest, break_angle = goal_at_rest(last, wish.foot_turn), float(wish.choices["break_angle"])
+        parts.append(roll_parts(wish.roll.pivots, goal_rest, len(wish.roll.toes), break_angle, length, is_near))
     if wish.pole_follow:
         parts.append(pole_follow_parts(bool(wish.pole_follow.above), length))
-    united: Any = Parts(*(tuple(each for one in parts for each in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
-    return Wanted(united, _refs(limb, wish, united, there), spec)
+    united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
+    return Needed(united, _refs(limb, wish, united, there), spec)
 
 
 def _is_bone_of(limb: LimbRef, ref: Any) -> bool:
@@ -74,14 +74,14 @@ def _refs(limb: LimbRef, wish: Description, parts: Parts, there: There) -> dict[
     return refs | followed_refs(wish.target, wish.pole, refs.get(GOAL))
 
 
-def followed_refs(target: Any, pole: Any, goal: BoneRef | None) -> dict[str, Any]:
-    """What the roles stand for that follow what a limb does; nothing yet for controls that are to be made. ``goal`` is
-    the helper of a foot that rolls."""
+def followed_refs(target: Any, pole: Any, goal_ref: BoneRef | None) -> dict[str, Any]:
+    """What the roles stand for that follow what a limb does; nothing yet for controls that are to be made. ``goal_ref``
+    is the helper of a foot that rolls."""
     refs = [NOTHING if ref is None or isinstance(ref, Control) else ref for ref in (target, pole)]
     return {
         CONTROL: refs[0],
         "target": refs[0],
-        TARGET: goal if goal and (refs[0][0] or isinstance(target, Control)) else refs[0],
+        TARGET: goal_ref if goal_ref and (refs[0][0] or isinstance(target, Control)) else refs[0],
         POLE: refs[1],
         "pole": refs[1],
     }

@@ -1,0 +1,371 @@
+"""The reader of frames: one pass over them reads all that a task needs of its limbs, as plain arrays.
+
+    recording = record(context, lasts, frames, refs=[(target, "foot_ik.L")], channels=[...], influence=1.0)
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)      # frames G, targets, poles, sliders, own turns: (frames, limbs, ...)
+    poses_of(recording, rig, "foot.L")          # (frames, 4, 4), evaluated, in the armature
+    matrices_of(recording, (target, bone))      # (frames, 4, 4), evaluated, in the world
+    recording.channels[channel]                 # (frames, numbers): what the channel says, as the animator set it
+    recording.bases[target, bone]               # (frames, 4, 4): what its own channels make
+
+With ``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Matrices are
+what Blender evaluates, whatever carries, constrains and drives it; numbers of channels are those of the original,
+since a live limb's evaluated channels are its solution. What is read of a limb: its bones, the foot or hand below,
+their parents, and what it follows. Whoever needs more names it: objects and bones as ``refs``, properties as
+``channels``.
+
+A bake goes through frames in its own ways (`bake.frames`), with `new_recording` and `readers_of`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, Object, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.animation import animated_paths, is_animated, value_at
+from ..blender.changes import full_path
+from ..blender.channels import SIZES
+from ..blender.dependencies import BoneRef
+from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ..blender.stepping import stepping
+from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom, tag, view_layer_of
+from ..limb.settings import SLIDER, SLIDERS
+from ..limb.solving import at_rest, frames_below
+from ..limb.storage import by_rig, chain_bones, has_slider, value_in
+from ..limb.table import Table, table_of
+from ..limb.tips import foot_of
+from ..rigging.feet import at_influence
+
+Array = NDArray[Any]
+Progress = Callable[[float], None]
+"""Is told the part that is done, and may raise to stop."""
+
+Evaluated = Callable[[Any], Any]
+"""Gives the evaluated object of an original one."""
+
+
+class Channel(NamedTuple):
+    """A property that may get keys: by the data path from its object, and the bone that has it, or nothing."""
+
+    object: Any
+    path: str
+    bone: str
+
+    @classmethod
+    def of_bone(cls, ob: Any, bone: str, path: str) -> Channel:
+        """A property of a bone, or of an object if no bone is named."""
+        return cls(ob, full_path(bone, path), bone)
+
+
+Values = dict[Channel, Array]
+"""What channels say over frames, (frames, numbers) each."""
+
+
+class Read(NamedTuple):
+    """One property of some bones of a rig, ``(frames, bones, numbers)``; ``row`` says where a bone is in it."""
+
+    row: dict[str, int]
+    which: Array  # of all bones
+    numbers: Array
+    buffer: Array  # all bones in one frame; empty if they keep still
+
+
+class Rig(NamedTuple):
+    """The limbs of one rig: their last bones, what of them does not change, and their sliders ``(frames, limbs)``."""
+
+    object: ArmatureObject
+    lasts: Sequence[PoseBone]
+    table: Table
+    sliders: dict[str, Array]
+    changing: Sequence[tuple[str, int, str]]  # slider, limb, last bone
+
+
+class Recording(NamedTuple):
+    """All that was read of some frames: ``worlds`` ``(frames, 16)`` of objects, by columns as Blender stores them,
+    properties of bones by object and name, values of channels, and what own channels of controls make."""
+
+    rigs: Sequence[Rig]
+    worlds: dict[Object, Array]
+    read: dict[tuple[Object, str], Read]
+    channels: Values
+    bases: dict[BoneRef, Array]
+    frames: int
+
+
+class LimbsRead(NamedTuple):
+    """The n limbs of one rig in f frames."""
+
+    rig: Rig
+    frames: Array  # (f, n, 4, 4): G, in the world
+    sliders: dict[str, Array]  # by name, (f, n)
+    own: Array  # (f, n, segments, 4), w first: the bones' FK rotations
+    own_length: Array  # (f, n): how many times as long limbs that stretch are by their own scale
+    target: Array  # (f, n, 3), in the world; not a number where a limb has none
+    pole: Array  # the same
+
+
+# one pass
+
+
+def record(
+    context: Context,
+    lasts: Sequence[PoseBone],
+    frames: Sequence[float] | None,
+    refs: Iterable[BoneRef] = (),
+    channels: Iterable[Channel] = (),
+    influence: float | None = None,
+    progress: Progress | None = None,
+    bones_of_limb: Callable[[PoseBone], Iterable[PoseBone]] | None = None,
+) -> Recording:
+    """Step through the frames once, with these limbs at an ``influence`` if one is given, and read them; then the
+    scene is as it was. None for ``frames`` reads the one that is shown, as it stands."""
+    count = 1 if frames is None else len(frames)
+    bones_of_limb = bones_of_limb or bones_read
+    recording = new_recording(lasts, count, bones_of_limb, False, refs, channels, ("location",))
+    with at_influence(context, lasts, influence) if influence is not None and lasts else nullcontext():
+        if frames is None:
+            readers_of(recording, _evaluated_in(context), lambda ob: ob)(0)
+            return recording
+        with going_through(context, lasts, influence) as show_frame:
+            for i, frame in enumerate(frames):
+                show_frame(frame)
+                readers_of(recording, _evaluated_in(context), lambda ob: ob)(i)
+                if progress:
+                    progress((i + 1) / len(frames))
+    return recording
+
+
+@contextmanager
+def going_through(
+    context: Context, lasts: Sequence[PoseBone], influence: float | None = None
+) -> Iterator[Callable[[float], None]]:
+    """`stepping`, with limbs at an influence in each frame whatever keys it has; their drivers are muted already."""
+    key = SLIDER["influence"].key
+    keyed = [(last.id_data, last.name) for last in lasts if is_animated(last.id_data, path_to_custom(last.name, key))]
+    with stepping(context) as show_frame:
+
+        def show(frame: float) -> None:
+            show_frame(frame)
+            other = [bones_of(ob)[name] for ob, name in keyed if influence not in (None, bones_of(ob)[name][key])]
+            for last in other:
+                last[key] = influence
+                tag(last)
+            if other:
+                view_layer_of(context).update()
+
+        yield show
+
+
+def _evaluated_in(context: Context) -> Evaluated:
+    depsgraph = context.evaluated_depsgraph_get()
+    return lambda ob: ob.evaluated_get(depsgraph)
+
+
+def bones_read(last: PoseBone) -> list[PoseBone]:
+    """What is read of a limb's rig: its bones, the foot or hand below with the toes, and what carries them."""
+    foot = foot_of(last)
+    bones = [*chain_bones(last), *([foot, *foot.children] if foot else ())]
+    return bones + [bone.parent for bone in bones if bone.parent]
+
+
+def new_recording(
+    lasts: Sequence[PoseBone],
+    count: int,
+    bones_of_limb: Callable[[PoseBone], Iterable[PoseBone]],
+    is_sure: bool,
+    refs: Iterable[BoneRef] = (),
+    channels: Iterable[Channel] = (),
+    also: Sequence[str] = (),
+) -> Recording:
+    """Room for so many frames. ``bones_of_limb`` gives the bones that have to be read for a limb, and ``also`` what of
+    them besides matrices, scales and rotations; ``is_sure`` says that what has no keys and drivers does not change."""
+    refs = [*dict.fromkeys(refs)]
+    rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig(lasts).items()]
+    needed: dict[Any, dict[str, dict[str, None]]] = {}
+    for rig in rigs:
+        for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
+            for bone in bones_of_limb(last):
+                for name in ("matrix", *also, "scale", rotation_channel(bone.rotation_mode)):
+                    needed.setdefault(rig.object, {}).setdefault(name, {})[bone.name] = None
+            if not limb.is_connected:
+                needed.setdefault(rig.object, {}).setdefault("location", {})[limb.bones[0]] = None
+            _need(needed, limb.follow.pairs)
+    _need(needed, refs)
+    worlds = {ob: np.empty((count, 16), np.float32) for ob in needed}
+    read = {
+        (ob, name): _new_read(ob, name, bones, count, is_sure) for ob in needed for name, bones in needed[ob].items()
+    }
+    values: Values = {
+        channel: np.empty((count, np.size(value_at(channel.object, channel.path))), _kind(channel))
+        for channel in dict.fromkeys(channels)
+    }
+    bases = {ref: np.empty((count, 4, 4)) for ref in refs}
+    return Recording(rigs=rigs, worlds=worlds, read=read, channels=values, bases=bases, frames=count)
+
+
+def _need(needed: dict[Any, dict[str, dict[str, None]]], refs: Iterable[tuple[Any, str]]) -> None:
+    for ob, name in refs:
+        if ob is not None:
+            needed.setdefault(ob, {})
+            if has_bone(ob, name):
+                needed[ob].setdefault("matrix", {})[name] = None
+
+
+def _kind(channel: Channel) -> type:
+    return bool if isinstance(value_at(channel.object, channel.path), bool) else float
+
+
+def readers_of(
+    recording: Recording, evaluated_of: Evaluated, original_of: Evaluated | None = None
+) -> Callable[[int], None]:
+    """What reads the ``i``-th frame of evaluated objects, as long as Blender does not make these anew. Numbers of
+    channels are read where ``original_of`` says; without it, of evaluated objects, too."""
+    channels_of = original_of or evaluated_of
+    resolved = {ob: evaluated_of(ob).path_resolve("matrix_world", False).foreach_get for ob in recording.worlds}
+    worlds = [(get, recording.worlds[ob]) for ob, get in resolved.items()]
+    posed = [
+        ((evaluated_of if name == "matrix" else channels_of)(ob).pose, name, read)
+        for (ob, name), read in recording.read.items()
+        if len(read.buffer)
+    ]
+    rigs = [(evaluated_of(rig.object).pose, rig) for rig in recording.rigs if rig.changing]
+
+    def read_frame(i: int) -> None:
+        for get, numbers in worlds:
+            get(numbers[i])
+        for pose, name, read in posed:
+            pose.bones.foreach_get(name, read.buffer.ravel())
+            read.buffer.take(read.which, axis=0, out=read.numbers[i])
+        for pose, rig in rigs:
+            for name, limb, bone in rig.changing:
+                rig.sliders[name][i, limb] = value_in(pose.bones[bone], SLIDER[name])
+        for channel, values in recording.channels.items():
+            values[i] = value_at(channel.object, channel.path)
+        for (ob, bone), bases in recording.bases.items():
+            bases[i] = bones_of(ob)[bone].matrix_basis if bone else ob.matrix_basis
+
+    return read_frame
+
+
+def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: bool) -> Read:
+    everyone = {bone: i for i, bone in enumerate(ob.pose.bones.keys())}
+    size = {**SIZES, "matrix": 16}[name]
+    numbers = np.empty((count, len(bones), size), np.float32)
+    which = np.array([everyone[bone] for bone in bones], int)
+    buffer = np.empty((len(everyone), size), np.float32)
+    if is_sure and name != "matrix" and animated_paths(ob).isdisjoint(f"{path_to_bone(bone)}.{name}" for bone in bones):
+        ob.pose.bones.foreach_get(name, buffer.ravel())
+        numbers[:], buffer = buffer[which], buffer[:0]
+    return Read({bone: i for i, bone in enumerate(bones)}, which, numbers, buffer)
+
+
+def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
+    animated = animated_paths(ob) if is_sure else set()
+    sliders: dict[str, Array] = {}
+    changing: list[tuple[str, int, str]] = []
+    for slider in SLIDERS:
+        sliders[slider.name] = np.tile([float(value_in(last, slider)) for last in lasts], (count, 1))
+        for i, last in enumerate(lasts):
+            if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
+                changing.append((slider.name, i, last.name))
+    return Rig(ob, lasts, table_of(ob, lasts), sliders, changing)
+
+
+# what was read
+
+
+def worlds_of(recording: Recording, ob: Any) -> Array:
+    """Where an object is, ``(frames, 4, 4)``."""
+    return _matrices(recording.worlds[ob])
+
+
+def poses_of(recording: Recording, ob: Any, bone: str) -> Array:
+    """Where a bone is in its armature, ``(frames, 4, 4)``."""
+    return _matrices(channel_of(recording, ob, bone, "matrix"))
+
+
+def channel_of(recording: Recording, ob: Any, bone: str, name: str) -> Array:
+    """A property of a bone, ``(frames, numbers)``."""
+    read = recording.read[ob, name]
+    return read.numbers[:, read.row[bone]].astype(float)
+
+
+def matrices_of(recording: Recording, ref: tuple[Any, str]) -> Array:
+    """Where an object, or a bone of it if one is named, is in the world, ``(frames, 4, 4)``."""
+    ob, bone = ref
+    worlds = worlds_of(recording, ob)
+    return worlds @ poses_of(recording, ob, bone) if bone else worlds
+
+
+def places_of(recording: Recording, ob: Any, bone: str) -> Array:
+    """Where an object, or the head of one of its bones, is in the world, ``(frames, 3)``."""
+    return matrices_of(recording, (ob, bone))[:, :3, 3]
+
+
+def own_turns_of(recording: Recording, ob: Any, bone: str) -> Array:
+    """How a bone is turned by its own channels, ``(frames, 4)``, w first."""
+    mode = bones_of(ob)[bone].rotation_mode
+    channels = channel_of(recording, ob, bone, rotation_channel(mode))
+    return np.stack(to_quaternion(mode, [*channels.T], ARRAYS), axis=-1)
+
+
+def limb_frames(recording: Recording, rig: Rig) -> Array:
+    """Where the frames G of limbs are in their armature, ``(frames, limbs, 4, 4)``."""
+    parents = np.tile(np.eye(4), (recording.frames, len(rig.lasts), 1, 1))
+    for row, limb in enumerate(rig.table.limbs):
+        parent = rig.object.data.bones[limb.bones[0]].parent
+        if parent:
+            parents[:, row] = poses_of(recording, rig.object, parent.name)
+    return frames_below(rig.table, rig.object, parents, _locations(recording, rig))
+
+
+def _locations(recording: Recording, rig: Rig) -> Array | None:
+    """The locations of limbs' first bones, ``(frames, limbs, 3)``; None where all are at 0."""
+    locations = np.zeros((recording.frames, len(rig.lasts), 3))
+    for row in rig.table.loose:
+        locations[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "location")
+    return locations if locations.any() else None
+
+
+def followed_places(recording: Recording, rig: Rig, which: int) -> Array:
+    """Where targets (0) or poles (1) are in the world, ``(frames, limbs, 3)``; not a number where there is none."""
+    places = np.full((recording.frames, len(rig.lasts), 3), np.nan)
+    for row, limb in enumerate(rig.table.limbs):
+        ob, bone = limb.follow.pairs[which]
+        if ob is not None and (which == 0 or rig.table.is_poled[row]):
+            places[:, row] = places_of(recording, ob, bone)
+    return places
+
+
+def own_limb_turns(recording: Recording, rig: Rig) -> Array:
+    """The bones' own (FK) rotations, ``(frames, limbs, segments, 4)``."""
+    own = at_rest(rig.table, recording.frames)
+    for row, limb in enumerate(rig.table.limbs):
+        for k, name in enumerate(limb.bones):
+            own[:, row, k] = own_turns_of(recording, rig.object, name)
+    return own
+
+
+def limbs_read(recording: Recording, rig: Rig) -> LimbsRead:
+    """All of the limbs of a rig."""
+    own_length = np.ones((recording.frames, len(rig.lasts)))
+    for row, last in enumerate(rig.lasts):
+        if has_slider(last, "stretch"):
+            own_length[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "scale")[:, 1]
+    return LimbsRead(
+        rig=rig,
+        frames=worlds_of(recording, rig.object)[:, None] @ limb_frames(recording, rig),
+        sliders=rig.sliders,
+        own=own_limb_turns(recording, rig),
+        own_length=own_length,
+        target=followed_places(recording, rig, 0),
+        pole=followed_places(recording, rig, 1),
+    )
+
+
+def _matrices(columns: Array) -> Array:
+    return columns.reshape(-1, 4, 4).transpose(0, 2, 1).astype(float)
