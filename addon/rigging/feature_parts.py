@@ -97,8 +97,8 @@ def _turned_by(angles: Any) -> tuple[tuple[str, Any], ...]:
 def roll_parts(
     pivots: Mapping[str, Matrix], goal_rest: Matrix, toes: int, break_angle: float, length: float, is_near: bool
 ) -> Parts:
-    """A foot roll with ``pivots`` that rest in the armature, by role. ``goal_rest`` is where the goal does, with the axes
-    of the control where the foot rests; ``toes`` how many stay flat; ``length`` that of the limb's last bone;
+    """A foot roll with ``pivots`` that rest in the armature, by role. ``goal_rest`` is where the goal does, with the
+    axes of the control where the foot rests; ``toes`` how many stay flat; ``length`` that of the limb's last bone;
     ``is_near`` says that the control is a bone of the rig: what is scaled in the rig itself scales the roll too; of an
     object, whose size may be anything, it does not."""
     bones, above = [], ""

@@ -18,8 +18,10 @@ from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..poses.fitting import fit, turned_around, with_fit
-from ..poses.keeping import animated_frames, fit_ik_to_fk
+from ..poses.keeping import animated_frames
+from ..poses.over_frames import show_in_ik
 from ..poses.settling import settle, shown
+from ..poses.writing import Task
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for
@@ -103,10 +105,8 @@ def add(
     _let_off_feet(context, feet, wishes)
     settle(context, knees, is_shown=all(wish.mode == "RIG" for wish in wishes.values()))
     if frames:
-        warnings = [
-            *fit_ik_to_fk(context, [ob.pose.bones[bone] for ob, bone in new], frames, tolerance, stays=True),
-            *warnings,
-        ]
+        lasts = [ob.pose.bones[bone] for ob, bone in new]
+        warnings += show_in_ik(Task(context, frames, tolerance, stays=True), lasts).warnings
     return Added([ob.pose.bones[bone] for ob, bone in names], len(frames), warnings)
 
 

@@ -16,7 +16,7 @@ from ..limb.follow import follow_of, matrix_of
 from ..limb.foot_roll import unrolled
 from ..limb.moving import Move, check_apart, move
 from ..limb.sides import axes_kept
-from ..limb.storage import bones_of_limb, is_control, is_limb, segments_of
+from ..limb.storage import bones_of_limb, has_slider, is_control, is_limb, segments_of, write_slider
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
@@ -97,6 +97,8 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     wishes = {
         (pair.ob, pair.other): _mirrored(pair, images[pair.ob, pair.other], depsgraph, dependencies) for pair in pairs
     }
+    if any(not takes_bones(pair.ob) for pair in pairs):
+        return _mirror_pose(context, wishes, images, pairs)
     new = {
         (pair.ob, pair.other): wishes[pair.ob, pair.other]
         for pair in pairs
@@ -107,6 +109,25 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     images_there = [image._replace(there=_pair_of(image)) for own in images.values() for image in own]
     move(context, [image_move for image in images_there if (image_move := _move(image))])
     return Mirrored([pair[:3] for pair in pairs], warnings)
+
+
+def _mirror_pose(
+    context: Context,
+    wishes: dict[LimbRef, Description],
+    images: dict[LimbRef, list[Image]],
+    pairs: Sequence[Pair],
+) -> Mirrored:
+    """Give limbs that are there, of rigs from another file, what of the other side animates."""
+    for limb, wish in wishes.items():
+        other = limb[0].pose.bones[limb[1]]
+        if not is_limb(other) or any(image.there is None for image in images[limb]):
+            template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
+            raise Refused(template, other=limb[1], rig=limb[0].name)
+        for name in wish.sliders:
+            if has_slider(other, name):
+                write_slider(other, name, wish.sliders[name])
+    move(context, [image_move for own in images.values() for image in own if (image_move := _move(image))])
+    return Mirrored([pair[:3] for pair in pairs], [])
 
 
 def _pair_of(image: Image) -> Any:

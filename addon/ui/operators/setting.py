@@ -21,7 +21,7 @@ from ...tasks.following import follow, pickable
 from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
-from .base import LimbOperator
+from .base import LimbOperator, RigOperator
 from .selecting import ROLES, refs_of_role, select_if_shown
 
 NEW = "\n"
@@ -45,7 +45,7 @@ class POSE_OT_planar_ik_flip(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_plane(LimbOperator):
+class POSE_OT_planar_ik_plane(RigOperator):
     """What decides where the knees of the selected limbs point. The limbs stay where they are"""
 
     bl_idname = "pose.planar_ik_plane"
@@ -64,7 +64,7 @@ class POSE_OT_planar_ik_plane(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_foot_follows(LimbOperator):
+class POSE_OT_planar_ik_foot_follows(RigOperator):
     """Turn the feet or hands below the selected limbs as the targets are turned, or not"""
 
     bl_idname = "pose.planar_ik_foot_follows"
@@ -76,7 +76,7 @@ class POSE_OT_planar_ik_foot_follows(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_drop(LimbOperator):
+class POSE_OT_planar_ik_drop(RigOperator):
     """Take softness or stretch of the selected limbs away, with its keys"""
 
     bl_idname = "pose.planar_ik_drop"
@@ -97,7 +97,7 @@ class POSE_OT_planar_ik_drop(LimbOperator):
         live.refresh(context)
 
 
-class _Numbers(LimbOperator):
+class _Numbers(RigOperator):
     """What is asked for in a dialog"""
 
     _names: ClassVar[tuple[str, ...]]
@@ -178,7 +178,7 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
     )
 
 
-class POSE_OT_planar_ik_foot_roll(LimbOperator):
+class POSE_OT_planar_ik_foot_roll(RigOperator):
     """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
 
     bl_idname = "pose.planar_ik_foot_roll"
@@ -190,7 +190,7 @@ class POSE_OT_planar_ik_foot_roll(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_twist(LimbOperator):
+class POSE_OT_planar_ik_twist(RigOperator):
     """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
 
     bl_idname = "pose.planar_ik_twist"
@@ -202,7 +202,7 @@ class POSE_OT_planar_ik_twist(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_pole_follows(LimbOperator):
+class POSE_OT_planar_ik_pole_follows(RigOperator):
     """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
     on"""
 
@@ -226,7 +226,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     return _shown
 
 
-class POSE_OT_planar_ik_pick(LimbOperator):
+class POSE_OT_planar_ik_pick(RigOperator):
     """Choose what the selected limbs follow, from a list of bones and objects; with its first entry a control is made
     where the limb is now"""
 
