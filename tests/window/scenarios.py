@@ -78,6 +78,14 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
         yield
         of = limb()
         found[name] = [of.flip, of.target.type, of.mode, of.reach, bpy.context.mode]
+    again = bpy.context.window_manager.operators[-1].properties
+    again.ends_at = 9
+    with bpy.context.temp_override(**in_view(hand)):
+        bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)
+    yield
+    again = bpy.context.window_manager.operators[-1].properties
+    found["refused"] = [again.ends_at, bool(again.why), limb().mode, limb().reach]
+    hand.picture("refused")
     yield from hand.to_the_middle()
     yield from hand.key("Z", ctrl=True)
     found["undone"] = sorted(rig().pose.bones.keys())

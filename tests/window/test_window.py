@@ -36,6 +36,7 @@ def test_adjust_last_operation(play):
     assert found["bends"][1:] == ["ARMATURE", "RIG", "REACHED", "POSE"]
     assert found["controls"][1:] == ["MESH", "RIG", "REACHED", "POSE"]
     assert found["mode"][1:] == ["MESH", "LIVE", "REACHED", "POSE"]
+    assert found["refused"] == [0, True, "LIVE", "REACHED"]
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
     assert found["again"] == ["FOUND", "BONES", "ARMATURE"]
 
