@@ -3,56 +3,44 @@ what is animated, and back."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from math import copysign, inf, pi
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import actions_besides, is_animated, move_curves, using_action
+from ..blender.animation import actions_besides, using_action
 from ..blender.dependencies import Dependencies
-from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
+from ..blender.types import ArmatureObject, path_to_bone, scene_of
 from ..finding.constraints import (
-    STRETCHED,
     Solvers,
     at_full_influence,
     check_rest,
-    muting,
     plane_of,
     solvers_of,
 )
 from ..limb.follow import read
-from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import CONSTRAINT_NAME, SLIDER
 from ..limb.storage import hierarchy, is_converted, mode_of
-from ..limb.tips import foot_of, tip_of
+from ..limb.tips import tip_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
-from ..poses.fitting import Fit, fit, with_fit
+from ..poses.fitting import fit
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
 from ..poses.over_frames import show_in_ik
-from ..poses.pole_switch import switch_pole
 from ..poses.reading import Channel, Progress, Recording, limbs_read, poses_of, record, worlds_of
 from ..poses.writing import Task
-from ..rigging.apply import apply
-from ..rigging.description import Description, ref_of
 from ..solver.matrices import applied, inverted_all
-from .modes import live_for_now
+from .converted import Conversion, make_converted
 from .removing import remove
 
 Array = NDArray[Any]
-
-FARTHEST = 10.0
-"""The limit for a stretch that has none."""
 
 MOVED = 2e-3
 """By how much a limb may move, in its lengths, without keys of swivel, flip and ankle that keep it."""
@@ -77,19 +65,6 @@ class Sighting(NamedTuple):
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
     poses: dict[LimbName, LimbPoses]  # how the bones stand
-
-
-class Conversion(NamedTuple):
-    """All that is known of a limb to be, before anything is changed."""
-
-    solvers: Solvers  # its constraints
-    fit: Fit  # with which it stays where it is now
-    others: list[Any]  # actions of its rig that may move it, and are not in use
-
-    @property
-    def name(self) -> LimbName:
-        """Its rig and the name of its last bone."""
-        return self.solvers.last.id_data, self.solvers.last.name
 
 
 class NotKept(Exception):
@@ -173,7 +148,7 @@ def _convert(
         try:
             solvers_of(plan.solvers.owner)  # one before it may have taken its bones
             with all_or_nothing(context, [plan.name[0]]):
-                warnings += _make_converted(context, plan, mode)
+                warnings += make_converted(context, plan, mode)
         except Refused as why:
             raise NotKept(owners[plan.name], why) from why
     refresh(context)
@@ -297,117 +272,3 @@ def _misses(context: Context, sighting: Sighting, names: Sequence[LimbName]) -> 
             frame = scene_of(context).frame_current if frames is None else frames[worst]
             misses[rig.object, last.name] = (float(off[worst]), frame)
     return misses
-
-
-# making the limb
-
-
-def _make_converted(context: Context, plan: Conversion, mode: str) -> list[Message]:
-    """Make the limb. Returns warnings: what is otherwise than the constraint had it."""
-    solvers = plan.solvers
-    last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
-    ob, limb = last.id_data, ref_of(last)
-    with unkeyed_kept(context, [ob]), frame_held():
-        before = _muted(solvers)
-    wish, warnings = _described(plan, before), list[Message]()
-    if mode == "RIG":
-        on_rig, warnings = live_for_now({limb: wish}, Dependencies())
-        wish = on_rig[limb]
-    limits, left_out = _limits(solvers)
-    wish = wish._replace(choices=wish.choices | limits)
-    apply(context, {limb: wish})
-    with unkeyed_kept(context, [ob]), frame_held():
-        last = ob.pose.bones[limb[1]]
-        warnings += [*left_out, *_differences(solvers)]
-        if len(solvers.constraints) == 2:
-            switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
-        tag(last)
-        view_layer_of(context).update()
-    return warnings
-
-
-def _described(plan: Conversion, before: dict[str, Any]) -> Description:
-    """The limb of constraints, with the pole of the one that has one. Where the foot has them, the limb gets a
-    constraint of ours that follows the same."""
-    solvers, last = plan.solvers, plan.solvers.last
-    taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.last
-    foot = foot_of(last)
-    target, pole = (ref if ref[0] else None for ref in read(taken).pairs)
-    wish = Description(
-        solvers.segments,
-        foot.name if foot else "",
-        "TAIL",
-        target=target,  # type: ignore[arg-type]
-        pole=pole,  # type: ignore[arg-type]
-        constraint=CONSTRAINT_NAME if is_below else taken.name,
-        converted_from=json.dumps(before),
-    ).with_slider("influence", solvers.acting.influence)
-    if len(solvers.segments) > 2:
-        wish = wish.with_slider("ankle", 0.0)
-    wish = with_fit(wish, last, plan.fit)
-    if len(solvers.constraints) == 2:
-        wish = wish.with_choice("plane", "POLE").with_slider("pole", True)
-    if _stretches(solvers):
-        wish = wish.with_choice("stretch_max", FARTHEST).with_choice("stretch_volume", "UNIFORM")
-        wish = wish.with_slider("stretch", 1.0)
-    return wish
-
-
-def _stretches(solvers: Solvers) -> bool:
-    return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
-
-
-def _muted(solvers: Solvers) -> dict[str, Any]:
-    """Mute the constraints for good, and have what animates their influence animate that of the limb to be; what they
-    were set to, see `limb.settings.CONVERTED_FROM`."""
-    last, ob = solvers.last, solvers.last.id_data
-    taken, acting = solvers.poled or solvers.free, solvers.acting
-    before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
-    if solvers.owner != last:
-        before["on_foot"] = True
-    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
-    for constraint in solvers.constraints:
-        if (curve := muting(last, constraint)) and not curve.mute:
-            curve.mute = True
-            before["muted_drivers"].append(curve.data_path)
-        constraint.mute = True
-    move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
-    return before
-
-
-def _limits(solvers: Solvers) -> tuple[dict[str, float], list[Message]]:
-    """The knee's limits by the IK limits that it has about the one axis that it bends about, and warnings of all
-    others."""
-    last = solvers.last
-    axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
-    limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
-    if not limited:
-        return {}, []
-    geometry = rest_geometry(last, solvers.segments, tip="TAIL")
-    (bone, axis), *others = limited
-    along = float(geometry.normals[1]["xyz".index(axis)])
-    if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.segments) > 2:
-        return {}, [Message("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
-    side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
-    ends = [
-        geometry.angles[0] - geometry.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")
-    ]
-    smallest, largest = (min(max(pi - end, 0.0), pi) for end in (max(ends), min(ends)))
-    return {"min_angle": smallest, "max_angle": largest}, []
-
-
-def _differences(solvers: Solvers) -> list[Message]:
-    """Warnings of what is otherwise than the constraint had it."""
-    last, warnings = solvers.last, []
-    influence = float(last[SLIDER["influence"].key])
-    if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
-        warnings.append(
-            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
-        )
-    if _stretches(solvers):
-        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
-    if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
-        warnings.append(
-            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
-        )
-    return warnings
