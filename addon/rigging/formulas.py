@@ -6,9 +6,9 @@ what is not a number, whatever the letters are. What is not chosen is not evalua
 
 from __future__ import annotations
 
-from math import atan2
+from math import atan2, cos, pi, sin
 
-from ..limb.table import half_of, range_of
+from ..limb.table import first_range_of, half_of, range_of
 from ..solver.groups import FOLDED as FOLDED_GROUP
 from ..solver.groups import Group, Groups, groups_of, nearest_of
 from ..solver.ops import FLOATS
@@ -55,6 +55,12 @@ def aims(spec: Spec) -> bool:
 def turns(spec: Spec) -> list[str]:
     """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
     all but the last where that aims."""
+    return _turns_within_limits(spec) if spec.is_root_limited else _free_turns(spec)
+
+
+def _free_turns(spec: Spec) -> list[str]:
+    """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
+    all but the last where that aims."""
     line = "+atan2(-x,y+0)" if spec.plane == "HINGE" else ""  # y + 0 is never -0
     off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
     first_angle, *others = spec.angles
@@ -62,6 +68,59 @@ def turns(spec: Spec) -> list[str]:
     for before, after, joint in zip(spec.angles, others, joints, strict=False):
         expressions.append(finite(f"{number(before - after)}-(1-2*f)*({joint})"))
     return expressions[:-1] if aims(spec) else expressions
+
+
+def _turns_within_limits(spec: Spec) -> list[str]:
+    """`turns` of two bones whose first joint has limits, as `solver.limits` has them."""
+    low, high = _first_range(spec)
+    is_free = f"cos(A-{number((low + high) / 2.0)})>={number(cos((high - low) / 2.0))}"
+    first = f"A if {is_free} else ({number(low)} if F<=G else {number(high)})"
+    bent = f"B if {is_free} else (C if F<=G else D)"
+    return [first, f"{number(spec.angles[0] - spec.angles[1])}-(1-2*f)*({bent})"]
+
+
+def _first_range(spec: Spec) -> tuple[float, float]:
+    """By how much the first bone may be turned from the reference."""
+    choices = {"root_min_angle": spec.root_min_angle, "root_max_angle": spec.root_max_angle}
+    found = first_range_of(spec.plane, spec.normals[0], spec.reference_rotations[0], choices)
+    return found or (-pi, pi)
+
+
+def limits(spec: Spec) -> dict[str, list[str]]:
+    """What the helper bones of limits say, by their roles, along their own axes: how the bones would be turned without
+    limits; how the second is with the first at either end; and how far the tip is off then, squared."""
+    if not spec.is_root_limited:
+        return {}
+    free, (_, knee) = _free_turns(spec)[0], _turns_of_two(spec)
+    ends = [spec.angles[0] + end for end in _first_range(spec)]
+    return {
+        "free": [free, finite(knee)],
+        "ends": [finite(_knee_at(spec, heading)) for heading in ends],
+        "misses": [finite(_miss_at(spec, *pair), "1") for pair in zip(ends, "CD", strict=True)],
+    }
+
+
+def _knee_of(spec: Spec, heading: float) -> tuple[str, str]:
+    """Where the knee is with the first bone off Y by this angle."""
+    return number(-spec.lengths[0] * sin(heading)), number(spec.lengths[0] * cos(heading))
+
+
+def _knee_at(spec: Spec, heading: float) -> str:
+    """How far the knee turns towards the target, with the first bone off Y by this angle: the turn from the middle of
+    its range is taken within half a turn, and then within the range."""
+    x, y = _knee_of(spec, heading)
+    low, high = pi - spec.max_angle, pi - spec.min_angle
+    middle, half, full = (low + high) / 2.0, number(pi), number(2.0 * pi)
+    turns = f"(1-2*f)*({number(heading / (2.0 * pi))}-atan2({x}-x,y-{y}+0)/{full})"
+    off = f"{full}*fmod({turns}+{number(8.5 - middle / (2.0 * pi))},1)-{half}"  # 8 full turns: nothing is below 0
+    return f"{number(middle)}+max(min({off},{number(high - middle)}),{number(low - middle)})"
+
+
+def _miss_at(spec: Spec, heading: float, knee: str) -> str:
+    """The square of how far the tip is off with the knee turned by what this letter says."""
+    (x, y), length = _knee_of(spec, heading), number(spec.lengths[1])
+    turned = f"{number(heading)}-(1-2*f)*{knee}"
+    return f"pow(x-{x}+{length}*sin({turned}),2)+pow(y-{y}-{length}*cos({turned}),2)"
 
 
 def _turns_of_two(spec: Spec) -> tuple[str, str]:

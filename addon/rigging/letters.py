@@ -64,10 +64,16 @@ LETTERS: dict[str, Letter] = {
     "p": Location("location of the first bone along X", 0),
     "q": Location("along Y", 1),
     "r": Location("along Z", 2),
+    "A": Number("turn of the first bone without limits", "free", "X"),
+    "B": Number("turn of the knee off straight without limits", "free", "Y"),
+    "C": Number("turn of the knee with the first bone at its least", "ends", "X"),
+    "D": Number("turn of the knee with the first bone at its most", "ends", "Y"),
+    "F": Number("square of how far the tip is off then, at the least", "misses", "X"),
+    "G": Number("and at the most", "misses", "Y"),
     "o": Number("largest share of the rest pose's bends", "largest share", "X"),
 }
 
-ONE_LETTER = re.compile(r"\b[a-z]\b")
+ONE_LETTER = re.compile(r"\b[a-zA-Z]\b")
 
 
 def letters_of(expression: str) -> list[str]:

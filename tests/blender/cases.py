@@ -30,6 +30,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "softness": (None, 0.1, 0.0),
     "stretch": (None, "LENGTH", "UNIFORM", "VOLUME"),
     "limits": ((0.0, pi), (0.6, 2.4)),
+    "root_limits": (None, (-0.6, 0.9), (0.2, 2.5)),
     "influence": (1.0, 0.4, 0.0, "KEYED"),
     "target": ("EMPTY", "OWN BONE", "OTHER BONE"),
     "is_posed": (False, True),
@@ -59,6 +60,8 @@ def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) ->
     case = {name: rng.choice(given) for name, given in choices.items()}
     a, x, b, y = pair
     case |= {a: x, b: y}
+    if case["root_limits"]:
+        case |= {"plane": "HINGE", "bones": 2, "softness": None, "stretch": None}
     if case["bones"] == 2:
         case |= {"ankle": None, "bends": "TO AND FRO"}
     else:
@@ -142,6 +145,8 @@ def _make(last: Any, case: Case) -> None:
         installed.addon("limb.storage").make_limb(last, (2, 1))
     limb.plane = case["plane"]
     limb.min_angle, limb.max_angle = case["limits"]
+    if case["root_limits"]:
+        limb.root_min_angle, limb.root_max_angle = case["root_limits"]
     if case["softness"] is not None:
         limb.softness = case["softness"]
     if case["stretch"]:
