@@ -33,10 +33,9 @@ def users_of(ob: Object) -> set[Any]:
 
 
 def used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
-    """The bones of armatures that something uses, each with its armature: as parent, or by name from any data-block
-    that refers to an object of theirs; and those that have keys or drivers themselves, or in actions that nothing uses
-    now."""
-    used = {(armature, bone.parent.name) for armature in armatures for bone in armature.bones if bone.parent}
+    """The bones of armatures that something uses, each with its armature: by name from any data-block that refers to an
+    object of theirs; and those that have keys or drivers themselves, or in actions that nothing uses now."""
+    used: set[tuple[Any, str]] = set()
     rigs: list[Any] = [ob for ob in all_objects() if is_armature(ob) and ob.data in armatures]
     users = _referring(rigs)
     for rig in rigs:

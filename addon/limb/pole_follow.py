@@ -6,8 +6,8 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..blender.types import has_bone, path_to_bone
-from .follow import follow_of
+from ..blender.types import bones_of, has_bone, path_to_bone
+from .follow import follow_of, is_gone
 from .settings import MADE_BY_US
 from .storage import has_slider
 
@@ -24,6 +24,18 @@ MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
 def has_pole_follow(last: PoseBone) -> bool:
     """Whether the pole of a limb goes with its target as far as a slider says."""
     return has_slider(last, "pole_follow")
+
+
+def pole_goes_along(last: PoseBone) -> bool:
+    """Whether the pole of a limb moves with its target: who moves that has to put the pole back where it was."""
+    (target, target_bone), (pole, pole_bone) = follow_of(last).pairs
+    if pole is None or is_gone(pole, pole_bone):
+        return False
+    if has_pole_follow(last):
+        return True
+    if pole_bone and pole == target:
+        return target_bone in (bone.name for bone in bones_of(pole)[pole_bone].parent_recursive)
+    return pole.parent is not None and pole.parent == target
 
 
 def problem_of(last: PoseBone) -> str:

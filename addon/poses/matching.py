@@ -16,6 +16,7 @@ from ..blender.types import ArmatureObject
 from ..limb.follow import follow_of
 from ..limb.foot_roll import has_roll, move_of_control
 from ..limb.moving import Move, check_movable, check_undriven, move
+from ..limb.pole_follow import pole_goes_along
 from ..limb.settings import SLIDER
 from ..limb.sides import outwards
 from ..limb.solving import LimbsNow, carry_of, limbs_now, solve
@@ -269,7 +270,8 @@ def _roll_by(aim: Aim, roll: float, target: Any) -> tuple[float | None, Any]:
         pole: Any = tuple(map(float, applied(inverted_all(aim.frame[None]), in_world)[0]))
         by_pole = angle_of(roll_to(line, pole, FLOATS))
         if abs(remainder(roll - swivel - by_pole, tau)) <= STILL:
-            return None, None
+            stays = aim.moves_controls and pole_goes_along(aim.last) and is_pole_movable(aim.last)
+            return None, pole if stays else None
         if aim.moves_controls and is_pole_movable(aim.last):
             x, y, z = rotate(conjugate(line), pole)
             away, angle = hypot(x, z), roll - swivel

@@ -90,7 +90,7 @@ def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array]
     bones = [foot.bone, *foot.bone.children_recursive]
     points = skin.get(foot.name)
     ends = points if points is not None else _ends(bones)
-    if _stands(ob, foot, ends, place):
+    if stands(ob, foot, place, ends):
         return Drawing("SOLE", _drawn(_sole(ends, place, points is not None), np.array(place.tip)))
     return Drawing("CUBE", _box(ends, foot.bone, place))
 
@@ -101,15 +101,17 @@ def _ends(bones: list[Bone]) -> Array:
     return np.array([end for bone in deforming for end in (bone.head_local[:], bone.tail_local[:])])
 
 
-def _stands(ob: ArmatureObject, foot: PoseBone, points: Array, place: Place) -> bool:
-    """Whether a foot stands on the ground. One that is called so always does; a hand if its arm hangs down to the level
-    of the armature's origin, as a front paw's; what has no such name, if its limb hangs down to that of the lowest."""
+def stands(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array | None = None) -> bool:
+    """Whether a foot stands on the ground, by the points of its skin or else the ends of its bones. One that is called
+    so always does; a hand if its arm hangs down to the level of the armature's origin, as a front paw's; what has no
+    such name, if its limb hangs down to that of the lowest."""
     if says(foot.name, FEET - HANDS):
         return True
     up = np.array(place.upright)[:, 2]
     if float(np.array(place.direction) @ up) > -HANGING:
         return False
     floor = 0.0 if says(foot.name, HANDS) else min(float(up @ np.array(bone.head_local)) for bone in ob.data.bones)
+    points = _ends([foot.bone, *foot.bone.children_recursive]) if points is None else points
     return abs(float((points @ up).min()) - floor) <= GROUND * place.length
 
 

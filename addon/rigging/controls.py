@@ -65,35 +65,43 @@ def make_controls(context: Context, new: Sequence[Control]) -> list[BoneRef]:
     names: list[str] = [""] * len(new)
     for ob in dict.fromkeys(control.ob for control in new):
         with edit_mode(context, ob):
+            renamed: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
             for i, control in enumerate(new):
                 if control.ob == ob:
-                    names[i] = _lay(control)
+                    names[i] = renamed[control.name] = _lay(control, renamed.get(control.parent, control.parent))
     named = [*zip(new, names, strict=True)]
     for control, name in named:
         _finish(control.ob, name, control)
+    is_new = {(control.ob, control.name) for control in new}
+    for hangs in (False, True):
+        _place_all(context, [pair for pair in named if ((pair[0].ob, pair[0].parent) in is_new) == hangs])
+    return [(control.ob, name) for control, name in named]
+
+
+def _place_all(context: Context, named: Sequence[tuple[Control, str]]) -> None:
+    """Pose new control bones, none of which hangs on another."""
     view_layer_of(context).update()
     depsgraph = context.evaluated_depsgraph_get()
     unposed = [bones_of(control.ob.evaluated_get(depsgraph))[name].matrix.copy() for control, name in named]
     for (control, name), matrix in zip(named, unposed, strict=True):
         _place(control, control.ob.pose.bones[name], matrix.inverted_safe())
-    return [(control.ob, name) for control, name in named]
 
 
-def _lay(control: Control) -> str:
+def _lay(control: Control, parent: str) -> str:
     """Make a bone in Edit Mode. Blender takes no matrix for one without a length."""
     bones = control.ob.data.edit_bones
     bone = bones.new(control.name)
     bone.tail = (0.0, 1.0, 0.0)
     bone.matrix, bone.length, bone.use_deform = control.rest, control.size, False
     bone.select = bone.select_head = bone.select_tail = False
-    bone.parent = bones[control.parent] if control.parent else None
+    bone.parent = bones[parent] if parent else None
     return bone.name
 
 
 def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
     """The name of the topmost bone above a limb, if that moves the whole rig, so that controls may hang on it; else
-    nothing. It is called so, or begins at the armature's origin and carries more than this limb; and it does not move
-    with the limb."""
+    nothing. It is called so, or it begins at the armature's origin and one bone that hangs on it carries this limb and
+    all others; and it does not move with the limb."""
     ob, chain = last.id_data, chain_bones(last, segments)
     top = [last, *last.parent_recursive][-1]
     if Dependencies().moves_with((ob, top.name), ob, {bone.name for bone in chain}):
@@ -101,6 +109,7 @@ def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
     is_root = moves_all(top.name) or (
         top.bone.head_local.length <= AT_ORIGIN * last.bone.length
         and not is_trunk(top.name)
+        and sum(bool(_children(child)) for child in _children(top.bone)) == 1
         and top.bone not in _carrying_alone(chain[0].bone)
     )
     return top.name if is_root else ""
@@ -112,9 +121,14 @@ def _carrying_alone(first: Bone) -> list[Bone]:
     bones = [first]
     while (above := bones[-1].parent) is not None:
         bones.append(above)
-        if sum(not is_part(child) for child in above.children) > 1:
+        if len(_children(above)) > 1:
             break
     return bones
+
+
+def _children(bone: Bone) -> list[Bone]:
+    """What hangs on a bone and was not made for limbs."""
+    return [child for child in bone.children if not is_part(child)]
 
 
 def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
@@ -146,8 +160,19 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         set_turn(bone, tuple(turn))
 
 
-def make_object(context: Context, control: Control) -> BoneRef:
-    """Make an object where a control is to be now, drawn as its bone would be."""
+def make_objects(context: Context, new: Sequence[Control]) -> list[BoneRef]:
+    """Make objects where controls are to be now, drawn as their bones would be. One that is to hang on another of them
+    does so."""
+    objects: dict[str, Any] = {}
+    refs: list[BoneRef] = []
+    for control in new:
+        objects[control.name] = _make_object(context, control, objects.get(control.parent))
+        refs.append((objects[control.name], ""))
+    return refs
+
+
+def _make_object(context: Context, control: Control, parent: Any = None) -> Any:
+    """Make an object where a control is to be now, drawn as its bone would be; maybe one that goes with another."""
     world = control.ob.matrix_world
     in_control = control.rest.inverted() @ control.drawing.matrix
     ob = widgets.new_object(
@@ -157,10 +182,12 @@ def make_object(context: Context, control: Control) -> BoneRef:
     )
     turn = world.to_3x3() @ (control.turn or control.rest.to_3x3())
     ob.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
+    if parent:
+        ob.parent, ob.matrix_parent_inverse = parent, parent.matrix_world.inverted_safe()
     ob[MADE_FOR_LIMB] = control.kind
     widgets.colour_object(ob, control.kind, drawn_side(control.last))
     (context.collection or scene_of(context).collection).objects.link(ob)
-    return ob, ""
+    return ob
 
 
 def made_for(last: PoseBone) -> list[BoneRef]:
@@ -174,22 +201,41 @@ def take_away_unused(context: Context, refs: Iterable[BoneRef]) -> list[str]:
     """Remove those of these that were made for limbs to follow, and that nothing uses any more; the names of the
     others, which stay."""
     controls = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
-    bones = [(ob, bone) for ob, bone in controls if bone]
-    used = used_bones({ob.data for ob, _ in bones}) if bones else set()
+    objects = [ob for ob, bone in controls if not bone]
+    kept = [ob.name for ob in objects if _is_used(ob, objects)]
+    bones: list[tuple[Any, str]] = [(ob, bone) for ob, bone in controls if bone]
+    unused = _unused(bones)
     rigs: dict[Any, list[str]] = {}
-    kept = [ob.name for ob, bone in controls if not bone and (ob.animation_data or users_of(ob))]
     for ob, bone in bones:
-        if (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
+        if (ob.data, bone) in unused and takes_bones(ob):
             rigs.setdefault(ob, []).append(bone)
         else:
             kept.append(bone)
     remove_bones(context, rigs, COLLECTION)
-    objects = [ob.name for ob, bone in controls if not bone and ob.name not in kept]
-    at_end(lambda: _remove_unused(objects))
+    names = [ob.name for ob in objects if ob.name not in kept]
+    at_end(lambda: _remove_unused(names))
     return kept
+
+
+def _unused(bones: Sequence[tuple[Any, str]]) -> set[tuple[Any, str]]:
+    """Those of bones that nothing uses, each with its armature; nor does a bone that stays hang on them."""
+    armatures = {ob.data for ob, _ in bones}
+    unused = {(ob.data, bone) for ob, bone in bones} - (used_bones(armatures) if bones else set())
+    while carrying := {
+        (data, name)
+        for data, name in unused
+        if any((data, bone.name) not in unused for bone in data.bones[name].children)
+    }:
+        unused -= carrying
+    return unused
+
+
+def _is_used(ob: Any, going: Sequence[Any]) -> bool:
+    """Whether an object is animated, or used by what is not going as well."""
+    return bool(ob.animation_data) or bool(users_of(ob) - {*going})
 
 
 def _remove_unused(names: Iterable[str]) -> None:
     """Remove control objects for good that nothing uses, and outlines."""
     objects: list[Any] = [ob for ob in map(bpy.data.objects.get, names) if ob]
-    widgets.remove_unused([ob for ob in objects if not ob.animation_data and not users_of(ob)])
+    widgets.remove_unused([ob for ob in objects if not _is_used(ob, objects)])

@@ -49,6 +49,10 @@ LETTERS: dict[str, Letter] = {
     "e": Slider("stretch", "stretch"),
     "t": Slider("influence", "influence"),
     "n": Slider("turn of the ankle", "ankle"),
+    "A": Slider("turn of the first bone about its own line", "twist 1"),
+    "B": Slider("turn of the second bone about its own line", "twist 2"),
+    "C": Slider("turn of the third bone about its own line", "twist 3"),
+    "D": Slider("turn of the fourth bone about its own line", "twist 4"),
     "x": Target("to the side that the knee is not on", "X"),
     "y": Target("along the line from root to tip at rest", "Y"),
     "z": Target("along the normal of the bend plane", "Z"),
@@ -64,16 +68,19 @@ LETTERS: dict[str, Letter] = {
     "p": Location("location of the first bone along X", 0),
     "q": Location("along Y", 1),
     "r": Location("along Z", 2),
-    "A": Number("turn of the first bone without limits", "free", "X"),
-    "B": Number("turn of the knee off straight without limits", "free", "Y"),
-    "C": Number("turn of the knee with the first bone at its least", "ends", "X"),
-    "D": Number("turn of the knee with the first bone at its most", "ends", "Y"),
-    "F": Number("square of how far the tip is off then, at the least", "misses", "X"),
-    "G": Number("and at the most", "misses", "Y"),
+    "P": Number("turn of the first bone without limits", "free", "X"),
+    "Q": Number("turn of the knee off straight without limits", "free", "Y"),
+    "R": Number("turn of the knee with the first bone at its least", "ends", "X"),
+    "S": Number("turn of the knee with the first bone at its most", "ends", "Y"),
+    "U": Number("square of how far the tip is off then, at the least", "misses", "X"),
+    "V": Number("and at the most", "misses", "Y"),
     "o": Number("largest share of the rest pose's bends", "largest share", "X"),
 }
 
-ONE_LETTER = re.compile(r"\b[a-zA-Z]\b")
+TWISTS = "ABCD"
+"""The letters of the bones' twists, from the root down."""
+
+ONE_LETTER = re.compile(r"\b[A-Za-z]\b")
 
 
 def letters_of(expression: str) -> list[str]:

@@ -32,6 +32,7 @@ from ..limb.foot_roll import (
 )
 from ..limb.moving import Move, move
 from ..limb.names import HANDS, says
+from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import SLIDER
 from ..limb.storage import has_slider, is_limb, make_slider, read_slider
@@ -82,6 +83,10 @@ def take_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
             end_matrix = matrix_of(last.id_data, goal_bone(last).name, context.evaluated_depsgraph_get())  # type: ignore[union-attr]
             size = sum(rest_geometry_of(last).lengths)
             moves.append(Move(*follow_of(last).pairs[0], end_matrix.translation, end_matrix.to_quaternion(), size))  # type: ignore[arg-type]
+            if pole_goes_along(last):
+                pole = follow_of(last).pairs[1]
+                stands = matrix_of(*pole, context.evaluated_depsgraph_get())  # type: ignore[arg-type]
+                moves.append(Move(*pole, stands.translation, size=size))  # type: ignore[arg-type]
     named = [(last.id_data, last.name) for last in lasts]
     drop_roll(context, lasts)
     move(context, moves)

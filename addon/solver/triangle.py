@@ -33,6 +33,7 @@ class Settings(NamedTuple):
     influence: Any = 1.0  # of the solution over the bones' own rotations
     ankle: HalfAngle | None = None  # turn of the last of more than two bones
     limits: Limits | None = None  # of both joints of two bones about their hinge, without softness and stretch
+    twist: tuple[HalfAngle, ...] | None = None  # turn of each bone about its own line; the joints stay
 
 
 class Bones(NamedTuple):

@@ -13,6 +13,7 @@ from ..blender.types import ArmatureObject, bones_of, tag, view_layer_of
 from ..finding.checking import check, check_followed
 from ..finding.knees import bend_axis, is_straight, upright
 from ..limb.follow import Follow, matrix_of, write
+from ..limb.names import ARM, LEG, says
 from ..limb.rest_geometry import RestGeometry, hinge_axis, rest_geometry
 from ..limb.storage import chain_bones, limbs_of, make_limb
 from ..limb.tips import foot_of
@@ -29,8 +30,9 @@ from ..rigging.control_shapes import (
     drawing_of_flat,
     drawing_of_pole,
     drawing_of_tip,
+    stands,
 )
-from ..rigging.controls import Control, is_aligned, make_controls, make_object, name_of_control, rig_root
+from ..rigging.controls import Control, is_aligned, make_controls, make_objects, name_of_control, rig_root
 from ..rigging.feet import set_feet
 from ..rigging.rolling import give_roll, is_for
 from ..rigging.skins import skin_of
@@ -101,14 +103,15 @@ def add(
     tolerance: float = KEPT,
     mode: str = "LIVE",
     foot_roll: bool = False,
+    pole_follows: bool = True,
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects
-    (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``,
-    the foot or hand below turns with the target; with ``foot_roll``, feet that do so roll. ``tip`` says where the tip
-    is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``turn`` is by how much the knees are to be turned
-    around the limbs, from where they point by themselves.
+    (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole, which on legs
+    goes with the target if it ``pole_follows``. With ``foot``, the foot or hand below turns with the target; with
+    ``foot_roll``, feet that do so roll. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
+    ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
     their ``RIG``, or the add-on (``LIVE``).
@@ -118,7 +121,7 @@ def add(
     stands = [shown(context, request.last, request.segments) for request in requests]
     warnings: list[Message] = []
     feet = _feet(context, plans) if foot else {}
-    follows = followed_by(context, plans, controls, foot)
+    follows = followed_by(context, plans, controls, foot, pole_follows)
     for plan, follow in zip(plans, follows, strict=True):
         _make_planned(plan, follow, tip)
     view_layer_of(context).update()
@@ -168,26 +171,37 @@ def _frames_kept(plans: list[Plan], controls: str) -> list[int]:
     return animated_frames(bones, goes_along=controls == "BONES")
 
 
-def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool) -> list[Follow]:
-    """Make what is lacking for limbs to follow, and say what each follows."""
+def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool, pole_follows: bool = True) -> list[Follow]:
+    """Make what is lacking for limbs to follow, and say what each follows. With ``pole_follows``, new poles of legs
+    hang on the targets."""
+    skins = _skins([plan for plan in plans if plan.request.target is None])
     new_controls: list[Control] = []
     places: list[tuple[int, int]] = []
-    pairs = [[plan.request.target, plan.request.pole] for plan in plans]
-    skins = _skins([plan for plan in plans if plan.request.target is None])
     for i, plan in enumerate(plans):
-        if plan.request.target is None:
+        target = plan.request.target
+        name = target[1] if target and target[0] == plan.ob else ""
+        if target is None:
             new_controls.append(_target(context, plan, foot, skins[plan.ob]))
             places.append((i, 0))
+            name = new_controls[-1].name
         if plan.fit.plane == "POLE" and plan.request.pole is None:
-            new_controls.append(_pole(plan))
+            pole = _pole(plan)
+            goes_along = bool(name) and pole_follows and _is_leg(plan)
+            new_controls.append(pole._replace(parent=name) if goes_along else pole)
             places.append((i, 1))
-    if new_controls and kind == "BONES":
-        refs = make_controls(context, new_controls)
-    else:
-        refs = [make_object(context, control) for control in new_controls]
+    refs = (make_controls if kind == "BONES" else make_objects)(context, new_controls)
+    pairs = [[plan.request.target, plan.request.pole] for plan in plans]
     for (i, k), ref in zip(places, refs, strict=True):
         pairs[i][k] = ref
     return [Follow(*(target or (None, "")), *(pole or (None, ""))) for target, pole in pairs]
+
+
+def _is_leg(plan: Plan) -> bool:
+    """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
+    end, names = foot_of(plan.last), [bone.name for bone in chain_bones(plan.last, plan.request.segments)]
+    if any(says(name, ARM) for name in names):
+        return False
+    return any(says(name, LEG) for name in names) or (end is not None and stands(plan.ob, end, _place_of(plan)))
 
 
 def _skins(plans: list[Plan]) -> dict[ArmatureObject, dict[str, Any]]:
@@ -221,15 +235,22 @@ def _target(context: Context, plan: Plan, foot: bool, skin: dict[str, Any]) -> C
         parent=rig_root(last, plan.request.segments),
         rest=Matrix.Translation(tip) @ turn.to_4x4(),
         size=TARGET_SIZE * length,
-        drawing=_drawing_of_target(plan, Place(tip, upright(ob), length, vector(geometry.frame[:3, 1])), normal, skin),
+        drawing=_drawing_of_target(plan, normal, skin),
         place=vector(plan.fit.tip),
         turn=now,
         normal=normal,
     )
 
 
-def _drawing_of_target(plan: Plan, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
+def _place_of(plan: Plan) -> Place:
+    """The end of a limb."""
+    geometry, tip = plan.rest, plan.last.bone.matrix_local @ vector(plan.rest.tip)
+    return Place(tip, upright(plan.ob), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
+
+
+def _drawing_of_target(plan: Plan, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
     """How the control of a limb's tip is drawn; ``normal`` is that of a flat rig's plane."""
+    place = _place_of(plan)
     if normal is not None:
         return drawing_of_flat(place, normal)
     end = foot_of(plan.last)

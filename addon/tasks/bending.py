@@ -8,13 +8,13 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..blender.types import is_armature, tag, takes_bones, view_layer_of
+from ..blender.types import bones_of, is_armature, tag, takes_bones, view_layer_of
 from ..finding.checking import check_editable
 from ..limb.follow import Follow, follow_of, is_gone, write
 from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import GROUP
 from ..limb.sides import axes_kept
-from ..limb.storage import choices_of, limb_constraint_of, segments_of
+from ..limb.storage import choices_of, is_control, limb_constraint_of, segments_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from ..poses.fitting import apply_fit, fit
@@ -71,13 +71,24 @@ def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed
 def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:
     """How a limb is to bend from now on, and what it is to follow besides what is made."""
     target, pole = (None if is_gone(*followed) else followed for followed in follow_of(last).pairs)
-    target, pole = None if renewed == "target" else target, None if renewed == "pole" else pole
+    if renewed == "pole" or (renewed == "target" and _hangs_on(pole, target)):
+        pole = None
+    target = None if renewed == "target" else target
     group: Any = last[GROUP]
     segments, tip = segments_of(last), group.get("tip", "FOOT")
     follow = Follow(*(target or (None, "")), *(pole or (None, "")))
     fitted = fit(context, last, segments, follow, plane, tip, axis=axes_kept(last)[0] if "bend_axis" in group else None)
     request = Request(last, segments, target, pole, plane)  # type: ignore[arg-type]
     return Plan(last.id_data, last.name, request, fitted, rest_geometry(last, segments, (), fitted.bend_axis, tip))
+
+
+def _hangs_on(pole: Any, target: Any) -> bool:
+    """Whether a pole that was made for a limb goes with its target."""
+    if pole is None or target is None or not is_control(*pole):
+        return False
+    (ob, name), (followed, bone) = pole, target
+    above = bones_of(ob)[name].parent if name else ob.parent
+    return above is not None and ((ob, above.name) if name else (above, "")) == (followed, bone)
 
 
 def _kind(plan: Plan) -> str:

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from ..blender.dependencies import BoneRef
 from ..blender.names import other_side
-from ..blender.types import ArmatureObject, has_bone, tag, takes_bones
+from ..blender.types import ArmatureObject, bones_of, has_bone, tag, takes_bones
 from ..finding.checking import check
 from ..limb.follow import Follow, follow_of, matrix_of, write
 from ..limb.foot_roll import has_roll
@@ -24,7 +24,7 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..rigging import feet
 from ..rigging.control_shapes import Drawing
-from ..rigging.controls import Control, make_controls, make_object, name_of_control, rig_root
+from ..rigging.controls import Control, make_controls, make_objects, name_of_control, rig_root
 from ..rigging.foot_pivots import Pivots, mirrored_pivots
 from ..rigging.pole_follow import drop_pole_follow, rebuild_pole_follow
 from ..rigging.rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
@@ -167,7 +167,20 @@ def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
 def _make_controls_of(context: Context, images: Sequence[Image]) -> list[BoneRef]:
     """Make controls: bones where the original is one, else objects."""
     new_bones = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
-    return [next(new_bones) if image.source[1] else make_object(context, _control(image)) for image in images]
+    new_objects = iter(make_objects(context, [_control(image) for image in images if not image.source[1]]))
+    return [next(new_bones if image.source[1] else new_objects) for image in images]
+
+
+def _parent_on_other(image: Image) -> str:
+    """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
+    rig."""
+    pair, (ob, name) = image.pair, image.source
+    last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
+    target = follow_of(last).pairs[0]
+    above = bones_of(ob)[name].parent if name else ob and ob.parent
+    if above is not None and target == ((ob, above.name) if name else (above, "")):
+        return other_side(above.name) if name else name_of_control(other, "target")
+    return rig_root(other, segments_of(last)) if name and ob == pair.ob else ""
 
 
 def _control(image: Image) -> Control:
@@ -184,7 +197,7 @@ def _control(image: Image) -> Control:
         last=pair.other,
         kind=kind,
         name=other_side(name) if name else name_of_control(other, kind),
-        parent=rig_root(other, segments_of(pair.ob.pose.bones[pair.last])) if rig == pair.ob else "",
+        parent=_parent_on_other(image),
         rest=rest,
         size=size,
         drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
@@ -237,7 +250,8 @@ def _settings(pair: Pair) -> MirroredSettings:
         flat[4 * i + 1 : 4 * i + 4] = _axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
     if flat:
         group["reference_rotations"] = flat
-    sliders = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    values = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    sliders = {key: value.to_list() if hasattr(value, "to_list") else value for key, value in values.items()}
     foot = feet.following(last)
     if foot and foot.stand:
         world = pair.ob.matrix_world

@@ -16,7 +16,8 @@ from ..limb.storage import chain_bones, check_whole, is_limb, is_orphaned, limbs
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
-from .remembering import Name, active_in, bone_of, name_of, until_rebuilt
+from .generated import bones_around
+from .remembering import bone_of, name_of, selection_in, until_rebuilt
 
 
 def limbs_meant(context: Context) -> list[PoseBone]:
@@ -36,25 +37,29 @@ def concerned_in(context: Context) -> list[Object]:
 
 
 def limb_meant(context: Context) -> PoseBone | None:
-    """The last bone of the limb that the active bone or object belongs to."""
-    key = "limb", active_in(context)
-    name = until_rebuilt(key, lambda: _named(_limb_meant(context)))
-    last = bone_of(name) if name else None
-    return last if last is None or is_limb(last) else _limb_meant(context)
+    """The last bone of the limb that the panel is about: of those selected that of the active bone or object, else the
+    first."""
+    return next(iter(limbs_shown(context)), None)
 
 
-def _named(last: PoseBone | None) -> Name | None:
-    return name_of(last) if last else None
+def limbs_shown(context: Context) -> list[PoseBone]:
+    """What `limbs_meant` gives, the limb of the active bone or object first; looked up once for a selection."""
+    names = until_rebuilt(("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_shown(context))])
+    lasts = [last for name in names if (last := bone_of(name)) is not None and is_limb(last)]
+    return lasts if len(lasts) == len(names) else _limbs_shown(context)
 
 
-def _limb_meant(context: Context) -> PoseBone | None:
+def _limbs_shown(context: Context) -> list[PoseBone]:
+    lasts = limbs_meant(context)
+    if len(lasts) < 2:
+        return lasts
     if context.mode == "OBJECT":
         ob = context.active_object
-        limbs = _followers(context, [(ob, "")]) if ob else []
+        active = _followers(context, [(ob, "")]) if ob else []
     else:
         bone = context.active_pose_bone
-        limbs = limbs_of_bones(context, [bone]) if bone and is_in_view(context, bone.id_data) else []
-    return limbs[0] if limbs else None
+        active = limbs_of_bones(context, [bone]) if bone else []
+    return [*(last for last in lasts if last in active[:1]), *(last for last in lasts if last not in active[:1])]
 
 
 def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone]:
@@ -66,6 +71,7 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone
     meant = [own[bone] for bone in bones if bone in own]
     meant = meant or _followers(context, [(bone.id_data, bone.name) for bone in bones])
     meant = meant or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
+    meant = meant or [last for last in limbs if {bone.name for bone in bones} & _around(last)]
     near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
     meant = meant or [last for last in limbs if {foot_of(last), last} & near]
     return list(dict.fromkeys(meant))
@@ -77,6 +83,12 @@ def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
     if target is None or not has_bone(target, name):
         return set()
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+
+
+def _around(last: PoseBone) -> frozenset[str]:
+    """The names of the other bones of a limb of a rig that has a slider of its own for it."""
+    around: frozenset[str] = until_rebuilt(("around", name_of(last)), lambda: bones_around(last, control_of(last)))
+    return around
 
 
 HELPERS = ("MCH-", "ORG-", "DEF-")

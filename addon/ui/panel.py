@@ -3,29 +3,25 @@ what animates it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
-from bpy.utils import escape_identifier
 
-from ..blender.types import scene_of, takes_bones
 from ..finding.branches import limb_suggested
-from ..limb.settings import SLIDER
-from ..limb.storage import choices_of, has_slider, read_slider
+from ..limb.storage import read_slider
 from ..limb.tips import foot_of
-from ..limb.words import translated_text
+from ..limb.words import limbs_counted, translated_text
 from ..rigging.feet import foot_follows
 from ..solver.reach import Reach
 from ..tasks.status import Status
 from .dots import dot
-from .features import FEATURES, is_there
-from .finding import control_of, convertible, left_at, limb_meant
+from .fields import draw_fields, draw_slider_of_limb
+from .finding import control_of, convertible, left_at, limb_meant, limbs_shown
 from .operators.mending import labels_of, repairs_for, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
-from .preferences import PLANE
-from .remembering import active_in, until_rebuilt
+from .remembering import selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
 from .titles import title_of
 
@@ -42,7 +38,7 @@ class InSidebar:
 
 
 class VIEW3D_PT_planar_ik(InSidebar, Panel):
-    """The limb that is selected"""
+    """The limbs that are selected"""
 
     bl_label = "Planar IK"
 
@@ -56,23 +52,24 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
     def draw(self, context: Context) -> None:
         """From the limb's state to what animates it."""
         layout: Any = self.layout
-        last = limb_meant(context)
-        if last is None:
+        lasts = limbs_shown(context)
+        if not lasts:
             draw_offer(layout, context)
-            return
-        draw_title(layout, last)
-        draw_state(layout, context, last, status_in(context, last))
-        draw_foot(layout, context, last)
-        draw_parts(layout, last)
-        draw_influence(layout, last)
-        draw_knee(layout, last)
-        draw_features(layout, context, last)
+        elif len(lasts) > 1:
+            draw_several(layout, context, lasts)
+        else:
+            (last,) = lasts
+            draw_title(layout, last)
+            draw_state(layout, context, last, status_in(context, last))
+            draw_foot(layout, context, last)
+            draw_parts(layout, last)
+            draw_fields(layout, context, last)
 
 
 def offer_of(context: Context) -> str:
     """What can be done for a bone of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes one of a
     constraint, ``ADD`` a new one; nothing where there is nothing to do."""
-    return until_rebuilt(("offer", active_in(context)), lambda: _offer(context))
+    return until_rebuilt(("offer", selection_in(context)), lambda: _offer(context))
 
 
 def _offer(context: Context) -> str:
@@ -139,6 +136,20 @@ def draw_title(layout: Any, last: PoseBone) -> None:
     button.role, button.bone = "TARGET" if slider_of_rig(last) else "LIMB", last.name
 
 
+def draw_several(layout: Any, context: Context, lasts: Sequence[PoseBone]) -> None:
+    """How many limbs are selected; a line for each, with its state, and what is done with all of them."""
+    layout.label(text=limbs_counted(len(lasts)).translated, icon="CON_KINEMATIC", translate=False)
+    column = layout.column(align=True)
+    for last in sorted(lasts, key=lambda last: (last.id_data.name, [*last.id_data.pose.bones].index(last))):
+        row = column.row(align=True)
+        row.label(text="", icon_value=dot(colour_of(status_in(context, last))))
+        button = row.operator("pose.planar_ik_select", text=title_of(last), translate=False, emboss=False)
+        button.role, button.bone = "TARGET", last.name
+        draw_slider_of_limb(row, last)
+    draw_parts(layout, lasts[0])
+    layout.operator("pose.planar_ik_switch")
+
+
 def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) -> None:
     """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
     sentence = sentence_of(context, status)
@@ -163,86 +174,8 @@ def draw_parts(layout: Any, last: PoseBone) -> None:
     """A button for each part, which selects it; for bones that a rig with a slider of its own hides, none."""
     row = layout.row(align=True)
     for role, text, _ in ROLES:
-        if refs_of_role(last, role) and not (role == "LIMB" and slider_of_rig(last)):
+        if refs_of_role(last, role):
             row.operator("pose.planar_ik_select", text=text).role = role
-
-
-# what animates it
-
-
-def draw_slider(row: Any, last: PoseBone, name: str, text: str) -> None:
-    """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
-    row.prop(last, f'["{SLIDER[name].key}"]', text=text, toggle=True)
-
-
-def draw_key(row: Any, last: PoseBone, name: str) -> None:
-    """The dot at the end of a row, which sets a key."""
-    row.separator(factor=0.5)
-    row.prop_decorator(last, f'["{SLIDER[name].key}"]')
-
-
-def narrow(row: Any, width: float) -> Any:
-    """A part of a row that is so many buttons' heights wide, and leaves the rest to the others."""
-    end = row.row(align=True)
-    end.ui_units_x = width
-    return end
-
-
-def draw_influence(layout: Any, last: PoseBone) -> None:
-    """Influence, and the button that switches; or the rig's own slider where it has one for this limb."""
-    row, slider = layout.row(align=True), slider_of_rig(last)
-    if slider is None:
-        draw_slider(row, last, "influence", "Influence")
-        narrow(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
-        draw_key(row, last, "influence")
-        return
-    name = control_of(last)[1].replace("_ik", "")  # as Rigify names it
-    text = f"{slider.name.replace('_', '-')} ({name})" if name else slider.name
-    bone = last.id_data.pose.bones[slider.bone]
-    row.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
-
-
-def draw_knee(layout: Any, last: PoseBone) -> None:
-    """The plane, and where the knee points in it."""
-    plane = choices_of(last)["plane"]
-    split = layout.split(factor=0.22)
-    split.label(text="Knee")
-    row = split.row(align=True)
-    for value, label, _ in PLANE[1:]:
-        row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
-    row = layout.row(align=True)
-    if plane != "HINGE":
-        draw_slider(row, last, "swivel", "Swivel")
-    draw_slider(row if plane == "HINGE" else narrow(row, 2.2), last, "flip", "Flip")
-    draw_key(row, last, "flip" if plane == "HINGE" else "swivel")
-    if has_slider(last, "ankle"):
-        row = layout.row(align=True)
-        draw_slider(row, last, "ankle", "Ankle")
-        draw_key(row, last, "ankle")
-
-
-def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
-    """Softness and stretch, always there: at 0 until they are moved; the X takes them away again."""
-    ob = last.id_data
-    for name, text in FEATURES.items():
-        row = layout.row(align=True)
-        if is_there(last, name):
-            draw_slider(row, last, name, text)
-            row.operator("pose.planar_ik_drop", text="", icon="X").feature = name.upper()
-            draw_key(row, last, name)
-        else:
-            row.enabled = takes_bones(ob) and not ob.override_library
-            row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
-            row.separator(factor=0.5)
-            row.label(text="", icon="BLANK1")
-    names = [(name, text) for name, text in (("roll", "Roll"), ("bank", "Bank")) if has_slider(last, name)]
-    row = layout.row(align=True)
-    for name, text in names:
-        draw_slider(row, last, name, text)
-    if has_slider(last, "pole_follow"):
-        row = layout.row(align=True)
-        draw_slider(row, last, "pole_follow", "Pole Follow")
-        draw_key(row, last, "pole_follow")
 
 
 CLASSES = (VIEW3D_PT_planar_ik,)

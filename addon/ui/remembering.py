@@ -41,11 +41,13 @@ def _recall(known: dict[Hashable, Any], key: Hashable, ask: Callable[[], Known])
     return answer
 
 
-def active_in(context: Context) -> Hashable:
-    """What of a context decides which limb is meant by what is active."""
+def selection_in(context: Context) -> Hashable:
+    """What of a context decides which limbs are meant: what is active, and what is selected."""
     ob, bone = context.object, context.active_pose_bone if context.mode == "POSE" else None
+    things: Any = context.selected_pose_bones if context.mode == "POSE" else context.selected_objects
+    selected = hash(tuple((thing.id_data.session_uid, thing.name) for thing in things or ()))
     layer = view_layer_of(context).as_pointer()
-    return layer, context.mode, ob and ob.session_uid, bone and (bone.id_data.session_uid, bone.name)
+    return layer, context.mode, ob and ob.session_uid, bone and (bone.id_data.session_uid, bone.name), selected
 
 
 Name = tuple[str, str | None, str]

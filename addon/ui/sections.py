@@ -5,20 +5,21 @@ from __future__ import annotations
 from math import degrees
 from typing import Any
 
-from bpy.types import Context, Panel
+from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
 from ..limb.foot_roll import has_roll
 from ..limb.pole_follow import has_pole_follow
-from ..limb.settings import SLIDER
-from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
+from ..limb.storage import choices_of, has_slider, has_twist, is_converted, limbs_of, mode_of
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
 from ..rigging.feet import foot_follows
 from ..tasks.defining import read_followed
+from .features import FEATURES
+from .fields import draw_slider_of_limb
 from .finding import limb_meant, rig_in_view
 from .panel import InSidebar
-from .titles import title_of
+from .titles import joint_of, title_of
 
 
 class _Section(InSidebar):
@@ -42,11 +43,12 @@ class VIEW3D_PT_planar_ik_tools(_Section, Panel):
         for name, text in (("snap_target", "Snap IK to FK"), ("snap_fk", "Snap FK to IK")):
             row = column.row(align=True)
             row.operator(f"pose.planar_ik_{name}", text=text)
-            row.operator(f"pose.planar_ik_{name}", text="", icon="PREVIEW_RANGE").use_range = True
-        row = layout.row(align=True)
+            row.operator(f"pose.planar_ik_{name}", text="Range…").use_range = True
+        column = layout.column(align=True)
+        row = column.row(align=True)
         row.operator("pose.planar_ik_hold", text="Hold")
-        row.operator("pose.planar_ik_hold", text="", icon="MARKER_HLT").range = "CONTACTS"
         row.operator("pose.planar_ik_find_contacts", text="Find Contacts")
+        column.operator("pose.planar_ik_hold", text="Hold in Contacts").range = "CONTACTS"
         row = layout.row(align=True)
         row.operator("pose.planar_ik_mirror", text="Mirror")
         row.operator("pose.planar_ik_bake", text="Bake…")
@@ -63,41 +65,68 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
         last = limb_meant(context)
         if last is None:
             return
-        choices, mode = choices_of(last), mode_of(last)
-        for text, role, name in (("Target", "TARGET", "target"), ("Pole", "POLE", "pole_target")):
-            followed = read_followed(last, name)
-            bone = read_followed(last, f"{name.removesuffix('target')}subtarget")
-            row = layout.row(align=True)
-            row.label(text=text)
-            label = (bone or followed.name) if followed else "-"
-            row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
-        if read_followed(last, "pole_target"):
-            layout.operator("pose.planar_ik_pole_follows", text="Pole Follows", depress=has_pole_follow(last))
-        if foot_of(last):
-            layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=foot_follows(last))
-            row = layout.row(align=True)
-            row.operator("pose.planar_ik_foot_roll", text="Foot Roll", depress=has_roll(last))
-            if has_roll(last):
-                angle = f"{degrees(choices['break_angle']):.0f}°"
-                row.operator("pose.planar_ik_roll_break", text=angle, translate=False)
-        angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
+        draw_followed(layout, last)
+        draw_foot_setup(layout, last)
+        draw_limits(layout, last)
+        draw_mode(layout, context, last)
+
+
+def draw_followed(layout: Any, last: PoseBone) -> None:
+    """Target and pole, each a button that picks another."""
+    for text, role, name in (("Target", "TARGET", "target"), ("Pole", "POLE", "pole_target")):
+        followed = read_followed(last, name)
+        bone = read_followed(last, f"{name.removesuffix('target')}subtarget")
         row = layout.row(align=True)
-        row.label(text="Knee Limits")
-        row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
-        if has_slider(last, "stretch"):
-            row = layout.row(align=True)
-            row.label(text="Stretch Limit")
-            row.operator("pose.planar_ik_stretch_limit", text=f"{choices['stretch_max']:.2f}", translate=False)
+        row.label(text=text)
+        label = (bone or followed.name) if followed else "-"
+        row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
+    if read_followed(last, "pole_target"):
+        layout.operator("pose.planar_ik_pole_follows", text="Pole Follow", depress=has_pole_follow(last))
+
+
+def draw_foot_setup(layout: Any, last: PoseBone) -> None:
+    """Whether bones have twist, and the foot follows, and rolls."""
+    layout.operator("pose.planar_ik_twist", text="Twist", depress=has_twist(last))
+    if not foot_of(last):
+        return
+    layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=foot_follows(last))
+    row = layout.row(align=True)
+    row.operator("pose.planar_ik_foot_roll", text="Foot Roll", depress=has_roll(last))
+    if has_roll(last):
+        angle = f"{degrees(choices_of(last)['break_angle']):.0f}°"
+        row.operator("pose.planar_ik_roll_break", text=angle, translate=False)
+
+
+def draw_limits(layout: Any, last: PoseBone) -> None:
+    """The limits of its angles and of its stretch; and the way out of softness and stretch."""
+    choices = choices_of(last)
+    angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
+    row = layout.row(align=True)
+    row.label(text=f"{joint_of(last)} Limits")
+    row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
+    if has_slider(last, "stretch"):
         row = layout.row(align=True)
-        row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
-        row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")
-        if mode == "RIG":
-            layout.operator("pose.planar_ik_rebuild")
-        if is_converted(last):
-            layout.operator("pose.planar_ik_unconvert")
-        layout.operator("pose.planar_ik_remove", text="Remove")
-        if mode == "LIVE":
-            layout.prop(scene_of(context).planar_ik, "live")  # type: ignore[attr-defined]
+        row.label(text="Stretch Limit")
+        row.operator("pose.planar_ik_stretch_limit", text=f"{choices['stretch_max']:.2f}", translate=False)
+    row = layout.row(align=True)
+    for name, text in FEATURES.items():
+        if has_slider(last, name):
+            row.operator("pose.planar_ik_drop", text=f"Remove {text}").feature = name.upper()
+
+
+def draw_mode(layout: Any, context: Context, last: PoseBone) -> None:
+    """What poses it, and the way out."""
+    mode = mode_of(last)
+    row = layout.row(align=True)
+    row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
+    row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")
+    if mode == "RIG":
+        layout.operator("pose.planar_ik_rebuild")
+    if is_converted(last):
+        layout.operator("pose.planar_ik_unconvert")
+    layout.operator("pose.planar_ik_remove", text="Remove")
+    if mode == "LIVE":
+        layout.prop(scene_of(context).planar_ik, "live")  # type: ignore[attr-defined]
 
 
 class VIEW3D_PT_planar_ik_all(_Section, Panel):
@@ -120,7 +149,7 @@ class VIEW3D_PT_planar_ik_all(_Section, Panel):
             row = column.row(align=True)
             button = row.operator("pose.planar_ik_select", text=title_of(last), translate=False, emboss=False)
             button.role, button.bone = "TARGET", last.name
-            row.prop(last, f'["{SLIDER["influence"].key}"]', text="")
+            draw_slider_of_limb(row, last)
 
 
 class VIEW3D_PT_planar_ik_overlay(Panel):

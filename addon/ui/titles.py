@@ -8,7 +8,7 @@ from bpy.types import PoseBone
 
 from ..blender.names import side_of
 from ..limb.names import ARM, LEG, says
-from ..limb.storage import chain_bones, limbs_of
+from ..limb.storage import chain_bones, limbs_of, segments_of
 from ..limb.words import translated_text
 from .finding import control_of
 from .remembering import name_of, until_rebuilt
@@ -30,18 +30,35 @@ def title_of(last: PoseBone) -> str:
     return translated_text(title) if is_kind else title
 
 
+def joint_of(last: PoseBone) -> str:
+    """What bends in a limb, in English: ``Elbow`` or ``Knee``, of two bones that are called as of an arm or a leg; else
+    ``Bend``."""
+    joint: str = until_rebuilt(("joint", name_of(last)), lambda: _joint(last))
+    return joint
+
+
+def _joint(last: PoseBone) -> str:
+    return {"ARM": "Elbow", "LEG": "Knee"}.get(_kind(last), "Bend") if len(segments_of(last)) == 2 else "Bend"
+
+
 def _title(last: PoseBone) -> tuple[str, bool]:
     """The title in English, and whether it says what kind of limb it is."""
+    title = _named(last)
+    counts = Counter(map(_named, limbs_of(last.id_data)))
+    if title and counts[title] == 1:
+        return title, True
     target, bone = control_of(last)
     if target and slider_of_rig(last):  # the limb's bones are hidden: people know the control
         return bone or target.name, False
-    title = _kind(last)
-    counts = Counter(map(_kind, limbs_of(last.id_data)))
-    return (title, True) if title and counts[title] == 1 else (last.name, False)
+    return last.name, False
+
+
+def _named(last: PoseBone) -> str:
+    """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
+    return TITLES.get((_kind(last), side_of(last.name)), "")
 
 
 def _kind(last: PoseBone) -> str:
-    """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
+    """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
     names = [bone.name for bone in chain_bones(last)]
-    kind = next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
-    return TITLES.get((kind, side_of(last.name)), "")
+    return next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")

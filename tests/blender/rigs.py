@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from tests.blender.snapshots import snapshot  # noqa: F401
+from tests.blender.snapshots import differences, snapshot  # noqa: F401
 
 Place = tuple[float, float, float]
 

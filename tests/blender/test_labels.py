@@ -42,6 +42,7 @@ def shown() -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     words = {re.sub(r"^, | \(\{\w+\}\)$", "", word) for word in words}  # what is added, and how many there are
+    words |= {word.removeprefix("IK ") for word in words}  # what fields call custom properties
     return "|".join(re.sub(r"\\{\w+\\}", ".+", re.escape(word)) for word in words if re.sub(r"\{\w+\}|\W", "", word))
 
 

@@ -168,6 +168,33 @@ def drags_the_sliders(hand: Hand, mode: str) -> Iterator[Any]:
     return found
 
 
+ANGLES = ("IK Swivel", "IK Roll", "IK Bank")
+
+
+def drags_angles(hand: Hand) -> Iterator[Any]:
+    """Drag a rotation of Blender's own, then each angle of the panel, as far; and click at the right end of each."""
+    yield from open_limb(hand, "RIG")
+    bpy.ops.pose.planar_ik_foot_roll()
+    select("shin.L")
+    shin = rig().pose.bones["shin.L"]
+    shin.rotation_mode = "XYZ"
+    yield from hand.open_sidebar()
+    fields = [("rotation_euler", "rotation_euler[0]")] + [(name, f'["{name}"]') for name in ANGLES]
+    found = {}
+    for name, path in fields:
+        moved = []
+        for move in (lambda: hand.drag(60), lambda: hand.key("LEFTMOUSE")):
+            yield from hand.hover(name, 0.3 if name == "IK Swivel" else 0.7 if name == "IK Bank" else 0.3)
+            if move is not None:
+                before = shin.path_resolve(path)
+                yield from move()
+                yield
+                moved.append(shin.path_resolve(path) - before)
+        found[name] = moved
+    hand.picture("angles")
+    return found
+
+
 def drags_sliders_of_the_rig(hand: Hand) -> Iterator[Any]:
     """With a mechanism."""
     return drags_the_sliders(hand, "RIG")

@@ -51,6 +51,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
         name="Foot Roll",
         description="Let feet roll on heel, ball and toe, and tilt on their edges",
     )
+    pole_follows: BoolProperty(
+        name="Pole Follows Foot", description="Let the poles of legs go with the feet's controls", default=True
+    )
     bends: EnumProperty(
         name="Bends",
         description="Which way the knee points",
@@ -129,7 +132,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         target, pole = [*goals, None, None][:2]
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
-        options["foot_roll"] = self.foot_roll
+        options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
         added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance, mode=self.mode)
         self.warn(*added.warnings)
         live.refresh(context)

@@ -15,6 +15,8 @@ from ...limb.follow import follow_of, is_gone
 from ...limb.storage import bones_of_limb, is_limb
 from ...limb.words import Refused, translated_text
 from ..finding import control_of, limb_meant, limbs_meant, rig_in_view
+from ..generated import fk_bones
+from ..state import slider_of_rig
 from .base import PoseOperator
 
 ROLES: Any = [
@@ -76,7 +78,8 @@ class POSE_OT_planar_ik_select(PoseOperator):
 def refs_of_role(last: PoseBone, role: str) -> list[BoneRef]:
     """The objects or bones that are this part of a limb, the one to be active last."""
     if role == "LIMB":
-        return [(last.id_data, bone.name) for bone in bones_of_limb(last)]
+        own = [bone.name for bone in bones_of_limb(last)]
+        return [(last.id_data, name) for name in (fk_bones(last) if slider_of_rig(last) else own)]
     ob, bone = control_of(last) if role == "TARGET" else follow_of(last).pairs[1]
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 

@@ -82,7 +82,10 @@ def test_many_rigs_at_once_in_any_mode(add, addon, solved):
             for side in "LR"
             for control in limb
         ]
-        assert {bone.parent.name for bone in ob.data.collections["IK Controls"].bones} == {"root"}
+        assert [bone.parent.name for bone in ob.data.collections["IK Controls"].bones] == [
+            *("root", "foot_ik.L", "root", "foot_ik.R"),
+            *4 * ["root"],
+        ]
 
 
 def test_a_control_rests_where_the_limb_rests(add):

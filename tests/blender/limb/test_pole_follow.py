@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
+from scripts import capture
 from tests.blender import rigs
 from tests.blender.limb.test_rolling import apart, parts, poses
 
@@ -22,7 +23,12 @@ def limb(add, addon, mode="LIVE", child=False):
             bone.parent = ob.data.edit_bones[parent]
         rigs.activate(ob)
     (last,) = add(
-        ob, "shin.L", knee="POLE", mode=mode, **({"target": (ob, "ctl"), "pole": (ob, "aim")} if child else {})
+        ob,
+        "shin.L",
+        knee="POLE",
+        mode=mode,
+        pole_follows=False,
+        **({"target": (ob, "ctl"), "pole": (ob, "aim")} if child else {}),
     )
     before = poses(ob, *ob.pose.bones.keys())
     names = [*ob.pose.bones.keys()]
@@ -115,3 +121,60 @@ def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, addon):
     assert last.planar_ik.message == "On target"
     addon("rigging.pole_follow").take_pole_follow(bpy.context, [last])
     assert sorted(ob.data.bones.keys()) == bare
+
+
+def ahead(ob, side):
+    """How far the knee of a leg is ahead of the line from its hip to its ankle."""
+    hip, knee, ankle = (np.array(rigs.place(ob, f"{name}.{side}")) for name in ("thigh", "shin", "foot"))
+    along = (ankle - hip) / np.linalg.norm(ankle - hip)
+    return -(knee - hip - along * (along @ (knee - hip)))[1]
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+def test_a_walker_s_poles_go_along(add, controls, mode):
+    """Nothing but hips and feet is moved, three metres ahead; on the spot, a foot turned by 40 degrees turns the
+    knee by as much. Poles of arms stay with the rig."""
+    ob = rigs.biped()
+    add(ob, "shin.L", "shin.R", "forearm.L", knee="POLE", mode=mode, controls=controls)
+    hips, legs = ob.pose.bones["hips"], [ob.pose.bones[f"shin.{side}"] for side in "LR"]
+    move_by(hips, (0.0, 0.0, -0.06))
+    bpy.context.view_layer.update()
+    knee, before = ahead(ob, "L"), np.array(rigs.place(ob, "shin.L"))
+    assert knee > 0.05
+    limb = legs[0].planar_ik
+    target = limb.target.pose.bones[limb.subtarget] if limb.subtarget else limb.target
+    axis = rigs.place(ob, "thigh.L") - rigs.place(ob, "foot.L")
+    turn, tip = Matrix.Rotation(np.radians(40), 4, axis), Matrix.Translation(rigs.place(ob, "foot.L"))
+    name = "matrix" if limb.subtarget else "matrix_world"
+    stands = getattr(target, name).copy()
+    setattr(target, name, tip @ turn @ tip.inverted() @ stands)
+    bpy.context.view_layer.update()
+    turned = tip @ turn @ tip.inverted() @ Vector(before)
+    assert (rigs.place(ob, "shin.L") - turned).length < 1e-5
+    setattr(target, name, stands)
+    for step in range(7):
+        for last, gait in zip(legs, (0.5, -0.5), strict=True):
+            limb = last.planar_ik
+            followed = limb.target.pose.bones[limb.subtarget] if limb.subtarget else limb.target
+            move_by(followed, (0.0, -0.5 if step else -0.25 + 0.2 * gait, 0.0))
+        move_by(hips, (0.0, -0.5 if step else -0.25, 0.0))
+        bpy.context.view_layer.update()
+        assert min(ahead(ob, side) for side in "LR") > 0.7 * knee
+        assert {last.planar_ik.message for last in legs} == {"On target"}
+    pole = ob.pose.bones["forearm.L"].planar_ik
+    assert not pole.pole_subtarget or pole.pole_target.pose.bones[pole.pole_subtarget].parent.name == "root"
+
+
+def move_by(owner, by):
+    """Move a bone or an object along the armature's axes, by its own channel."""
+    rest = owner.bone.matrix_local.to_3x3() if hasattr(owner, "bone") else Matrix.Identity(3)
+    owner.location = owner.location + rest.inverted() @ Vector(by)
+
+
+def test_a_walk_bends_its_knees_ahead():
+    """That of scripts/capture.py, in every frame."""
+    rig = capture.build()
+    for frame in range(1, capture.FRAMES + 1):
+        bpy.context.scene.frame_set(frame)
+        assert min(ahead(rig, side) for side in "LR") > 0.02

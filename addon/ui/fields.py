@@ -1,0 +1,116 @@
+"""What of a limb animates, in the panel: a field for each of its custom properties, with the dot that keys it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.types import Context, PoseBone
+from bpy.utils import escape_identifier
+
+from ..blender.types import ArmatureObject, scene_of, takes_bones
+from ..limb.settings import SLIDER, TWISTS
+from ..limb.storage import choices_of, has_slider, has_twist, segments_of
+from .features import FEATURES, is_there
+from .preferences import PLANE
+from .state import slider_of_rig
+from .titles import joint_of
+
+
+def draw_fields(layout: Any, context: Context, last: PoseBone) -> None:
+    """All of them, from influence down."""
+    draw_influence(layout, last)
+    draw_knee(layout, last)
+    draw_features(layout, context, last)
+    if has_twist(last):
+        draw_twist(layout, last)
+    for names in (("ankle",), ("roll", "bank"), ("pole_follow",)):
+        row = layout.row(align=True)
+        for name in names:
+            if has_slider(last, name):
+                draw_keyed(row, last, name)
+
+
+def draw_slider(row: Any, last: PoseBone, name: str, **options: Any) -> None:
+    """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
+    row.prop(last, f'["{SLIDER[name].key}"]', **{"text": SLIDER[name].label, **options})
+
+
+def draw_keyed(row: Any, last: PoseBone, name: str) -> None:
+    """The same with the dot that sets a key."""
+    draw_slider(row, last, name)
+    row.prop_decorator(last, f'["{SLIDER[name].key}"]')
+
+
+def narrow(row: Any, width: float) -> Any:
+    """A part of a row that is so many buttons' heights wide, and leaves the rest to the others."""
+    end = row.row(align=True)
+    end.ui_units_x = width
+    return end
+
+
+def draw_influence(layout: Any, last: PoseBone) -> None:
+    """Influence, and the button that switches; or the rig's own slider where it has one for this limb, and no panel of
+    its own that shows it."""
+    row = layout.row(align=True)
+    if slider_of_rig(last):
+        if not has_panel(last.id_data):
+            draw_slider_of_limb(row, last)
+        return
+    draw_keyed(row, last, "influence")
+    narrow(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
+
+
+def draw_slider_of_limb(row: Any, last: PoseBone) -> None:
+    """What blends a limb between FK and IK: the rig's own slider, by its own name, where it has one."""
+    slider = slider_of_rig(last)
+    if slider is None:
+        draw_slider(row, last, "influence", text="")
+        return
+    bone = last.id_data.pose.bones[slider.bone]
+    text = slider.name.replace("_", "-")
+    row.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
+
+
+def has_panel(rig: ArmatureObject) -> bool:
+    """Whether Rigify's own panel of a rig is there."""
+    data: Any = rig.data
+    return hasattr(bpy.types, f"VIEW3D_PT_rig_ui_{data.get('rig_id')}")
+
+
+def draw_knee(layout: Any, last: PoseBone) -> None:
+    """The plane, and where the knee points in it."""
+    plane = choices_of(last)["plane"]
+    split = layout.split(factor=0.22)
+    split.label(text=joint_of(last))
+    row = split.row(align=True)
+    for value, label, _ in PLANE[1:]:
+        row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
+    row = layout.row(align=True)
+    if plane != "HINGE":
+        draw_keyed(row, last, "swivel")
+        row.separator()
+    draw_slider(row if plane == "HINGE" else narrow(row, 3.2), last, "flip")
+
+
+def draw_twist(layout: Any, last: PoseBone) -> None:
+    """A number for each bone, from the root down."""
+    split = layout.split(factor=0.22)
+    split.label(text=TWISTS[0].label)
+    row, path = split.row(align=True), f'["{TWISTS[0].key}"]'
+    for k in range(len(segments_of(last))):
+        row.prop(last, path, index=k, text="")
+    row.prop_decorator(last, path)
+
+
+def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
+    """Softness and stretch, always there: at 0 until they are moved."""
+    for name, text in FEATURES.items():
+        row = layout.row(align=True)
+        if is_there(last, name):
+            draw_keyed(row, last, name)
+        else:
+            field = row.row(align=True)
+            field.enabled = takes_bones(last.id_data)
+            field.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
+            row.label(text="", icon="BLANK1")

@@ -1,0 +1,62 @@
+"""The bones of a generated rig, as Rigify's, that belong to a limb without being of it: FK bones, tweaks and smaller
+controls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from bpy.types import Object, PoseBone
+
+from ..limb.moving import rig_slider
+from ..limb.storage import bones_of_limb
+
+
+def bones_around(last: PoseBone, control: tuple[Object | None, str]) -> frozenset[str]:
+    """The names of the bones that belong to a limb whose rig switches it by a slider of its own: the bone with the
+    slider, the limb's ``control`` and what hangs on that, the other bones that are copied where the limb is, and what
+    is in collections of bones that have all these and none of another limb. Of other rigs, none."""
+    slider, rig = rig_slider(last), last.id_data
+    if slider is None or control[0] not in (None, rig):
+        return frozenset()
+    own = {bone.name for bone in bones_of_limb(last)}
+    copying = {bone.name for bone in _copying(last)}
+    around = _with_below(rig, {slider.bone, control[1], *fk_bones(last)}) | _with_below(rig, copying) - copying
+    return frozenset((around | _beside(rig, around)) - own)
+
+
+def fk_bones(last: PoseBone) -> list[str]:
+    """The bones by which a generated rig poses a limb in FK: the others that are copied where it is."""
+    own = {bone.name for bone in bones_of_limb(last)}
+    copied = dict.fromkeys(name for bone in _copying(last) for name in _copied_by(bone))
+    return [name for name in copied if name not in own]
+
+
+def _copying(last: PoseBone) -> list[PoseBone]:
+    """The bones that copy those of a limb."""
+    own = {bone.name for bone in bones_of_limb(last)}
+    return [bone for bone in last.id_data.pose.bones if own & {*_copied_by(bone)}]
+
+
+def _copied_by(bone: PoseBone) -> list[str]:
+    """The bones of its own rig that a bone copies."""
+    constraints: Any = [constraint for constraint in bone.constraints if constraint.type == "COPY_TRANSFORMS"]
+    return [constraint.subtarget for constraint in constraints if constraint.target == bone.id_data]
+
+
+def _with_below(rig: Object, names: Iterable[str]) -> set[str]:
+    """Bones and what hangs on them."""
+    bones = [rig.pose.bones[name] for name in names if name in rig.pose.bones]  # type: ignore[union-attr]
+    return {name for bone in bones for name in (bone.name, *(below.name for below in bone.children_recursive))}
+
+
+def _beside(rig: Object, names: set[str]) -> set[str]:
+    """The bones in those collections, shown or not, most of whose bones are among these."""
+    counts: Counter[str] = Counter()
+    collections = rig.data.collections_all  # type: ignore[union-attr]
+    for collection in collections:
+        bones = {bone.name for bone in collection.bones}
+        if 2 * len(bones & names) > len(bones):
+            counts.update(bones)
+    return {*counts}
