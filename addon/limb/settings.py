@@ -174,3 +174,9 @@ ALLOWED = {
 
 UNLIMITED = math.pi - 1e-6
 """The largest angle in single precision that is still no limit."""
+
+
+def has_first_limits(choices: dict[str, Any]) -> bool:
+    """Whether the first joint of a limb has limits."""
+    low, high = choices["root_min_angle"], choices["root_max_angle"]
+    return bool(low > -UNLIMITED or high < UNLIMITED)

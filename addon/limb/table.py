@@ -24,7 +24,7 @@ from ..solver.triangle import bones_of_lengths, range_of_bones
 from .follow import Follow
 from .foot_roll import goal_of
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
-from .settings import SLIDERS, UNLIMITED, Slider
+from .settings import SLIDERS, UNLIMITED, Slider, has_first_limits
 from .sides import outwards
 from .storage import bones_of_limb, choices_of, has_slider
 from .tips import rest_matrix
@@ -206,11 +206,11 @@ def first_range_of(
     """By how much the first bone of a hinge may be turned from the reference, from and to, in radians against the clock
     about the normal, given in its own axes; None without limits. They are kept from rest on."""
     low, high = float(choices["root_min_angle"]), float(choices["root_max_angle"])
-    if plane != "HINGE" or (low <= -UNLIMITED and high >= UNLIMITED):
+    if plane != "HINGE" or not has_first_limits(choices):
         return None
     w, *about = reference_rotation
-    turned = 2.0 * atan2(float(np.dot(about, normal)), w)
-    return low - turned, max(low, high) - turned
+    angle = 2.0 * atan2(float(np.dot(about, normal)), w)
+    return low - angle, max(low, high) - angle
 
 
 def _limits_of(limbs: Sequence[Limb]) -> Limits | None:

@@ -85,8 +85,8 @@ def _turns_within_limits(spec: Spec, more: Sequence[float]) -> list[str]:
 def _first_range(spec: Spec) -> tuple[float, float]:
     """By how much the first bone may be turned from the reference."""
     choices = {"root_min_angle": spec.root_min_angle, "root_max_angle": spec.root_max_angle}
-    found = first_range_of(spec.plane, spec.normals[0], spec.reference_rotations[0], choices)
-    return found or (-pi, pi)
+    range_ = first_range_of(spec.plane, spec.normals[0], spec.reference_rotations[0], choices)
+    return range_ or (-pi, pi)
 
 
 def limits(spec: Spec) -> dict[str, list[str]]:
@@ -122,8 +122,8 @@ def _knee_at(spec: Spec, heading: float) -> str:
 def _miss_at(spec: Spec, heading: float, knee: str) -> str:
     """The square of how far the tip is off with the knee turned by what this letter says."""
     (x, y), length = _knee_of(spec, heading), number(spec.lengths[1])
-    turned = f"{number(heading)}-(1-2*f)*{knee}"
-    return f"pow(x-{x}+{length}*sin({turned}),2)+pow(y-{y}-{length}*cos({turned}),2)"
+    angle = f"{number(heading)}-(1-2*f)*{knee}"
+    return f"pow(x-{x}+{length}*sin({angle}),2)+pow(y-{y}-{length}*cos({angle}),2)"
 
 
 def _turns_of_two(spec: Spec) -> tuple[str, str]:
