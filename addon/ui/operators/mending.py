@@ -9,8 +9,8 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
-from ...finding.branches import limb_suggested
 from ...finding.checking import check, conflicts_of
+from ...finding.choosing import offered
 from ...limb.follow import follow_of, is_gone
 from ...limb.storage import bones_of_limb, chain_bones, is_limb
 from ...limb.tips import is_foot_gone
@@ -23,6 +23,15 @@ from ...tasks.removing import remove
 from ...tasks.status import Status
 from ..finding import left_at, limbs_meant
 from .base import PoseOperator
+
+DESCRIPTIONS = {
+    "TARGET": "Make a control for the limb to follow, where its tip is",
+    "MUTE": "Mute the constraints that move the limb besides its IK",
+    "INHERIT_SCALE": "Have the limb's bones inherit scale as IK needs it",
+    "REBUILD": "Make the limb's helper bones, constraints and drivers anew, for the bones as they are now",
+    "LEFT": "Remove helper bones and constraints of a limb whose IK constraint is gone",
+}
+"""What each mend does."""
 
 REPAIRS = {
     "TARGET": "Make a Target",
@@ -98,7 +107,7 @@ def _left(context: Context) -> list[PoseBone]:
     return left_at([bone for bone in bones if bone]) if context.mode == "POSE" else []
 
 
-ITEMS: Any = [(name, label, label) for name, label in REPAIRS.items() if name in ACTS]
+ITEMS: Any = [(name, label, DESCRIPTIONS[name]) for name, label in REPAIRS.items() if name in ACTS]
 
 
 class POSE_OT_planar_ik_mend(PoseOperator):
@@ -110,11 +119,16 @@ class POSE_OT_planar_ik_mend(PoseOperator):
     repair: EnumProperty(name="Repair", description="What to do", items=ITEMS)
 
     @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse."""
+        return translated_text(DESCRIPTIONS[properties.repair])
+
+    @classmethod
     def poll(cls, context: Context) -> bool:
         """On limbs, and on what could be one."""
         if limbs_meant(context) or _left(context):
             return True
-        if context.mode == "POSE" and limb_suggested(context.active_pose_bone):
+        if context.mode == "POSE" and offered(context):
             return True
         cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
         return False
@@ -124,9 +138,8 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         lasts = limbs_meant(context)
         leftovers = _left(context) if self.repair == "LEFT" else []
         helped = leftovers + [last for last in lasts if self.repair in repairs_for(last)]
-        suggested = None if lasts or leftovers else limb_suggested(context.active_pose_bone)
-        if suggested:
-            helped = [suggested[0]]
+        if not lasts and not leftovers:
+            helped = [last for last, _ in offered(context)]
         if not helped:
             raise Refused("{what}: nothing of the kind is in the way", what=translated_text(REPAIRS[self.repair]))
         return helped

@@ -26,7 +26,7 @@ from ...tasks.following import follow, pickable
 from ...tasks.setting import drop_feature, give_twist, set_choice, set_slider, take_twist
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
-from .base import LimbOperator
+from .base import LimbOperator, RigOperator
 from .selecting import ROLES, refs_of_role, select_if_shown
 
 NEW = "\n"
@@ -50,7 +50,7 @@ class POSE_OT_planar_ik_flip(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_plane(LimbOperator):
+class POSE_OT_planar_ik_plane(RigOperator):
     """What decides where the knees of the selected limbs point. The limbs stay where they are"""
 
     bl_idname = "pose.planar_ik_plane"
@@ -69,7 +69,7 @@ class POSE_OT_planar_ik_plane(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_foot_follows(LimbOperator):
+class POSE_OT_planar_ik_foot_follows(RigOperator):
     """Turn the feet or hands below the selected limbs as the targets are turned, or not"""
 
     bl_idname = "pose.planar_ik_foot_follows"
@@ -81,7 +81,7 @@ class POSE_OT_planar_ik_foot_follows(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_drop(LimbOperator):
+class POSE_OT_planar_ik_drop(RigOperator):
     """Take softness or stretch of the selected limbs away, with its keys"""
 
     bl_idname = "pose.planar_ik_drop"
@@ -103,7 +103,7 @@ class POSE_OT_planar_ik_drop(LimbOperator):
         live.refresh(context)
 
 
-class _Numbers(LimbOperator):
+class _Numbers(RigOperator):
     """What is asked for in a dialog"""
 
     _names: ClassVar[tuple[str, ...]]
@@ -209,7 +209,7 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
     )
 
 
-class _Toggle(LimbOperator):
+class _Toggle(RigOperator):
     """What limbs have or have not"""
 
     _has: ClassVar[Callable[..., bool]]
@@ -258,7 +258,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     return _shown
 
 
-class POSE_OT_planar_ik_pick(LimbOperator):
+class POSE_OT_planar_ik_pick(RigOperator):
     """Choose what the selected limbs follow, from a list of bones and objects; with its first entry a control is made
     where the limb is now"""
 
