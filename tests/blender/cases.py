@@ -71,7 +71,8 @@ def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) ->
         case["bends"] = "TO AND FRO"
     if case["is_moved"]:
         case["inherit"] = "FULL"
-    return {**case, **RARE} if case["parents"] == "SHEARED" else case
+    rare = RARE if case["parents"] == "SHEARED" else {}
+    return {**case, **rare, **({"stretch": None} if case["root_limits"] else {})}
 
 
 RARE = {"inherit": "FULL", "stretch": "UNIFORM"}
