@@ -6,7 +6,7 @@ import json
 from math import copysign, pi
 from typing import Any, NamedTuple
 
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 
 from ..blender.animation import is_animated, move_curves
 from ..blender.dependencies import Dependencies
@@ -15,10 +15,10 @@ from ..blender.types import path_to_custom, tag, view_layer_of
 from ..finding.constraints import STRETCHED, Solvers, muting
 from ..limb.follow import read
 from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import CONSTRAINT_NAME, SLIDER
+from ..limb.settings import CONSTRAINT_NAME, SLIDER, UNLIMITED
 from ..limb.tips import foot_of
 from ..limb.words import Message
-from ..poses.fitting import Fit, with_fit
+from ..poses.fitting import USUAL_AXIS, Fit, with_fit
 from ..poses.matching import LimbName
 from ..poses.pole_switch import switch_pole
 from ..rigging.apply import apply
@@ -53,7 +53,7 @@ def make_converted(context: Context, plan: Conversion, mode: str) -> list[Messag
     if mode == "RIG":
         on_rig, warnings = live_for_now({limb: wish}, Dependencies())
         wish = on_rig[limb]
-    limits, left_out = _limits(solvers)
+    limits, left_out = _limits(solvers, wish)
     wish = wish._replace(choices=wish.choices | limits)
     apply(context, {limb: wish})
     with unkeyed_kept(context, [ob]), frame_held():
@@ -115,25 +115,35 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
     return before
 
 
-def _limits(solvers: Solvers) -> tuple[dict[str, float], list[Message]]:
-    """The knee's limits by the IK limits that it has about the one axis that it bends about, and warnings of all
-    others."""
-    last = solvers.last
-    axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
-    limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
-    if not limited:
-        return {}, []
-    geometry = rest_geometry(last, solvers.segments, tip="TAIL")
-    (bone, axis), *others = limited
-    along = float(geometry.normals[1]["xyz".index(axis)])
-    if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.segments) > 2:
-        return {}, [Message("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
-    side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
-    ends = [
-        geometry.angles[0] - geometry.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")
-    ]
-    smallest, largest = (min(max(pi - end, 0.0), pi) for end in (max(ends), min(ends)))
-    return {"min_angle": smallest, "max_angle": largest}, []
+def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list[Message]]:
+    """The limits that a limb has by the IK limits that two bones have about the hinge, of the first one where the limb
+    is a hinge, and warnings of all others."""
+    last, warnings, limits = solvers.last, list[Message](), dict[str, float]()
+    geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
+    for k, bone in enumerate(solvers.bones):
+        for about in _limited_axes(bone):
+            along = float(geometry.normals[k]["xyz".index(about)])
+            has_any = k == 1 or (limb.choices["plane"] == "HINGE" and not _stretches(solvers))
+            if len(solvers.segments) > 2 or not has_any or abs(along) < 1.0 - STRETCHED:
+                template = "IK limits of '{bone}' are left out: they are not about its hinge"
+                warnings.append(Message(template, bone=bone.name))
+                continue
+            side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
+            low, high = sorted(side * getattr(bone, f"ik_{end}_{about}") for end in ("min", "max"))
+            if k == 0:
+                limits |= {"root_min_angle": max(low, -pi), "root_max_angle": min(high, pi)}
+                continue
+            straight = geometry.angles[0] - geometry.angles[1]
+            limits["min_angle"] = min(max(pi - straight + low, 0.0), pi)
+            limits["max_angle"] = min(max(pi - straight + high, 0.0), pi)
+    return limits, warnings
+
+
+def _limited_axes(bone: PoseBone) -> list[str]:
+    """The axes about which a bone has IK limits: half a turn to either side is none."""
+    axes = [axis for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}") and getattr(bone, f"use_ik_limit_{axis}")]
+    ends = {axis: (getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")) for axis in axes}
+    return [axis for axis, (low, high) in ends.items() if low > -UNLIMITED or high < UNLIMITED]
 
 
 def _differences(solvers: Solvers) -> list[Message]:

@@ -11,7 +11,7 @@ from bpy.types import PoseBone
 
 from ..blender.transaction import all_or_nothing
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURNS, TWISTS
+from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURNS, TWISTS, has_first_limits
 from ..limb.storage import (
     ELSEWHERE,
     check_structure,
@@ -40,6 +40,8 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
     if has_slider(last, name):
         write_slider(last, name, number)
         return
+    if name in ("softness", "stretch") and has_first_limits(choices_of(last)):
+        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
     check_structure(last)
     limb = ref_of(last)
     with set_wholly(last):
@@ -72,9 +74,21 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
     check_limb(last, name)
     if choices_of(last)[name] == value:
         return
+    _check_first_limits(last, name, value)
     check_structure(last)
     with set_wholly(last):
         apply(bpy.context, {ref_of(last): describe(ref_of(last)).with_choice(name, value)})
+
+
+def _check_first_limits(last: PoseBone, name: str, value: Any) -> None:
+    """Refuse what limits of a limb's first joint do not go with."""
+    choices = {**choices_of(last), name: value}
+    if not has_first_limits(choices) or not (name == "plane" or name.startswith("root")):
+        return
+    if choices["plane"] != "HINGE" or len(segments_of(last)) > 2:
+        raise Refused("Root limits are about a hinge: '{bone}' needs two bones and Hinge", bone=last.name)
+    if has_slider(last, "softness") or has_slider(last, "stretch"):
+        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
 
 
 def set_wholly(last: PoseBone) -> AbstractContextManager[None]:
