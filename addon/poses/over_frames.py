@@ -23,6 +23,7 @@ from ..limb.words import Message, Refused
 from ..rigging import feet
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
+from .channels import Channel, Values
 from .inverse import angle_between
 from .matching import (
     LimbName,
@@ -39,7 +40,7 @@ from .matching import (
 )
 from .parts import part_of_fk, part_of_foot, part_of_ik, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
-from .reading import Channel, LimbsRead, Recording, Values, limbs_read, matrices_of, read_again, record
+from .reading import LimbsRead, Recording, limbs_read, matrices_of, read_again, record
 from .writing import Run, Task, Writing
 
 Array = NDArray[Any]

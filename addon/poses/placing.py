@@ -23,8 +23,9 @@ from ..limb.moving import NOTICED, ROUNDING, SETTLED, TURN_SETTLED
 from ..limb.words import Refused
 from ..solver.matrices import inverted_all
 from ..solver.rotation import IDENTITY, conjugate, multiply
+from .channels import Channel, Values
 from .matching import world_turns
-from .reading import Channel, Recording, Values, matrices_of, poses_of, worlds_of
+from .reading import Recording, matrices_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 

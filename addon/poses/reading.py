@@ -38,9 +38,7 @@ from ..limb.storage import by_rig, chain_bones, has_slider, value_in
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
 from ..rigging.feet import at_influence
-from .channels import Channel as Channel
-from .channels import Values as Values
-from .channels import originals_of
+from .channels import Channel, Values, originals_of
 
 Array = NDArray[Any]
 Progress = Callable[[float], None]

@@ -36,12 +36,13 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
+from ..poses.channels import Channel
 from ..poses.fitting import Fit, apply_fit, fit
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
 from ..poses.over_frames import show_in_ik
 from ..poses.pole_switch import switch_pole
-from ..poses.reading import Channel, Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
 from .modes import put_on_rig
