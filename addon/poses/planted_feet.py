@@ -15,6 +15,7 @@ from ..limb.foot_roll import CONTROL, FLAT, GOAL, HEEL, PIVOTS, flat_toes, helpe
 from ..limb.storage import choices_of
 from ..limb.transforms import rigid, turns_of
 from ..solver.matrices import inverted_all, rotation
+from .channels import Channel, Values
 from .contacts import SOLE
 from .holding import Ease, HeldLimb, control_of, roots_of, sizes_of
 from .matching import goal_ref, own_foot_turns
@@ -22,7 +23,7 @@ from .over_frames import in_mode
 from .parts import Keys, Part, no_points, slider_channel, turn_channel
 from .placing import Placing
 from .planting import Planted, RollShape, mean_of, placed, planted, rolled, turned_by, vectors_of
-from .reading import Channel, LimbsRead, Recording, Values, matrices_of
+from .reading import LimbsRead, Recording, matrices_of
 
 Array = NDArray[Any]
 

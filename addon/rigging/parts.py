@@ -16,6 +16,9 @@ They refer to each other by role, and to the limb's own bones as "bone 1", "bone
     group 1          (three and four bones) holds how far bones that keep together are bent; and group 2
     fold             (neighbours that keep together, with an ankle) holds how far they are bent at rest
     largest share    (these) holds the largest share of that, along X
+    free             (limits of the first joint) holds how the bones would be turned without limits
+    ends             (these) holds how the second bone is turned with the first at either end
+    misses           (these) holds how far the tip is off then, squared
     reference 1      (where the reference is a pose) is turned as the bone itself is in the reference; and reference 2
 
 They rest in the axes of G, in the order that the spec's seat says. Helper bones point along none of those directions
@@ -50,24 +53,34 @@ SWING, IN_PLANE, ACROSS, FACING, NOT_NEARER = (
 )
 """The names of constraints."""
 
-TARGET, POLE = "follow target", "follow pole"
-"""What a constraint follows that follows what the limb does."""
+TARGET, POLE, CONTROL = "follow target", "follow pole", "follow control"
+"""What a constraint follows that follows what the limb does: `CONTROL` is the target itself, also of a foot that rolls,
+where `TARGET` is the helper that does."""
+
+COLLECTION = "MCH Planar IK"
+"""The bone collection of all helper bones but pivots."""
 
 
 class Bone(NamedTuple):
     """A helper bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), its
-    rotation mode, and the location that its channels say."""
+    rotation mode, the location that its channels say, how long it is, and its bone collection. It inherits rotation and
+    scale as the bone ``like`` does, and rests just as that one if it ``is_askew``."""
 
     role: str
     parent: str
     rest: tuple[float, ...]
     order: str
     location: tuple[float, ...] = (0.0, 0.0, 0.0)
+    length: float = 0.0
+    collection: str = COLLECTION
+    like: str = ""
+    is_askew: bool = False
 
 
 class Constraint(NamedTuple):
-    """A constraint of a bone. ``target`` is the role of a bone of the rig, or `TARGET` or `POLE`; ``space`` the role of
-    the bone in whose space it works, where that is custom."""
+    """A constraint of a bone. ``target`` is the role of a bone of the rig, or `TARGET`, `POLE` or `CONTROL`; ``space``
+    the role of the bone in whose space it works, where that is custom; ``targets`` are the roles of bones where it has
+    several, and comes first on its bone."""
 
     bone: str
     name: str
@@ -75,6 +88,7 @@ class Constraint(NamedTuple):
     target: str
     settings: tuple[tuple[str, Any], ...] = ()
     space: str = ""
+    targets: tuple[str, ...] = ()
 
 
 class Read(NamedTuple):
@@ -106,14 +120,17 @@ class Driver(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """All that one limb needs; bones come after their parents."""
+    """All that one limb needs, or a part of that; bones come after their parents. ``free`` are the roles of bones that
+    hang on nothing meanwhile."""
 
-    bones: tuple[Bone, ...]
-    constraints: tuple[Constraint, ...]
-    drivers: tuple[Driver, ...]
+    bones: tuple[Bone, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    drivers: tuple[Driver, ...] = ()
+    free: tuple[str, ...] = ()
 
 
 ROLES = {"root", "origin", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
+ROLES |= {"free", "ends", "misses"}
 ROLES |= {f"{kind} {k}" for kind in ("turn", "reference") for k in range(1, 5)}
 
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
@@ -128,7 +145,9 @@ def parts_of(spec: Spec) -> Parts:
 
 @lru_cache(4096)
 def _parts_of(spec: Spec) -> Parts:
-    return Parts(tuple(_bones(spec)), tuple(_constraints(spec)), tuple(_drivers(spec)))
+    length = 0.2 * sum(spec.lengths)
+    bones = (bone._replace(length=length) for bone in _bones(spec))
+    return Parts(tuple(bones), tuple(_constraints(spec)), tuple(_drivers(spec)))
 
 
 def _bones(spec: Spec) -> list[Bone]:
@@ -137,13 +156,13 @@ def _bones(spec: Spec) -> list[Bone]:
         roles.append("span")
     if spec.stretch:
         roles.append("scale")
-    roles += [*formulas.folds(spec), *formulas.groups(spec)]
+    roles += [*formulas.folds(spec), *formulas.groups(spec), *formulas.limits(spec)]
     base = axes_of(spec)
     rest = _flat(base.rest)
     at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
     at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
     bones = [
-        Bone("root", "parent", rest, "QUATERNION"),
+        Bone("root", "parent", rest, "QUATERNION", like="bone 1", is_askew=spec.is_askew),
         *([Bone("origin", "root", _flat(_rest_of_first(spec)), "QUATERNION")] if spec.is_moved else ()),
         Bone("target_in_frame", _origin(spec), rest, "QUATERNION", tuple(at_rest)),
         *(Bone(role, "root", rest, "QUATERNION") for role in roles),
@@ -260,7 +279,7 @@ def _drivers(spec: Spec) -> list[Driver]:
         drivers.append(("span", "location", 0, formulas.to_straight_of(spec)))
     for index, expression in formulas.lengthening(spec).items() if spec.stretch else ():
         drivers.append(("scale", "scale", index, expression))
-    for role, expressions in (formulas.folds(spec) | formulas.groups(spec)).items():
+    for role, expressions in (formulas.folds(spec) | formulas.groups(spec) | formulas.limits(spec)).items():
         drivers += [(role, "location", *numbered) for numbered in enumerate(expressions)]
     drivers += _drivers_of_turns(spec)
     for k, is_still in enumerate(spec.is_still, 1):

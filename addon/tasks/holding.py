@@ -26,13 +26,14 @@ from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live.settings import is_live
+from ..poses.channels import Channel, Values
 from ..poses.contacts import SOLE, Contact, Phase, Span, slide_of
 from ..poses.holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
 from ..poses.parts import part_of_foot, part_of_ik, slider_channel
-from ..poses.placing import place, refs_of_control
+from ..poses.placing import controls_of, parents_of, place
 from ..poses.planted_feet import SLIDERS, Stand, hold_rolling
 from ..poses.planting import mean_of, reached
-from ..poses.reading import Channel, Progress, Recording, Values, limbs_read, read_again, record
+from ..poses.reading import Progress, Recording, limbs_read, read_again, record
 from ..poses.tip_paths import path_of
 from ..poses.writing import Run, Task, Writing
 from ..rigging import feet
@@ -102,10 +103,17 @@ def hold_tips(
     if not frames:
         return Report(0, 0.0, 0.0, [])
     task = Task(context, frames, request.tolerance, keeps_others=True, progress=progress)
-    refs = [ref for last in lasts for pair in follow_of(last).pairs if pair[0] for ref in refs_of_control(pair)]
-    refs += [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
+    controls = controls_of(lasts) + [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
     channels = [*dict.fromkeys(channel for plan in plans for channel in _channels(plan))]
-    recording = record(context, lasts, frames, refs, channels, None, task.next_share())
+    recording = record(
+        context=context,
+        lasts=lasts,
+        frames=frames,
+        refs=parents_of(controls),
+        channels=channels,
+        controls=controls,
+        progress=task.next_share(),
+    )
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     values = {channel: rows.copy() for channel, rows in before.items()}
     slid = _slide(recording, plans, frames)
