@@ -220,14 +220,14 @@ def still_keys(ease: Ease) -> Keys:
     """Keys in rows that are eased and at the ends of spans; inside a span only where a channel does not stay."""
 
     def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
-        found: dict[Channel, tuple[Array, Array | None]] = {}
+        keys_of_channels: dict[Channel, tuple[Array, Array | None]] = {}
         for channel, numbers in values.items():
             keyed = np.zeros(len(numbers), bool)
             keyed[rows] = True
             for first, end in ease.spans:
                 if np.allclose(numbers[first : end + 1], numbers[first], rtol=SAME, atol=SAME):
                     keyed[first + 1 : end] = False
-            found[channel] = (np.flatnonzero(keyed), None)
-        return found
+            keys_of_channels[channel] = (np.flatnonzero(keyed), None)
+        return keys_of_channels
 
     return keys

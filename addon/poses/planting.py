@@ -211,8 +211,8 @@ def _scale_of(goals: Array) -> float:
 
 def mean_of(turns: Array) -> Array:
     """The turn that is nearest to these (rows, 3, 3)."""
-    left, _, right = np.linalg.svd(turns.sum(axis=0))
-    mean: Array = left @ np.diag((1.0, 1.0, np.linalg.det(left @ right))) @ right
+    first_axes, _, right = np.linalg.svd(turns.sum(axis=0))
+    mean: Array = first_axes @ np.diag((1.0, 1.0, np.linalg.det(first_axes @ right))) @ right
     return mean
 
 

@@ -117,11 +117,11 @@ def hold_tips(
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     values = {channel: rows.copy() for channel, rows in before.items()}
     slid = _slide(recording, plans, frames)
-    held = [_held(context, recording, plan, request, frames, values) for plan in plans]
+    limbs_held = [_held(context, recording, plan, request, frames, values) for plan in plans]
     in_runs = [
         Run(
             np.arange(*np.searchsorted(frames, (run.first, run.last + 1))),
-            [part for i in which for part in held[i].parts],
+            [keyed_part for i in which for keyed_part in limbs_held[i].parts],
         )
         for run, which in runs.items()
     ]
@@ -131,10 +131,10 @@ def hold_tips(
         writing.write(values)
         read_again(context, recording, lasts, frames, rows, None, task.next_share())
 
-    place([placing for limb in held for placing in limb.placings], recording, values, reread)
+    place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
     writing.finish(recording, values)
     count = sum(len(plan.contacts) for plan in plans)
-    return Report(count, slid, _slide(recording, plans, frames), _warnings_of_misses(recording, held))
+    return Report(count, slid, _slide(recording, plans, frames), _warnings_of_misses(recording, limbs_held))
 
 
 def _plan(context: Context, last: PoseBone, contacts: Sequence[Contact], rolls: bool) -> Plan:
@@ -189,7 +189,7 @@ def _held(
     """How a limb is held, by what was read. Raises `Refused`."""
     last = plan.last
     rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
-    limbs, row = limbs_read(recording, rig), [each.name for each in rig.lasts].index(last.name)
+    limbs, row = limbs_read(recording, rig), [limb.name for limb in rig.lasts].index(last.name)
     spans = [contact.span for contact in plan.contacts]
     rows = [(frames.index(span.first), frames.index(span.last)) for span in spans]
     ease = Ease(rows, request.ease, _reach(last))
@@ -239,10 +239,10 @@ def _reach(last: PoseBone) -> float:
     return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
-def _warnings_of_misses(recording: Recording, held: Sequence[HeldLimb]) -> list[Message]:
+def _warnings_of_misses(recording: Recording, limbs_held: Sequence[HeldLimb]) -> list[Message]:
     """What to tell of limbs whose tips are not where they are held."""
     warnings = []
-    for limb in held:
+    for limb in limbs_held:
         off = np.linalg.norm(tips_of(recording, limb.last) - limb.tips, axis=1)
         rows = [i for first, end in limb.ease.spans for i in range(first, end + 1)]
         missed = int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())

@@ -164,7 +164,7 @@ def test_operators_from_markers_to_keys(addon, walker):
         ops.planar_ik_hold(range="CONTACTS")
     ops.planar_ik_find_contacts()
     ops.planar_ik_find_contacts()
-    marked = [marker for marker in scene.timeline_markers if {down, up} & {*marker.name.split(markers.AND)}]
+    marked = [marker for marker in scene.timeline_markers if marker.name in (down, up)]
     assert len(marked) == 6
     next(marker for marker in marked if marker.name == up and marker.frame > 30).frame = 33
     before = paths(walker, ".L")
@@ -195,7 +195,7 @@ def test_ranges(addon, walker):
 def rolling(addon, walker):
     """The walker with Foot Roll on its legs, whose feet roll over heel and toe in each contact, as keys of the controls
     alone; and the pitch of the left foot in each frame."""
-    addon("rigging.rolling").give_roll(bpy.context, legs(walker))
+    addon("tasks.features").give_roll(bpy.context, legs(walker))
     for side in capture.BEGINS:
         last = walker.pose.bones[f"shin{side}"]
         control, (heel, ball) = walker.pose.bones[last.planar_ik.subtarget], soles(addon, last)[:2]
