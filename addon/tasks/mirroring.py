@@ -12,7 +12,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, bones_of, has_bone, tag, takes_bones
 from ..finding.checking import check
-from ..limb.follow import Follow, follow_of, matrix_of, write
+from ..limb.follow import Follow, follow_of, is_gone, matrix_of, write
 from ..limb.foot_roll import has_roll
 from ..limb.moving import Move, check_apart, move
 from ..limb.pole_follow import has_pole_follow
@@ -78,6 +78,8 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     pairs = [
         Pair(last.id_data, last.name, (other := other_of(last)).name, _mirror_between(last, other)) for last in lasts
     ]
+    for last in lasts:
+        _check_followed(last)
     depsgraph = context.evaluated_depsgraph_get()
     images: list[Image] = []
     for pair in pairs:
@@ -111,6 +113,14 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     bones = [(pair, pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]) for pair in pairs]
     live = [(pair.ob, pair.other) for pair, last, other in bones if mode_of(last) == "RIG" and mode_of(other) == "LIVE"]
     return Mirrored([pair[:3] for pair in pairs], put_on_rig(context, live) if live else [])
+
+
+def _check_followed(last: PoseBone) -> None:
+    """Refuse a limb whose target or pole is gone, where something has to be seen of that."""
+    target, pole = follow_of(last).pairs
+    for (ob, bone), is_needed in ((target, feet.foot_follows(last)), (pole, False)):
+        if is_gone(ob, bone) and (ob or is_needed):
+            raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=last.name)
 
 
 class MirroredSettings(NamedTuple):

@@ -8,9 +8,10 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
-from ..finding.checking import check_solvers_above
+from ..finding.checking import SAME_PLACE, check_overruled, check_solvers_above
 from ..limb.foot_roll import goal_of, has_roll
 from ..limb.pole_follow import has_pole_follow
+from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import bones_of_limb, by_rig, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
@@ -22,6 +23,9 @@ from ..rigging.rolling import rebuild_rolls
 from ..rigging.spec import differs, spec_of
 from ..rigging.state import problem_of
 
+SHORTEST = 1e-5
+"""How long a limb on the rig is at least: Blender drops bones of no length."""
+
 
 @wholly
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
@@ -29,6 +33,8 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     named, dependencies = _named(lasts), Dependencies()
     for last in lasts:
         check_whole(last)
+        if sum(rest_geometry_of(last).lengths) < SHORTEST:
+            raise Refused(SAME_PLACE, bone=last.name)
         check_solvers_above(last, dependencies)
         _check_moved(last)
     stands = solved(context, lasts)
@@ -73,8 +79,10 @@ def put_on_rig(context: Context, named: Sequence[tuple[ArmatureObject, str]]) ->
 
 @wholly
 def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
-    """Take the mechanisms of limbs away. Raises `Refused`."""
+    """Take the mechanisms of limbs away; the add-on poses them then. Raises `Refused`."""
     _named(lasts)
+    for last in lasts:
+        check_overruled(last)
     build.remove(context, lasts)
 
 

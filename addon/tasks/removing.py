@@ -18,11 +18,11 @@ from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER, SLIDERS
 from ..limb.storage import drop_limb, is_on_rig, is_orphaned, limb_constraint_of
 from ..limb.whole import wholly
 from ..live import refresh
+from ..rigging import build
 from ..rigging.controls import made_for, take_away_unused
 from ..rigging.feet import set_feet
 from ..rigging.pole_follow import drop_pole_follow
 from ..rigging.rolling import drop_roll
-from .modes import to_live
 
 
 @wholly
@@ -38,7 +38,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
         followed += made_for(ob.pose.bones[name]) if is_orphaned(ob.pose.bones[name]) else []
-    to_live(context, [last for last in lasts if is_on_rig(last)])
+    build.remove(context, [last for last in lasts if is_on_rig(last)])
     lasts = [ob.pose.bones[name] for ob, name in named]
     drop_roll(context, lasts)
     drop_pole_follow(context, [ob.pose.bones[name] for ob, name in named])

@@ -56,12 +56,20 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
     if choices_of(last)[name] == value:
         return
     check_structure(last)
+    _check_limits(name, value, choices_of(last))
     with set_wholly(last):
         last[GROUP][name] = value
         if name == "break_angle":
             set_break_angle(last)
         else:
             _rebuild(last)
+
+
+def _check_limits(name: str, value: Any, choices: dict[str, Any]) -> None:
+    """Refuse a least angle of the knee above the greatest."""
+    wanted = {**choices, name: value}
+    if name in {"min_angle", "max_angle"} and wanted["min_angle"] > wanted["max_angle"]:
+        raise ValueError("min_angle would be above max_angle: set the other one first")
 
 
 def _rebuild(last: PoseBone) -> None:

@@ -44,7 +44,9 @@ def snap_target(
     check_snap(lasts, to_target)
     if frames is not None:
         return fit_ik_to_fk(context, lasts, frames, tolerance, progress)
-    return _snapped_here(context, to_target(context, lasts))
+    leveled = level(lasts)  # else each snap would turn toes by the roll again, as they are shown in IK
+    changes, warnings = to_target(context, lasts)
+    return _snapped_here(context, Matched([*leveled, *changes], warnings))
 
 
 @wholly

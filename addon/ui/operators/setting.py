@@ -19,7 +19,7 @@ from ...limb.foot_roll import has_roll
 from ...limb.pole_follow import has_pole_follow
 from ...limb.settings import SLIDER, Slider
 from ...limb.storage import choices_of, has_slider, read_slider
-from ...limb.words import translated_text
+from ...limb.words import Refused, translated_text
 from ...rigging.feet import foot_follows, set_feet
 from ...rigging.pole_follow import give_pole_follow, take_pole_follow
 from ...rigging.rolling import give_roll, take_roll
@@ -128,10 +128,14 @@ class _Numbers(LimbOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Set them, of every selected limb."""
-        for name in self._names:
-            for ob, bone in [(last.id_data, last.name) for last in lasts]:
+        for ob, bone in [(last.id_data, last.name) for last in lasts]:
+            for name in self._in_order(ob.pose.bones[bone]):
                 set_choice(ob.pose.bones[bone], name, getattr(self, name))
         live.refresh(context)
+
+    def _in_order(self, _last: PoseBone) -> tuple[str, ...]:
+        """The settings in an order in which they can be set one after the other; raises `Refused` if they can't."""
+        return self._names
 
 
 class POSE_OT_planar_ik_knee_limits(_Numbers):
@@ -147,6 +151,11 @@ class POSE_OT_planar_ik_knee_limits(_Numbers):
     max_angle: FloatProperty(
         name="Knee Max", description="The largest angle inside the knee", min=0.0, max=pi, default=pi, subtype="ANGLE"
     )
+
+    def _in_order(self, last: PoseBone) -> tuple[str, ...]:
+        if self.min_angle > self.max_angle:
+            raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
+        return self._names[::-1] if self.min_angle > choices_of(last)["max_angle"] else self._names
 
 
 class POSE_OT_planar_ik_stretch_limit(_Numbers):
