@@ -10,10 +10,10 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from .limb.settings import ALLOWED, CHOICES, SLIDER
+from .limb.settings import ALL, ALLOWED, CHOICES, SLIDER, SLIDERS, TWISTS
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
 from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
-from .tasks.setting import set_choice, set_slider
+from .tasks.setting import set_choice, set_slider, set_twist
 from .tasks.status import Status, status_now
 
 
@@ -52,6 +52,15 @@ class PlanarIK:
     @chain_count.setter
     def chain_count(self, value: int) -> None:
         set_chain_count(self.bone, value)
+
+    @property
+    def twist(self) -> tuple[float, ...]:
+        """By how much each bone is turned about its own line, in radians, from the root down; the joints stay."""
+        return tuple(read_slider(self.bone, twist.name) for twist in TWISTS[: len(segments_of(self.bone))])
+
+    @twist.setter
+    def twist(self, value: Any) -> None:
+        set_twist(self.bone, value)
 
     @property
     def mode(self) -> str:
@@ -115,7 +124,9 @@ def _choice(name: str) -> property:
     return property(lambda limb: choices_of(limb.bone)[name], write, doc=f"{name}: {ALLOWED[name]}")
 
 
-for _names, _make in ((FOLLOWED, _followed), (SLIDER, _slider), (CHOICES, _choice)):
+SET_FOR_ALL = [slider.name for slider in SLIDERS if slider.bone == ALL]
+
+for _names, _make in ((FOLLOWED, _followed), (SET_FOR_ALL, _slider), (CHOICES, _choice)):
     for _name in _names:
         setattr(PlanarIK, _name, _make(_name))
 

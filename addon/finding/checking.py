@@ -121,7 +121,7 @@ def check_overruled(last: PoseBone) -> None:
     dependencies = Dependencies()
     for bone in chain_bones(last):
         own = next((i for i, constraint in enumerate(bone.constraints) if is_ours(constraint)), 0)
-        above = [constraint for constraint in bone.constraints[:own]]
+        above = list(bone.constraints[:own])
         for mover in dependencies.movers(bone):
             if not hasattr(mover, "influence"):
                 raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)

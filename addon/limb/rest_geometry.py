@@ -115,6 +115,12 @@ def rest_geometry(
     )
 
 
+def lines_of(geometry: RestGeometry) -> list[Matrix]:
+    """The directions from each joint to the next, in the axes of the bone there, which they keep in any pose."""
+    parts = zip(geometry.bone_directions, geometry.lengths, geometry.normals, geometry.plane_offsets, strict=True)
+    return [unit(along * length + normal * off, along) for along, length, normal, off in parts]
+
+
 def _posed(rest: list[Matrix], rotations: dict[int, Turn]) -> list[Matrix]:
     """The matrices in the armature of bones that hang on each other, by their rest matrices and those of their own
     rotations that there are, by their places among them."""

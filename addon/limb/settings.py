@@ -36,9 +36,18 @@ PLANES = ("HINGE", "FREE", "POLE")
 VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")
 
 
+ALL = -1
+"""The place of a slider that is set for all bones of a limb at once."""
+
+
+TURNS = (-40.0, 40.0)
+"""Between which radians turns are that may go around."""
+
+
 class Slider(NamedTuple):
     """A setting that animates. ``limits`` are None for a checkbox; ``is_feature`` says that the property is there only
-    while the limb has the feature."""
+    while the limb has the feature. Where ``bone`` is not `ALL`, the property has a value for each bone of the limb, and
+    this is that of the bone at that place, from the root down."""
 
     name: str
     key: str
@@ -47,6 +56,7 @@ class Slider(NamedTuple):
     subtype: str
     description: str
     is_feature: bool = False
+    bone: int = ALL
 
     @property
     def label(self) -> str:
@@ -54,10 +64,25 @@ class Slider(NamedTuple):
         return self.key.removeprefix("IK ")
 
 
+TWISTS = tuple(
+    Slider(
+        f"twist {place + 1}",
+        "IK Twist",
+        0.0,
+        TURNS,
+        "ANGLE",
+        "Turn each bone about its own line; the joints stay",
+        is_feature=True,
+        bone=place,
+    )
+    for place in range(4)
+)
+"""By how much each bone of a limb is turned about the line from its joint to the next."""
+
 SLIDERS = (
     Slider("influence", "IK Influence", 1.0, (0.0, 1.0), "FACTOR", "Blend between FK (0) and IK (1)"),
     Slider("flip", "IK Flip", False, None, "NONE", "Bend to the other side"),
-    Slider("swivel", "IK Swivel", 0.0, (-40.0, 40.0), "ANGLE", "Turn the knee around the limb"),
+    Slider("swivel", "IK Swivel", 0.0, TURNS, "ANGLE", "Turn the knee around the limb"),
     Slider(
         "softness",
         "IK Softness",
@@ -113,11 +138,12 @@ SLIDERS = (
         "How far the pole goes with the target: 0 with the root, 1 with the target",
         is_feature=True,
     ),
+    *TWISTS,
 )
 
 SLIDER = {slider.name: slider for slider in SLIDERS}
 
-FEATURE_KEYS = tuple(slider.key for slider in SLIDERS if slider.is_feature)
+FEATURE_KEYS = tuple(dict.fromkeys(slider.key for slider in SLIDERS if slider.is_feature))
 """The custom properties that a limb has only while it has the feature."""
 
 CHOICES: dict[str, Any] = {

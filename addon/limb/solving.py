@@ -22,8 +22,8 @@ from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
-from .settings import SLIDERS
-from .storage import bones_of_limb, chain_bones, has_slider
+from .settings import ALL, SLIDERS, TWISTS
+from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, Limb, Table, table_of
 from .tips import rest_matrix
 from .transforms import own_location, unposed
@@ -113,11 +113,17 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
     """The sliders of limbs by name, (n) each; a feature that a limb lacks is at its default."""
     bones: Any = evaluated.pose.bones
     rows = [bones[limb.last] for limb in table.limbs]
-    values = {}
+    values: dict[str, Array] = {}
+    absent: dict[float, Array] = {}  # what is at the same default shares its numbers
     for slider in SLIDERS:
         key = slider.key
         if slider not in table.sliders:
-            values[slider.name] = np.full(len(rows), slider.default, float)
+            if slider.default not in absent:
+                absent[slider.default] = np.full(len(rows), slider.default, float)
+            values[slider.name] = absent[slider.default]
+            continue
+        if slider.bone != ALL:
+            values[slider.name] = np.array([value_in(bone, slider) for bone in rows], float)
             continue
         try:
             values[slider.name] = np.array([bone[key] for bone in rows], float)  # `get` takes twice as long
@@ -274,6 +280,10 @@ def _pose_batch(
     if batch.is_limited or sliders["softness"].any() or sliders["stretch"].any():
         softness, stretch = sliders["softness"].clip(0.0, 1.0), sliders["stretch"].clip(0.0, 1.0)
         settings = settings._replace(softness=softness, stretch=stretch)
+    twists = [sliders[twist.name] for twist in TWISTS[: len(batch.reference.lengths)]]
+    if any(twist.any() for twist in twists):
+        halves = [twist * batch.outwards / 2.0 for twist in twists]
+        settings = settings._replace(twist=tuple((np.cos(half), np.sin(half)) for half in halves))
     if own is not None:
         settings = settings._replace(influence=sliders["influence"].clip(0.0, 1.0))
     is_poled = (batch.is_poled & (sliders["pole"] > 0.5))[..., None] if batch.plane is Plane.POLE else np.zeros(1, bool)

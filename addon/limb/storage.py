@@ -12,6 +12,7 @@ from bpy.types import Object, PoseBone
 
 from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
 from .settings import (
+    ALL,
     CHOICES,
     CONSTRAINT_NAME,
     CONVERTED_FROM,
@@ -21,6 +22,7 @@ from .settings import (
     SEGMENT_MARK,
     SLIDER,
     SLIDERS,
+    TWISTS,
     Slider,
 )
 from .tips import mark_tip, unmark_tip
@@ -138,8 +140,9 @@ ANGLE_STEP = 100
 
 def make_slider(bone: PoseBone, slider: Slider) -> None:
     """Give a bone the custom property of a setting that animates."""
-    bone[slider.key] = slider.default
-    shown: dict[str, Any] = {"description": slider.description, "default": slider.default}
+    default: Any = slider.default if slider.bone == ALL else [slider.default] * len(segments_of(bone))
+    bone[slider.key] = default
+    shown: dict[str, Any] = {"description": slider.description, "default": default}
     if slider.limits:
         shown |= {"min": slider.limits[0], "max": slider.limits[1], "subtype": slider.subtype}
     if slider.subtype == "ANGLE":
@@ -154,16 +157,32 @@ def has_slider(bone: Any, name: str) -> bool:
     return SLIDER[name].key in bone
 
 
+def has_twist(bone: Any) -> bool:
+    """Whether the bones of a limb may be turned about their own lines."""
+    return has_slider(bone, TWISTS[0].name)
+
+
 def read_slider(bone: PoseBone, name: str) -> Any:
     """The value of a setting that animates; its default where the limb lacks the feature."""
-    slider, owner = SLIDER[name], bone  # type: Any, Any
-    return type(slider.default)(owner.get(slider.key, slider.default))
+    slider = SLIDER[name]
+    return type(slider.default)(value_in(bone, slider))
+
+
+def value_in(bone: Any, slider: Slider) -> Any:
+    """The value of a setting that animates as its property has it; its default where a limb has none."""
+    value = bone.get(slider.key, slider.default)
+    if slider.bone == ALL or value is slider.default:
+        return value
+    return value[slider.bone] if slider.bone < len(value) else slider.default
 
 
 def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     """Set a setting that animates, of a limb that has it."""
-    slider = SLIDER[name]
-    bone[slider.key] = type(slider.default)(value)
+    slider, owner = SLIDER[name], bone  # type: Any, Any
+    if slider.bone == ALL:
+        owner[slider.key] = type(slider.default)(value)
+    else:
+        owner[slider.key][slider.bone] = value
     tag(bone)
 
 

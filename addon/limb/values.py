@@ -28,6 +28,17 @@ def to_number(name: str, value: Any, limits: Limits) -> float:
     return min(max(number, low), high)
 
 
+def to_numbers(name: str, value: Any, count: int, limits: Limits) -> list[float]:
+    """So many numbers, each within its range."""
+    try:
+        items = [*value]
+    except TypeError:
+        raise TypeError(f"{name} is {count} numbers, not {_type(value)}") from None
+    if len(items) != count:
+        raise ValueError(f"{name} is {count} numbers, a bone each, not {len(items)}")
+    return [to_number(name, item, limits) for item in items]
+
+
 def to_flag(name: str, value: Any) -> bool:
     """True or False, also as 1 or 0."""
     if not isinstance(value, Real | np.bool_):

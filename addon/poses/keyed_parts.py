@@ -18,7 +18,7 @@ from ..limb.foot_roll import flat_toes, goal_of
 from ..limb.moving import slope_of
 from ..limb.settings import SLIDER, SLIDERS
 from ..limb.solving import carry_of, scaled_bones, solve
-from ..limb.storage import bones_of_limb, has_slider
+from ..limb.storage import bones_of_limb, has_slider, value_in
 from ..limb.table import joints_in, reference_of, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
@@ -81,7 +81,7 @@ class _IKRecord:
         carry = carry_of(evaluated.pose.bones[limb.bones[0]])
         self._frames.append(np.array(evaluated.matrix_world, float) @ carry @ limb.geometry.frame)
         last: Any = self._ob.pose.bones[self._last]
-        self._sliders.append([float(last.get(slider.key, slider.default)) for slider in SLIDERS])
+        self._sliders.append([float(value_in(last, slider)) for slider in SLIDERS])
         goals = goal_of(last).pairs
         for (ob, bone), followed, places in zip(self._follow.pairs, goals, self._places, strict=True):
             if ob is not None:

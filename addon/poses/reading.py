@@ -35,7 +35,7 @@ from ..blender.stepping import stepping
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom, tag, view_layer_of
 from ..limb.settings import SLIDER, SLIDERS
 from ..limb.solving import at_rest, frames_below
-from ..limb.storage import by_rig, chain_bones, has_slider
+from ..limb.storage import by_rig, chain_bones, has_slider, value_in
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
 from ..rigging.feet import at_influence
@@ -81,7 +81,7 @@ class Rig(NamedTuple):
     lasts: Sequence[PoseBone]
     table: Table
     sliders: dict[str, Array]
-    changing: Sequence[tuple[str, int, str, str]]  # slider, limb, bone, custom property
+    changing: Sequence[tuple[str, int, str]]  # slider, limb, last bone
 
 
 class Recording(NamedTuple):
@@ -241,8 +241,8 @@ def readers_of(
             pose.bones.foreach_get(name, read.buffer.ravel())
             read.buffer.take(read.which, axis=0, out=read.numbers[i])
         for pose, rig in rigs:
-            for name, limb, bone, key in rig.changing:
-                rig.sliders[name][i, limb] = pose.bones[bone][key]
+            for name, limb, bone in rig.changing:
+                rig.sliders[name][i, limb] = value_in(pose.bones[bone], SLIDER[name])
         for channel, values in recording.channels.items():
             values[i] = value_at(channel.object, channel.path)
         for (ob, bone), bases in recording.bases.items():
@@ -266,12 +266,12 @@ def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: b
 def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
     animated = animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
-    changing: list[tuple[str, int, str, str]] = []
+    changing: list[tuple[str, int, str]] = []
     for slider in SLIDERS:
-        sliders[slider.name] = np.tile([float(last.get(slider.key, slider.default)) for last in lasts], (count, 1))
+        sliders[slider.name] = np.tile([float(value_in(last, slider)) for last in lasts], (count, 1))
         for i, last in enumerate(lasts):
             if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
-                changing.append((slider.name, i, last.name, slider.key))
+                changing.append((slider.name, i, last.name))
     return Rig(ob, lasts, table_of(ob, lasts), sliders, changing)
 
 

@@ -16,7 +16,7 @@ from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, split_path
 from ..limb.follow import Follow
 from ..limb.foot_roll import goal_of
-from ..limb.settings import MADE_BY_US, MADE_FOR_LIMB
+from ..limb.settings import ALL, MADE_BY_US, MADE_FOR_LIMB
 from ..limb.storage import align, by_rig, chain_bones, is_ours
 from .inventory import SPEC, built_of, inventory_of
 from .letters import LETTERS
@@ -180,7 +180,8 @@ def _read(targets: Any, variable: Variable, mechanism: Mechanism) -> None:
     for target, read in zip(targets, variable.reads, strict=True):
         target.id = mechanism.ob
         if not read.space:
-            target.data_path = path_to_custom(mechanism.names[read.bone], read.what)
+            path = path_to_custom(mechanism.names[read.bone], read.what)
+            target.data_path = path if read.item == ALL else f"{path}[{read.item}]"
             continue
         if read.space == CHANNEL:
             target.data_path = f"{path_to_bone(mechanism.names[read.bone])}.{read.what}"

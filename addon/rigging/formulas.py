@@ -6,6 +6,7 @@ what is not a number, whatever the letters are. What is not chosen is not evalua
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import atan2
 
 from ..limb.table import half_of, range_of
@@ -13,7 +14,7 @@ from ..solver.groups import FOLDED as FOLDED_GROUP
 from ..solver.groups import Group, Groups, groups_of, nearest_of
 from ..solver.ops import FLOATS
 from ..solver.rotation import HalfAngle
-from .letters import unsure_letters_of
+from .letters import TWISTS, unsure_letters_of
 from .spec import Spec
 
 
@@ -49,18 +50,19 @@ def _half(sine: str, cosine: str) -> str:
 def aims(spec: Spec) -> bool:
     """Whether the last bone is turned by aiming at the target: where the tip is to be there, or, too near, on the line
     to it. That costs less than a driver."""
-    return not is_shaped(spec) and not spec.ankle
+    return not is_shaped(spec) and not spec.ankle and not spec.twist
 
 
-def turns(spec: Spec) -> list[str]:
+def turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
     """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
-    all but the last where that aims."""
+    all but the last where that aims; each with so much ``more``."""
     line = "+atan2(-x,y+0)" if spec.plane == "HINGE" else ""  # y + 0 is never -0
     off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
     first_angle, *others = spec.angles
-    expressions = [finite(f"(1-2*f)*({off_line})-{number(first_angle)}{line}")]
-    for before, after, joint in zip(spec.angles, others, joints, strict=False):
-        expressions.append(finite(f"{number(before - after)}-(1-2*f)*({joint})"))
+    first_more, *others_more = more or [0.0] * len(spec.lengths)
+    expressions = [finite(f"(1-2*f)*({off_line})-{number(first_angle - first_more)}{line}", number(first_more))]
+    for before, after, plus, joint in zip(spec.angles, others, others_more, joints, strict=False):
+        expressions.append(finite(f"{number(before - after + plus)}-(1-2*f)*({joint})", number(plus)))
     return expressions[:-1] if aims(spec) else expressions
 
 
@@ -216,6 +218,16 @@ def nearest(spec: Spec) -> float:
 def swivel(spec: Spec) -> str:
     """The limb's turn about the line."""
     return finite("s" if spec.outwards > 0.0 else "-s")
+
+
+def twist(spec: Spec, k: int) -> str:
+    """The turn of the ``k``-th bone about its own line."""
+    return finite(TWISTS[k - 1] if spec.outwards > 0.0 else f"-{TWISTS[k - 1]}")
+
+
+def untwist(spec: Spec, k: int) -> str:
+    """The turn back of the bone below the ``k``-th one."""
+    return finite(TWISTS[k - 1] if spec.outwards < 0.0 else f"-{TWISTS[k - 1]}")
 
 
 def to_straight_of(spec: Spec) -> str:

@@ -49,6 +49,10 @@ LETTERS: dict[str, Letter] = {
     "e": Slider("stretch", "stretch"),
     "t": Slider("influence", "influence"),
     "n": Slider("turn of the ankle", "ankle"),
+    "A": Slider("turn of the first bone about its own line", "twist 1"),
+    "B": Slider("turn of the second bone about its own line", "twist 2"),
+    "C": Slider("turn of the third bone about its own line", "twist 3"),
+    "D": Slider("turn of the fourth bone about its own line", "twist 4"),
     "x": Target("to the side that the knee is not on", "X"),
     "y": Target("along the line from root to tip at rest", "Y"),
     "z": Target("along the normal of the bend plane", "Z"),
@@ -67,7 +71,10 @@ LETTERS: dict[str, Letter] = {
     "o": Number("largest share of the rest pose's bends", "largest share", "X"),
 }
 
-ONE_LETTER = re.compile(r"\b[a-z]\b")
+TWISTS = "ABCD"
+"""The letters of the bones' twists, from the root down."""
+
+ONE_LETTER = re.compile(r"\b[A-Da-z]\b")
 
 
 def letters_of(expression: str) -> list[str]:

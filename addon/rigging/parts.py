@@ -9,7 +9,8 @@ They refer to each other by role, and to the limb's own bones as "bone 1", "bone
     turn 1           turns as the limb's first bone does from the reference: about the normal, and about the line; in
                      FREE and POLE with the line
     turn 2           hangs on that where the second bone begins, and turns as this does: about the normal; and so on.
-                     The last aims at the target, if the tip is to be there
+                     The last aims at the target, if the tip is to be there. With twist, each is turned about the bone's
+                     line last, and first back about that of the bone above
     span             (softness, knee limits) holds by how much the limb spans less than straight, as its place along X
     scale            (stretch) has the scale of the limb's bones
     group 1          (three and four bones) holds how far bones that keep together are bent; and group 2
@@ -32,18 +33,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..limb.settings import MADE_BY_US, SLIDER
-from ..solver.matrices import rotation, unit
+from ..limb.settings import ALL, MADE_BY_US, SLIDER
 from . import formulas
+from .axes import Axes, TwistedLine, axes_of, axes_of_turn, twisted_line
 from .letters import LETTERS, Location, Number, Slider, Target, letters_of
-from .spec import Spec, seat_in
+from .spec import Spec
 
 PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
 BELOW_PARENT, AS_SET, CHANNEL = "LOCAL_SPACE", "TRANSFORM_SPACE", "CHANNEL"
 """Where a bone is, with its constraints, seen from its parent; its channels themselves, without rounding; and what a
 channel is set to, whatever poses the bone."""
 
-POSE, LINE, STRETCH, ROOT = (MADE_BY_US + name for name in ("Pose", "Line", "Stretch", "Root"))
+POSE, LINE, STRETCH, ROOT, TWIST = (MADE_BY_US + name for name in ("Pose", "Line", "Stretch", "Root", "Twist"))
 SWING, IN_PLANE, ACROSS, FACING, NOT_NEARER = (
     MADE_BY_US + name for name in ("Swing", "In Plane", "Across", "Facing", "Not Nearer")
 )
@@ -78,11 +79,12 @@ class Constraint(NamedTuple):
 
 class Read(NamedTuple):
     """What a variable reads of a bone: a channel of its place in a space, a property of it (`CHANNEL`), or a custom
-    property (without a space)."""
+    property (without a space), of one with several numbers that at ``item``."""
 
     bone: str
     what: str
     space: str = ""
+    item: int = ALL
 
 
 class Variable(NamedTuple):
@@ -129,56 +131,6 @@ def _parts_of(spec: Spec) -> Parts:
     return Parts(tuple(_bones(spec)), tuple(_constraints(spec)), tuple(_drivers(spec)))
 
 
-class Axes(NamedTuple):
-    """The rest pose of helper bones (4x4), and which of their axes lies along which of the frame that they rest in."""
-
-    frame: Any
-    seat: int
-
-    def at(self, axis: str) -> int:
-        """Of a bone, the axis that lies along this one of the frame: X, Y or Z as 0, 1 or 2."""
-        return ("XYZ".index(axis) - self.seat) % 3
-
-    def name(self, axis: str) -> str:
-        """The same as a letter."""
-        return "XYZ"[self.at(axis)]
-
-    @property
-    def order(self) -> str:
-        """The order of rotations in which a turn about the frame's Z comes before one about its Y."""
-        return "".join(map(self.name, "ZXY"))
-
-    @property
-    def rest(self) -> Any:
-        """The rest pose of the bones, as a 4x4 matrix."""
-        matrix = self.frame.copy()
-        matrix[:3, :3] = matrix[:3, [(i + self.seat) % 3 for i in range(3)]]
-        return matrix
-
-
-def _axes(spec: Spec) -> Axes:
-    """Of the helper bones that rest in G."""
-    return Axes(np.array(spec.frame).reshape(4, 4), spec.seat)
-
-
-def _axes_of_turn(spec: Spec, k: int) -> Axes:
-    """Of the one that turns as the ``k``-th bone does. Its Z is what that turns about; the last one's Y, if it aims,
-    the direction to the tip. If bones turn by themselves in the reference, a driver turns them before that, and an aim
-    after."""
-    if k == 1:
-        return _axes(spec)
-    aims = k == len(spec.bones) and formulas.aims(spec)
-    to_rest = np.array(spec.axes[k - 1]).reshape(3, 3)
-    if not aims:
-        to_rest = to_rest @ rotation(spec.reference_rotations[k - 1])[:3, :3]
-    frame = np.eye(4)
-    frame[:3, 3] = spec.heads[k - 1]
-    z = to_rest @ np.array(spec.normals[k - 1])
-    x = unit(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
-    frame[:3, :3] = np.column_stack((x, np.cross(z, x), z))
-    return Axes(frame, seat_in(frame, _axes_of_turn(spec, k - 1).rest))
-
-
 def _bones(spec: Spec) -> list[Bone]:
     roles = []
     if formulas.is_shaped(spec):
@@ -186,7 +138,7 @@ def _bones(spec: Spec) -> list[Bone]:
     if spec.stretch:
         roles.append("scale")
     roles += [*formulas.folds(spec), *formulas.groups(spec)]
-    base = _axes(spec)
+    base = axes_of(spec)
     rest = _flat(base.rest)
     at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
     at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
@@ -198,7 +150,7 @@ def _bones(spec: Spec) -> list[Bone]:
     ]
     above = "root"
     for k, is_still in enumerate(spec.is_still, 1):
-        axes = _axes_of_turn(spec, k)
+        axes = axes_of_turn(spec, k)
         if not is_still:
             bones.append(Bone(f"reference {k}", above, _flat(axes.rest), "QUATERNION"))
         bones.append(Bone(f"turn {k}", above, _flat(axes.rest), axes.order))
@@ -226,6 +178,8 @@ def _constraints(spec: Spec) -> list[Constraint]:
     constraints = _constraints_of_line(spec)
     if spec.is_moved:
         constraints.append(Constraint("turn 1", ROOT, "COPY_LOCATION", "origin"))
+    for k in range(1, len(spec.bones) + 1) if spec.twist else ():
+        constraints += _constraints_of_twist(spec, k)
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
             after = (*LOCAL, ("mix_mode", "AFTER_FULL"))
@@ -235,7 +189,7 @@ def _constraints(spec: Spec) -> list[Constraint]:
         constraints.append(Constraint("turn 1", LINE, "COPY_ROTATION", "target_in_frame", before))
     count = len(spec.bones)
     if formulas.aims(spec):
-        axes = _axes_of_turn(spec, count)
+        axes = axes_of_turn(spec, count)
         constraints.append(_locked(f"turn {count}", IN_PLANE, "target_in_frame", axes, track="Y", about="Z"))
     for k in range(1, count + 1):
         constraints.append(Constraint(f"bone {k}", POSE, "COPY_TRANSFORMS", f"turn {k}", OWN))
@@ -247,7 +201,7 @@ def _constraints(spec: Spec) -> list[Constraint]:
 def _constraints_of_line(spec: Spec) -> list[Constraint]:
     """What takes the bone for the target there, and has it point away from the root. It swings the shortest way first,
     as far as Blender's arc cosine has that (3e-4), then exactly."""
-    bone, axes = "target_in_frame", _axes(spec)
+    bone, axes = "target_in_frame", axes_of(spec)
     constraints = [Constraint(bone, POSE, "COPY_LOCATION", TARGET)]
     if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
         outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
@@ -264,6 +218,27 @@ def _constraints_of_line(spec: Spec) -> list[Constraint]:
     return constraints
 
 
+IN_PLANE_ANGLE = 1e-6
+"""Radians below which a bone's line lies in the bend plane."""
+
+
+def _constraints_of_twist(spec: Spec, k: int) -> list[Constraint]:
+    """What turns a bone about its line after its own turn, which has it turned as if the line was Y: about Y, and back
+    to where the line is."""
+    about, out, tilted = twisted_line(spec, k)
+    axes = axes_of_turn(spec, k)
+    turns: list[tuple[str, dict[str, float]]] = [("ZXY", {"Z": -about})]
+    if abs(out) > IN_PLANE_ANGLE or abs(tilted) > IN_PLANE_ANGLE:
+        turns = [("YXZ", {"X": out}), ("ZXY", {"X": -out, "Z": -about}), ("ZXY", {"X": tilted})]
+    constraints = []
+    for i, (order, angles) in enumerate(turns):
+        fixed = tuple((f"to_min_{axes.name(axis).lower()}_rot", angle) for axis, angle in angles.items())
+        in_order = ("to_euler_order", "".join(map(axes.name, order)))
+        settings = (*LOCAL, ("map_to", "ROTATION"), ("mix_mode_rot", "AFTER"), in_order, *fixed)
+        constraints.append(Constraint(f"turn {k}", TWIST + (f" {i + 1}" if i else ""), "TRANSFORM", "root", settings))
+    return constraints
+
+
 def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: str) -> Constraint:
     """A constraint that points one axis of the frame of a bone at a target, turning about another."""
     sign = "NEGATIVE_" if track[0] == "-" else ""
@@ -274,7 +249,7 @@ def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: st
 
 def _drivers(spec: Spec) -> list[Driver]:
     drivers: list[tuple[str, str, int, str]] = []
-    axes = _axes(spec)
+    axes = axes_of(spec)
     if spec.is_moved:
         drivers += [("origin", "location", axis, letter) for axis, letter in enumerate("pqr")]
     if spec.plane != "HINGE":
@@ -287,8 +262,7 @@ def _drivers(spec: Spec) -> list[Driver]:
         drivers.append(("scale", "scale", index, expression))
     for role, expressions in (formulas.folds(spec) | formulas.groups(spec)).items():
         drivers += [(role, "location", *numbered) for numbered in enumerate(expressions)]
-    for k, turn in enumerate(formulas.turns(spec), 1):
-        drivers.append((f"turn {k}", "rotation_euler", _axes_of_turn(spec, k).at("Z"), turn))
+    drivers += _drivers_of_turns(spec)
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
             parts = enumerate(_reference_rotation(spec, k))
@@ -297,10 +271,31 @@ def _drivers(spec: Spec) -> list[Driver]:
     return [Driver(*driver, _variables(driver[3], axes)) for driver in drivers]
 
 
+def _drivers_of_turns(spec: Spec) -> list[tuple[str, str, int, str]]:
+    """What turns the bones in the bend plane, and about their lines."""
+    lines = [twisted_line(spec, k) for k in range(1, len(spec.bones) + 1)] if spec.twist else []
+    drivers = [driver for k, line in enumerate(lines, 1) for driver in _drivers_of_twist(spec, k, line)]
+    for k, turn in enumerate(formulas.turns(spec, [line.about for line in lines]), 1):
+        drivers.append((f"turn {k}", "rotation_euler", axes_of_turn(spec, k).at("Z"), turn))
+    return drivers
+
+
+def _drivers_of_twist(spec: Spec, k: int, line: TwistedLine) -> list[tuple[str, str, int, str]]:
+    """What turns a bone about its line, and first back about that of the bone above."""
+    role, axes = f"turn {k}", axes_of_turn(spec, k)
+    path = f'constraints["{TWIST}"].to_min_{axes.name("Y").lower()}_rot'
+    drivers = [(role, path, -1, formulas.twist(spec, k))]
+    if k > 1:
+        drivers.append((role, "rotation_euler", axes.at("Y"), formulas.untwist(spec, k - 1)))
+    if abs(line.tilted) > IN_PLANE_ANGLE:
+        drivers.append((role, "rotation_euler", axes.at("X"), formulas.number(-line.tilted)))
+    return drivers
+
+
 def _reference_rotation(spec: Spec, k: int) -> list[str]:
     """The own rotation of a bone in the reference, as a quaternion in the axes of the helper bone."""
     w, *about = spec.reference_rotations[k - 1]
-    about_in_bone = _axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
+    about_in_bone = axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
     return [formulas.number(component) for component in (w, *about_in_bone)]
 
 
@@ -311,7 +306,7 @@ def _variables(expression: str, axes: Axes) -> tuple[Variable, ...]:
 def _variable(letter: str, axes: Axes) -> Variable:
     match LETTERS[letter]:
         case Slider(slider=slider):
-            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key),))
+            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key, item=SLIDER[slider].bone),))
         case Location(axis=axis):
             return Variable(letter, PROPERTY, (Read("bone 1", f"location[{axis}]", CHANNEL),))
         case Number(role=role, axis=axis):

@@ -13,9 +13,9 @@ from bpy.types import PoseBone
 
 from ..blender.animation import curves_everywhere, driver_of
 from ..blender.types import path_to_bone
-from ..limb.rest_geometry import is_zigzag, rest_geometry_of
+from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
 from ..limb.sides import outwards
-from ..limb.storage import choices_of, has_slider
+from ..limb.storage import choices_of, has_slider, has_twist
 from ..limb.transforms import own_location
 
 CLOSE = 1e-5
@@ -40,8 +40,8 @@ class Spec(NamedTuple):
     the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
     ``reference_rotations`` are the bones' own rotations there. ``seat`` says along which axis of G the helper bones
     point: Y, Z or X; with ``is_askew`` their root rests as the first bone does, whose axes are not square to each
-    other; ``outwards`` is the sign of the swivel; ``is_moved`` says that the first bone's own location moves the
-    root."""
+    other; ``outwards`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location moves the
+    root. With ``twist``, ``lines`` are the directions from each bone's joint to the next, out of the plane too."""
 
     bones: tuple[str, ...]
     last: str
@@ -66,6 +66,8 @@ class Spec(NamedTuple):
     seat: int = 0
     outwards: float = 1.0
     is_askew: bool = False
+    twist: bool = False
+    lines: tuple[Numbers, ...] = ()
     is_moved: bool = False
 
     @property
@@ -96,7 +98,7 @@ def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
     first = last.id_data.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
-    plane = choices["plane"]
+    plane, twist = choices["plane"], has_twist(last)
     return Spec(
         bones=geometry.names,
         last=last.name,
@@ -119,8 +121,10 @@ def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
         min_angle=float(choices["min_angle"]),
         max_angle=float(choices["max_angle"]),
         seat=seat_in(geometry.frame, below),
-        outwards=1.0 if plane == "HINGE" else outwards(last.name),
+        outwards=1.0 if plane == "HINGE" and not twist else outwards(last.name),
         is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
+        twist=twist,
+        lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),
         is_moved=_is_moved(first, sum(geometry.lengths), is_now),
     )
 
@@ -191,7 +195,7 @@ def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     """What of a spec may differ by `CLOSE`, lengths as parts of the limb's, and what has to be the same exactly."""
     size = max(sum(spec.lengths), 1e-30)
     places = [place / size for place in (*spec.frame[3:12:4], *chain(*spec.heads), *spec.lengths, size * size)]
-    directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations)
+    directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations, *spec.lines)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
     limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
     kind = (
@@ -203,5 +207,6 @@ def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
         spec.ankle,
         spec.pole_switch,
         spec.is_limited,
+        spec.twist,
     )
     return [*places, *directions, *spec.angles, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")

@@ -19,7 +19,7 @@ from .arrays import in_slabs, split
 from .groups import bend, minus, nearest_of, plus, unit_half, with_ankle
 from .ops import ARRAYS, Array, Ops
 from .reach import Reach
-from .reference import Reference
+from .reference import Reference, direction
 from .rotation import (
     IDENTITY,
     HalfAngle,
@@ -120,6 +120,8 @@ def pose_limb(
     turns = [(w, *components((x, y, z), reference.first_axes))]
     for (cosine, sine), (nx, ny, nz) in zip(joints, reference.normals, strict=True):
         turns.append((cosine, sine * nx, sine * ny, sine * nz))
+    if settings.twist is not None:
+        turns = _twisted(turns, settings.twist, reference)
     turns = [_onto(*pair) for pair in zip(reference.reference_rotations, turns, strict=True)]
     if own is not None:
         turns = [slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
@@ -179,7 +181,7 @@ def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 
     for k, (half, length) in enumerate(zip(reference.half_angles, reference.lengths, strict=True)):
         w, *about = multiply(conjugate(reference.reference_rotations[k]), turns[k])
         u, v, t = about
-        x, y, _ = _direction(*half)
+        x, y, _ = direction(*half)
         if k:  # the bone's direction, across it in the bend plane, and the normal: in its own axes, and in G
             along, normal = reference.bone_directions[k - 1], reference.normals[k - 1]
             a, b, c = components((u, v, t), (along, cross(normal, along), normal))
@@ -239,14 +241,25 @@ def _bend(
     return joints, minus(off_line, reference.half_angles[0]), stretch, reach, shortfall
 
 
+def _twisted(turns: list[Quaternion], twist: Sequence[HalfAngle], reference: Reference) -> list[Quaternion]:
+    """The bones' turns with each bone turned about its own line. What hangs on it is turned back before its own turn,
+    so that the joints stay."""
+    first, *others = [
+        multiply(turn, _about(line, half)) for turn, line, half in zip(turns, reference.lines, twist, strict=True)
+    ]
+    backs = [conjugate(_about(*above)) for above in zip(reference.lines_above, twist[:-1], strict=True)]
+    return [first, *(multiply(*pair) for pair in zip(backs, others, strict=True))]
+
+
+def _about(axis: Vector, half: HalfAngle) -> Quaternion:
+    """The turn about an axis by a half angle."""
+    cosine, sine = half
+    return (cosine, *scale(axis, sine))
+
+
 def _onto(at_rest: Quaternion, turn: Quaternion) -> Quaternion:
     """A turn after that of the reference pose, which for most limbs is none."""
     return turn if isinstance(at_rest[0], float) and at_rest == IDENTITY else multiply(at_rest, turn)
-
-
-def _direction(cosine: Any, sine: Any) -> Vector:
-    """The y axis turned about Z by a half angle."""
-    return -2.0 * cosine * sine, cosine * cosine - sine * sine, 0.0
 
 
 def _sound(turn: Quaternion) -> Quaternion:

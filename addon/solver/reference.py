@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .groups import Groups, groups_of, minus, nearest_of, unit_half
 from .ops import Ops
-from .rotation import HalfAngle, Quaternion, Vector, cross, unit
+from .rotation import HalfAngle, Quaternion, Vector, components, cross, unit
 from .triangle import Bones, bones_of_lengths
 
 Axes = tuple[Vector, Vector, Vector]
@@ -28,6 +28,10 @@ class Reference(NamedTuple):
     # goes out of the plane, which the lengths lie in.
     bone_directions: tuple[Vector, ...]
     plane_offsets: tuple[Any, ...]
+    # From each joint to the next, unit vectors: in the bone's own axes; and of each bone but the last, in the axes that
+    # the bone below it has in the reference pose.
+    lines: tuple[Vector, ...]
+    lines_above: tuple[Vector, ...]
     groups: Groups | None  # of more than two bones
 
 
@@ -53,6 +57,9 @@ def reference(
     half_angles = [unit_half(half, ops) for half in half_angles]
     groups = groups_of(lengths, half_angles, is_zigzag, ops) if len(lengths) > 2 else None
     pair = bones_of_lengths(lengths[0], lengths[1], ops)
+    bone_directions = [cross(*pair) for pair in zip(across, normals, strict=True)]
+    lines = _lines(lengths, half_angles, plane_offsets, ops)
+    axes = [first_axes, *(_axes(*of_bone) for of_bone in zip(half_angles[1:], bone_directions, normals, strict=True))]
     return Reference(
         lengths=tuple(lengths),
         bones=pair if groups is None else Bones(sum(lengths) + ops.tiny, 0.0, nearest_of(groups, ops)),
@@ -61,7 +68,31 @@ def reference(
         first_axes=first_axes,
         normals=tuple(normals),
         reference_rotations=tuple(reference_rotations),
-        bone_directions=tuple(cross(*pair) for pair in zip(across, normals, strict=True)),
+        bone_directions=tuple(bone_directions),
         plane_offsets=tuple(plane_offsets),
+        lines=tuple(components(*pair) for pair in zip(lines, axes, strict=True)),
+        lines_above=tuple(components(*pair) for pair in zip(lines[:-1], axes[1:], strict=True)),
         groups=groups,
     )
+
+
+def direction(cosine: Any, sine: Any) -> Vector:
+    """The y axis turned about Z by a half angle."""
+    return -2.0 * cosine * sine, cosine * cosine - sine * sine, 0.0
+
+
+def _lines(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], offsets: Sequence[Any], ops: Ops) -> list[Vector]:
+    """From each joint to the next in the reference pose, as unit vectors in G."""
+    lines = []
+    for length, half, offset in zip(lengths, half_angles, offsets, strict=False):
+        x, y, _ = direction(*half)
+        lines.append(unit((x * length, y * length, offset), (x, y, 0.0), ops))
+    return lines
+
+
+def _axes(half: HalfAngle, along: Vector, normal: Vector) -> Axes:
+    """The axes of a bone in the reference pose, in G: of one that is off the line by ``half``, and has in its own axes
+    its direction ``along`` the bend plane and the plane's ``normal``."""
+    x, y, _ = direction(*half)
+    across = cross(normal, along)
+    return tuple((a * x - b * y, a * y + b * x, c) for a, b, c in zip(along, across, normal, strict=True))  # type: ignore[return-value]

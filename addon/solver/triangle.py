@@ -31,6 +31,7 @@ class Settings(NamedTuple):
     farthest: Any = inf
     influence: Any = 1.0  # of the solution over the bones' own rotations
     ankle: HalfAngle | None = None  # turn of the last of more than two bones
+    twist: tuple[HalfAngle, ...] | None = None  # turn of each bone about its own line; the joints stay
 
 
 class Bones(NamedTuple):

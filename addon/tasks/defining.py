@@ -14,12 +14,13 @@ from ..finding.knees import bend_axis
 from ..limb import values
 from ..limb.follow import follow_of, is_gone
 from ..limb.rest_geometry import hinge_axis, rest_geometry
-from ..limb.settings import GROUP, SLIDER
+from ..limb.settings import GROUP, SLIDER, TWISTS
 from ..limb.sides import keep_side
 from ..limb.storage import (
     chain_bones,
     check_parents,
     choices_of,
+    has_slider,
     is_limb,
     limb_constraint_of,
     limbs_of,
@@ -67,9 +68,9 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
         group: Any = bone[GROUP]
         if "reference_rotations" in group:
             del group["reference_rotations"]
-        key = SLIDER["ankle"].key
-        if count == 2 and key in bone:  # type: ignore[operator]
-            del bone[key]
+        for name in (TWISTS[0].name, "ankle")[: 2 if count == 2 else 1]:  # a value for each bone that there was
+            if has_slider(bone, name):
+                del bone[SLIDER[name].key]
         if "bend_axis" not in group:
             _keep_axis(bone)
         rebuild_mechanisms(bpy.context, [bone])

@@ -78,18 +78,10 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     pairs = [
         Pair(last.id_data, last.name, (other := other_of(last)).name, _mirror_between(last, other)) for last in lasts
     ]
-    for last in lasts:
-        _check_followed(last)
-    depsgraph = context.evaluated_depsgraph_get()
-    images: list[Image] = []
-    for pair in pairs:
-        for k, (ob, bone) in enumerate(follow_of(pair.ob.pose.bones[pair.last]).pairs):
-            if ob is not None:
-                in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
-                images.append(Image(pair, k, (ob, bone), in_rig, _there(pair, k, (ob, bone))))
-                if images[-1].there and _move(images[-1]):
-                    check_apart(pair.ob.pose.bones[pair.other], *images[-1].there)
+    images = _images_of(context, pairs)
     settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
+    if any(not takes_bones(pair.ob) for pair in pairs):
+        return _mirror_pose(context, pairs, images, settings)
     new_controls = _make_controls_of(context, [image for image in images if image.there is None])
     images = [image if image.there else image._replace(there=new_controls.pop(0)) for image in images]
     for pair in pairs:
@@ -113,6 +105,39 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     bones = [(pair, pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]) for pair in pairs]
     live = [(pair.ob, pair.other) for pair, last, other in bones if mode_of(last) == "RIG" and mode_of(other) == "LIVE"]
     return Mirrored([pair[:3] for pair in pairs], put_on_rig(context, live) if live else [])
+
+
+def _images_of(context: Context, pairs: Sequence[Pair]) -> list[Image]:
+    """What limbs follow, and what mirrors it. Raises `Refused`."""
+    depsgraph = context.evaluated_depsgraph_get()
+    images: list[Image] = []
+    for pair in pairs:
+        _check_followed(pair.ob.pose.bones[pair.last])
+        for k, (ob, bone) in enumerate(follow_of(pair.ob.pose.bones[pair.last]).pairs):
+            if ob is not None:
+                in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
+                images.append(Image(pair, k, (ob, bone), in_rig, _there(pair, k, (ob, bone))))
+                if images[-1].there and _move(images[-1]):
+                    check_apart(pair.ob.pose.bones[pair.other], *images[-1].there)
+    return images
+
+
+def _mirror_pose(
+    context: Context, pairs: Sequence[Pair], images: Sequence[Image], settings: Sequence[MirroredSettings]
+) -> Mirrored:
+    """Give limbs that are there, of rigs from another file, what of the other side animates."""
+    for pair in pairs:
+        others = [image.there for image in images if image.pair == pair]
+        if not is_limb(pair.ob.pose.bones[pair.other]) or None in others:
+            template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
+            raise Refused(template, other=pair.other, rig=pair.ob.name)
+    for pair, its_settings in zip(pairs, settings, strict=True):
+        other: Any = pair.ob.pose.bones[pair.other]
+        for key in its_settings.sliders.keys() & other.keys():
+            other[key] = its_settings.sliders[key]
+        tag(other)
+    move(context, [image_move for image in images if (image_move := _move(image))])
+    return Mirrored([pair[:3] for pair in pairs], [])
 
 
 def _check_followed(last: PoseBone) -> None:
@@ -260,7 +285,8 @@ def _settings(pair: Pair) -> MirroredSettings:
         flat[4 * i + 1 : 4 * i + 4] = _axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
     if flat:
         group["reference_rotations"] = flat
-    sliders = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    values = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    sliders = {key: value.to_list() if hasattr(value, "to_list") else value for key, value in values.items()}
     foot = feet.following(last)
     if foot and foot.stand:
         world = pair.ob.matrix_world

@@ -3,17 +3,30 @@ or `Refused`, and nothing is changed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import bpy
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 
+from ..blender.animation import stop
+from ..blender.editing import unkeyed_kept
 from ..blender.transaction import all_or_nothing
-from ..blender.types import tag
+from ..blender.types import path_to_custom, tag
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER
-from ..limb.storage import align, choices_of, has_slider, is_limb, make_slider, mode_of, segments_of, write_slider
+from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER, TURNS, TWISTS
+from ..limb.storage import (
+    align,
+    choices_of,
+    has_slider,
+    has_twist,
+    is_limb,
+    make_slider,
+    mode_of,
+    segments_of,
+    write_slider,
+)
 from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..rigging.pole_follow import give_pole_follow
@@ -46,6 +59,48 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
             make_slider(last, slider)
         write_slider(ob.pose.bones[bone], name, number)
         _rebuild(ob.pose.bones[bone])
+
+
+def set_twist(last: PoseBone, value: Any) -> None:
+    """Set by how much each bone of a limb is turned about its own line: a number for each."""
+    twists = TWISTS[: len(segments_of(last))]
+    numbers = values.to_numbers("twist", value, len(twists), TURNS)
+    check_limb(last, "twist")
+    ob, bone = last.id_data, last.name
+    give_twist(bpy.context, [last])
+    for twist, number in zip(twists, numbers, strict=True):
+        write_slider(ob.pose.bones[bone], twist.name, number)
+
+
+def give_twist(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Let the bones of limbs be turned about their own lines."""
+    new = [(last.id_data, last.name) for last in lasts if not has_twist(last)]
+    for ob, bone in new:
+        check_structure(ob.pose.bones[bone])
+    with all_or_nothing(context, concerned([ob for ob, _ in new])):
+        for ob, bone in new:
+            make_slider(ob.pose.bones[bone], TWISTS[0])
+        rebuild_mechanisms(context, [ob.pose.bones[bone] for ob, bone in new])
+        for ob, bone in new:
+            tag(ob.pose.bones[bone])
+
+
+def take_twist(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Take the twist of limbs away, with its keys."""
+    for ob, bone in [(last.id_data, last.name) for last in lasts]:
+        drop_feature(context, ob.pose.bones[bone], TWISTS[0].name)
+
+
+def drop_feature(context: Context, last: PoseBone, name: str) -> None:
+    """Take a setting that animates away from a limb that has it, with its keys."""
+    if not has_slider(last, name):
+        return
+    ob, bone, key = last.id_data, last.name, SLIDER[name].key
+    with unkeyed_kept(context, [ob]):
+        stop(ob, [path_to_custom(bone, key)])
+    del ob.pose.bones[bone][key]
+    rebuild_mechanisms(context, [ob.pose.bones[bone]])
+    tag(ob.pose.bones[bone])
 
 
 def set_choice(last: PoseBone, name: str, value: Any) -> None:

@@ -14,7 +14,7 @@ from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from ..poses.contacts import Span
-from .contact_markers import frame_range
+from .contact_markers import frame_range, marker_names
 
 
 def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO") -> Span:
@@ -36,6 +36,18 @@ def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO"
     if current >= last:
         raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
     return Span(current, last)
+
+
+def source_meant(context: Context, lasts: Sequence[PoseBone]) -> str:
+    """What plainly says over which frames limbs are to be held: the ``PREVIEW`` range, selected ``KEYS``, or marked
+    ``CONTACTS``; nothing where none of these is there."""
+    if scene_of(context).use_preview_range:
+        return "PREVIEW"
+    selected, is_all = selected_frames(_refs(lasts))
+    if len(selected) > 1 and not is_all:
+        return "KEYS"
+    names = {name for last in lasts for name in marker_names(last).values()}
+    return "CONTACTS" if any(marker.name in names for marker in scene_of(context).timeline_markers) else ""
 
 
 def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:

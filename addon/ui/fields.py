@@ -9,8 +9,8 @@ from bpy.types import Context, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, scene_of, takes_bones
-from ..limb.settings import SLIDER
-from ..limb.storage import choices_of, has_slider
+from ..limb.settings import SLIDER, TWISTS
+from ..limb.storage import choices_of, has_slider, has_twist, segments_of
 from .features import FEATURES, is_there
 from .preferences import PLANE
 from .state import slider_of_rig
@@ -22,6 +22,8 @@ def draw_fields(layout: Any, context: Context, last: PoseBone) -> None:
     draw_influence(layout, last)
     draw_knee(layout, last)
     draw_features(layout, context, last)
+    if has_twist(last):
+        draw_twist(layout, last)
     for names in (("ankle",), ("roll", "bank"), ("pole_follow",)):
         row = layout.row(align=True)
         for name in names:
@@ -89,6 +91,16 @@ def draw_knee(layout: Any, last: PoseBone) -> None:
         draw_keyed(row, last, "swivel")
         row.separator()
     draw_slider(row if plane == "HINGE" else narrow(row, 3.2), last, "flip")
+
+
+def draw_twist(layout: Any, last: PoseBone) -> None:
+    """A number for each bone, from the root down."""
+    split = layout.split(factor=0.22)
+    split.label(text=TWISTS[0].label)
+    row, path = split.row(align=True), f'["{TWISTS[0].key}"]'
+    for k in range(len(segments_of(last))):
+        row.prop(last, path, index=k, text="")
+    row.prop_decorator(last, path)
 
 
 def draw_features(layout: Any, context: Context, last: PoseBone) -> None:

@@ -9,8 +9,10 @@ import rna_keymap_ui
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import AddonPreferences, Context
 
+from .manual import GUIDE
+
 ID = (__package__ or "").rpartition("addon.ui")[0].rstrip(".") or "planar_ik"
-PIE = "VIEW3D_MT_planar_ik_pie"
+PIE = "pose.planar_ik_pie"
 
 PLANE: Any = [
     ("AUTO", "Automatic", "Hinge on a flat rig, else Pole"),
@@ -40,7 +42,7 @@ class PlanarIKPreferences(AddonPreferences):
     controls: EnumProperty(**CONTROLS)
     plane: EnumProperty(**KNEE)
     overlay: FloatProperty(
-        name="Overlay",
+        name="Opacity",
         description="How opaque the lines of the overlay are",
         default=1.0,
         min=0.0,
@@ -49,14 +51,17 @@ class PlanarIKPreferences(AddonPreferences):
     )
 
     def draw(self, context: Context) -> None:
-        """All of it, and the key."""
+        """All of it under headings, the key, and the way to the guide."""
         layout: Any = self.layout
         layout.use_property_split = True
-        for name in ("controls", "plane", "overlay"):
-            layout.prop(self, name)
+        for heading, names in (("What Add Begins With", ("controls", "plane")), ("Overlay", ("overlay",))):
+            layout.label(text=heading)
+            for name in names:
+                layout.prop(self, name)
+        layout.operator("wm.url_open", text="Guide", icon="HELP").url = GUIDE
         keys: Any = context.window_manager.keyconfigs.user  # type: ignore[union-attr]
         for item in keys.keymaps["Pose"].keymap_items:
-            if item.idname == "wm.call_menu_pie" and item.properties.name == PIE:
+            if item.idname == PIE:
                 layout.label(text="Pie Menu Key")
                 rna_keymap_ui.draw_kmi([], keys, keys.keymaps["Pose"], item, layout, 0)
 
@@ -72,8 +77,7 @@ def register() -> None:
     keys: Any = bpy.context.window_manager.keyconfigs.addon  # type: ignore[union-attr]
     if keys:
         keymap = keys.keymaps.new(name="Pose")
-        item = keymap.keymap_items.new("wm.call_menu_pie", "NONE", "PRESS")
-        item.properties.name = PIE
+        item = keymap.keymap_items.new(PIE, "NONE", "PRESS")
         _keys.append((keymap, item))
 
 

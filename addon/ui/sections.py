@@ -10,7 +10,7 @@ from bpy.types import Context, Panel, PoseBone
 from ..blender.types import scene_of
 from ..limb.foot_roll import has_roll
 from ..limb.pole_follow import has_pole_follow
-from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
+from ..limb.storage import choices_of, has_slider, has_twist, is_converted, limbs_of, mode_of
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
 from ..rigging.feet import foot_follows
@@ -85,7 +85,8 @@ def draw_followed(layout: Any, last: PoseBone) -> None:
 
 
 def draw_foot_setup(layout: Any, last: PoseBone) -> None:
-    """Whether the foot follows, and rolls."""
+    """Whether bones have twist, and the foot follows, and rolls."""
+    layout.operator("pose.planar_ik_twist", text="Twist", depress=has_twist(last))
     if not foot_of(last):
         return
     layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=foot_follows(last))

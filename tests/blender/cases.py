@@ -27,6 +27,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "plane": ("HINGE", "FREE", "POLE"),
     "flip": (False, True, "KEYED"),
     "swivel": (0.0, 2.5, -9.0, "KEYED"),
+    "twist": (None, (0.7, -1.2, 2.0, 0.4), "KEYED"),
     "softness": (None, 0.1, 0.0),
     "stretch": (None, "LENGTH", "UNIFORM", "VOLUME"),
     "limits": ((0.0, pi), (0.6, 2.4)),
@@ -129,6 +130,7 @@ def _with_controls(ob: Any, rng: random.Random, case: Case) -> None:
 
 
 KEYED = {"influence": (0.0, 1.0), "flip": (False, True), "swivel": (-3.0, 8.0), "ankle": (-0.6, 0.9)}
+KEYED["twist"] = (-1.0, 0.5, 2.0, 0.0), (2.0, -3.0, 0.0, 1.0)
 """What sliders are keyed with at the first and last frame."""
 
 
@@ -146,20 +148,19 @@ def _make(last: Any, case: Case) -> None:
         limb.softness = case["softness"]
     if case["stretch"]:
         limb.stretch_volume, limb.stretch_max, limb.stretch = case["stretch"], 1.5, 1.0
-    for name, values in (
-        ("influence", (0.0, 1.0)),
-        ("flip", (False, True)),
-        ("swivel", (-3.0, 8.0)),
-        ("ankle", (-0.6, 0.9)),
-    ):
+    _slide(last, case)
+
+
+def _slide(last: Any, case: Case) -> None:
+    """Set and key what animates."""
+    for name, ends in KEYED.items():
         if case[name] is None:
             continue
-        if case[name] == "KEYED":
-            for frame, value in zip((FRAMES[0], FRAMES[-1]), values, strict=True):
-                setattr(limb, name, value)
+        given: Any = ends if case[name] == "KEYED" else (case[name],)
+        for frame, value in zip((FRAMES[0], FRAMES[-1]), given, strict=False):
+            setattr(last.planar_ik, name, value[: case["bones"]] if name == "twist" else value)
+            if case[name] == "KEYED":
                 last.keyframe_insert(f'["IK {name.title()}"]', frame=frame)
-        else:
-            setattr(limb, name, case[name])
 
 
 def _follow(ob: Any, last: Any, case: Case, rng: random.Random) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
 Array = Any
 
@@ -131,6 +131,7 @@ class _Limb(NamedTuple):
     angles: tuple[float, ...]  # of the bones off the line, counter-clockwise about the normal
     reference_rotations: tuple[Quaternion, ...]
     tip: Array
+    joints: Array  # (joints, 3): root, knees and tip in the reference
 
 
 class _Solved(NamedTuple):
@@ -159,7 +160,7 @@ def _reference(bones: list[Any], group: Any) -> _Limb:
     frame[:3, :3], frame[:3, 3] = np.array((np.cross(y, z), y, z)).T, joints[0]
     ways = ways @ frame[:3, :3]
     lengths = tuple(hypot(*way[:2]) for way in ways)  # in the plane: what lies beside it stays
-    return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), reference_rotations, tip)
+    return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), reference_rotations, tip, joints)
 
 
 def _posed(bones: list[Any], segments: Any, turns: Any, stretch: float, tip: Array) -> tuple[Array, tuple[Array, ...]]:
@@ -188,7 +189,8 @@ def _carried(first: Any) -> Array:
 
 def _sliders(bone: Any) -> dict[str, float]:
     names = {"influence": 1.0, "flip": 0.0, "swivel": 0.0, "softness": 0.0, "stretch": 0.0, "pole": 1.0, "ankle": 0.0}
-    return {name: float(bone.get(f"IK {name.title()}", default)) for name, default in names.items()}
+    sliders = {name: float(bone.get(f"IK {name.title()}", default)) for name, default in names.items()}
+    return sliders | {"twist": [*bone.get("IK Twist", ())]}
 
 
 def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any, group: Any, is_left: bool) -> _Solved:
@@ -215,7 +217,20 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
         bent = (angles[k] - angles[k - 1]) - (limb.angles[k] - limb.angles[k - 1])
         normal = limb.poses[k][:3, :3].T @ limb.frame[:3, 2]
         turns.append(limb.reference_rotations[k] @ Quaternion(normal, bent))
-    return _Solved(tuple(turns), stretch, reach)
+    return _Solved(_twisted(turns, limb, sliders["twist"], is_left), stretch, reach)
+
+
+def _twisted(turns: list[Quaternion], limb: _Limb, twist: Any, is_left: bool) -> tuple[Quaternion, ...]:
+    """The bones turned about the lines from their joints to the next, and what hangs on them turned back."""
+    turns = [turn.copy() for turn in turns]
+    for k, angle in enumerate(twist):
+        line = limb.poses[k][:3, :3].T @ (limb.joints[k + 1] - limb.joints[k])
+        turn = Quaternion(line, -angle if is_left else angle)
+        turns[k] = turns[k] @ turn
+        if k + 1 < len(turns):  # of the bone below, in whose axes at rest the line lies so
+            about = limb.reference_rotations[k + 1] @ Vector(limb.poses[k + 1][:3, :3].T @ limb.poses[k][:3, :3] @ line)
+            turns[k + 1] = Quaternion(about, angle if is_left else -angle) @ turns[k + 1]
+    return tuple(turns)
 
 
 def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:

@@ -102,7 +102,7 @@ def begins_as_preferred(hand: Hand) -> Iterator[Any]:
     of = limb()
     keys = bpy.context.window_manager.keyconfigs.user.keymaps["Pose"].keymap_items
     found = {"added": [of.target.type, of.plane, of.reach]}
-    found["key"] = [item.type for item in keys if getattr(item.properties, "name", "") == "VIEW3D_MT_planar_ik_pie"]
+    found["key"] = [item.type for item in keys if item.idname == "pose.planar_ik_pie"]
     with bpy.context.temp_override(window=hand.window):
         bpy.ops.screen.userpref_show(section="ADDONS")
     yield
@@ -184,7 +184,7 @@ def drags_angles(hand: Hand) -> Iterator[Any]:
     for name, path in fields:
         moved = []
         for move in (lambda: hand.drag(60), lambda: hand.key("LEFTMOUSE")):
-            yield from hand.hover(name, 0.3 if name == "IK Swivel" else 0.7 if name == "IK Bank" else 0.3)
+            yield from hand.hover(name, 0.3 if name != "IK Bank" else 0.7)
             if move is not None:
                 before = shin.path_resolve(path)
                 yield from move()

@@ -19,7 +19,7 @@ from ...tasks.adding import KEPT, Request, add
 from ...tasks.removing import remove
 from ..finding import convertible, selected_limbs
 from ..preferences import CONTROLS, KNEE, preference
-from .base import LimbOperator, PoseOperator
+from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
 MODES = [
@@ -158,7 +158,7 @@ def own_ik(context: Context) -> str:
     return "SELECTED" if convertible([*(context.selected_pose_bones or ())]) else "ALL"
 
 
-class POSE_OT_planar_ik_remove(LimbOperator):
+class POSE_OT_planar_ik_remove(RigOperator):
     """Remove IK from the selected limbs, with all that was made for it. They go back to their FK pose"""
 
     bl_idname = "pose.planar_ik_remove"

@@ -81,11 +81,17 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, confirm_text="Bake")
 
-    def draw(self, _context: Context) -> None:
+    def draw(self, context: Context) -> None:
         """The settings that count."""
         layout: Any = self.layout
         layout.use_property_split = True
-        for name in ("which", "range", *(("frame_start", "frame_end") if self.range == "GIVEN" else ()), "step"):
+        layout.prop(self, "which")
+        row = layout.row()
+        row.prop(self, "range")
+        if self.range != "GIVEN":
+            start, end = self._ends(context)
+            row.label(text=f"({start:g}-{end:g})", translate=False)
+        for name in (*(("frame_start", "frame_end") if self.range == "GIVEN" else ()), "step"):
             layout.prop(self, name)
         layout.prop(self, "for_game")
         column = layout.column()
@@ -161,11 +167,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         if self.range == "PREVIEW" and not scene.use_preview_range:
             raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
         lasts = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)
-        start, end = {
-            "SCENE": (scene.frame_start, scene.frame_end),
-            "PREVIEW": (scene.frame_preview_start, scene.frame_preview_end),
-            "GIVEN": (self.frame_start, self.frame_end),
-        }[self.range]
+        start, end = self._ends(context)
         return Request(
             lasts=lasts,
             frames=frames_between(start, end, self.step),
@@ -174,6 +176,15 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             for_game=self.for_game,
             new_action=self.new_action,
         )
+
+    def _ends(self, context: Context) -> tuple[float, float]:
+        """The first and the last frame of the range."""
+        scene = scene_of(context)
+        return {
+            "SCENE": (scene.frame_start, scene.frame_end),
+            "PREVIEW": (scene.frame_preview_start, scene.frame_preview_end),
+            "GIVEN": (self.frame_start, self.frame_end),
+        }[self.range]
 
     def _report_of(self, context: Context, report: Report) -> Any:
         self.warn(*report.notes)

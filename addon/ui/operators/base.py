@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from bpy.types import Context, Operator
 
 from ...blender.transaction import all_or_nothing
-from ...blender.types import view_layer_of
+from ...blender.types import takes_bones, view_layer_of
 from ...limb.words import Message, Refused, translated_text
-from ..finding import concerned_in, limb_meant, limbs_meant, selected_limbs
+from ..finding import concerned_in, limbs_shown, selected_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -25,7 +25,12 @@ class PoseOperator(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Pose Mode, with a bone."""
+        """Pose Mode, with a bone; a linked rig has none."""
+        ob = context.object
+        if ob and ob.type == "ARMATURE" and (ob.library or (ob.data and ob.data.library and not ob.override_library)):
+            template = "'{rig}' is linked from another file: add IK there, or make a library override to pose it"
+            cls.poll_message_set(translated_text(template, rig=ob.name))
+            return False
         if context.mode != "POSE" or not (context.active_pose_bone or context.selected_pose_bones):
             cls.poll_message_set(translated_text("Go to Pose Mode and click a bone of a limb"))
             return False
@@ -83,7 +88,7 @@ class LimbOperator(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where a limb is selected, by a bone of it or by what it follows."""
-        if context.mode not in {"POSE", "OBJECT"} or not (limb_meant(context) or limbs_meant(context)):
+        if context.mode not in {"POSE", "OBJECT"} or not limbs_shown(context):
             cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True
@@ -91,3 +96,18 @@ class LimbOperator(PoseOperator):
     def checked(self, context: Context) -> Any:
         """The selected limbs, by their last bones."""
         return selected_limbs(context)
+
+
+class RigOperator(LimbOperator):
+    """An operator on limbs that changes what their rigs are made of"""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Where the selected limbs are of this file."""
+        if not super().poll(context):
+            return False
+        linked = next((last.id_data for last in limbs_shown(context) if not takes_bones(last.id_data)), None)
+        if linked is not None:
+            template = "'{rig}' comes from another file: change this there"
+            cls.poll_message_set(translated_text(template, rig=linked.name))
+        return linked is None

@@ -17,7 +17,7 @@ from ...tasks import modes
 from ...tasks.converting import convert, unconvert
 from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE
-from .base import LimbOperator, PoseOperator
+from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
 
@@ -79,7 +79,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         return convertible([bone for bone in context.selected_pose_bones or () if bone.id_data == ob])
 
 
-class POSE_OT_planar_ik_unconvert(LimbOperator):
+class POSE_OT_planar_ik_unconvert(RigOperator):
     """Have Blender's own IK constraint pose the selected limbs again"""
 
     bl_idname = "pose.planar_ik_unconvert"
@@ -120,7 +120,7 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
         self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))
 
 
-class _Mode(LimbOperator):
+class _Mode(RigOperator):
     _from: ClassVar[str]
     _already: ClassVar[str]
 
@@ -158,7 +158,7 @@ class POSE_OT_planar_ik_to_live(_Mode):
     _already = "The selected limbs are live already"
 
 
-class POSE_OT_planar_ik_rebuild(LimbOperator):
+class POSE_OT_planar_ik_rebuild(RigOperator):
     """Rebuild the helper bones of the selected limbs, and of all others of the rig that need it"""
 
     bl_idname = "pose.planar_ik_rebuild"

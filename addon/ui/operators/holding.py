@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bpy.props import EnumProperty, FloatProperty, IntProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...blender.types import scene_of
@@ -13,7 +13,8 @@ from ...limb.words import Refused, contacts_counted, translated_text
 from ...poses.contacts import HEIGHT, SOLE, SPEED, Span
 from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
 from ...tasks.holding import MOST_EASE, hold_tips
-from ...tasks.spans import span_meant
+from ...tasks.spans import source_meant, span_meant
+from ..finding import limbs_meant
 from ..units import length_text
 from .base import LimbOperator
 
@@ -32,8 +33,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             (
                 "AUTO",
                 "Automatic",
-                "The preview range if it is on, else from the first to the last selected key, else from the current "
-                "frame on",
+                "The preview range if it is on, else from the first to the last selected key, else the marked contacts",
             ),
             ("PREVIEW", "Preview", "The scene's preview range"),
             ("KEYS", "Selected Keys", "From the first to the last selected key of the limbs and their controls"),
@@ -69,6 +69,18 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         if properties.range == "CONTACTS":
             return translated_text("Hold the selected limbs where markers say that they are in contact")
         return translated_text(" ".join((cls.__doc__ or "").split()))
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Hold where a range is plain; else ask for one, from this frame on."""
+        if self.properties.is_property_set("range"):
+            return self.execute(context)
+        source = source_meant(context, limbs_meant(context))
+        if source:
+            self.range = source
+            return self.execute(context)
+        scene, manager = scene_of(context), context.window_manager  # type: Any, Any
+        self.range, self.frame_start, self.frame_end = "GIVEN", scene.frame_current, frame_range(scene)[-1]
+        return manager.invoke_props_dialog(self, confirm_text="Hold")
 
     def draw(self, _context: Context) -> None:
         """The settings that count."""

@@ -24,6 +24,15 @@ from ...tasks.status import Status
 from ..finding import left_at, limbs_meant
 from .base import PoseOperator
 
+DESCRIPTIONS = {
+    "TARGET": "Make a control for the limb to follow, where its tip is",
+    "MUTE": "Mute the constraints that move the limb besides its IK",
+    "INHERIT_SCALE": "Have the limb's bones inherit scale as IK needs it",
+    "REBUILD": "Make the limb's helper bones, constraints and drivers anew, for the bones as they are now",
+    "LEFT": "Remove helper bones and constraints of a limb whose IK constraint is gone",
+}
+"""What each mend does."""
+
 REPAIRS = {
     "TARGET": "Make a Target",
     "PICK": "Pick a Target",
@@ -98,7 +107,7 @@ def _left(context: Context) -> list[PoseBone]:
     return left_at([bone for bone in bones if bone]) if context.mode == "POSE" else []
 
 
-ITEMS: Any = [(name, label, label) for name, label in REPAIRS.items() if name in ACTS]
+ITEMS: Any = [(name, label, DESCRIPTIONS[name]) for name, label in REPAIRS.items() if name in ACTS]
 
 
 class POSE_OT_planar_ik_mend(PoseOperator):
@@ -108,6 +117,11 @@ class POSE_OT_planar_ik_mend(PoseOperator):
     bl_label = "Repair Limb"
 
     repair: EnumProperty(name="Repair", description="What to do", items=ITEMS)
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse."""
+        return translated_text(DESCRIPTIONS[properties.repair])
 
     @classmethod
     def poll(cls, context: Context) -> bool:

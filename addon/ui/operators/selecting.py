@@ -14,7 +14,7 @@ from ...blender.types import bones_of, has_bone, view_layer_of
 from ...limb.follow import follow_of, is_gone
 from ...limb.storage import bones_of_limb, is_limb
 from ...limb.words import Refused, translated_text
-from ..finding import control_of, limb_meant, limbs_meant, rig_in_view
+from ..finding import control_of, limbs_shown, rig_in_view
 from ..generated import fk_bones
 from ..state import slider_of_rig
 from .base import PoseOperator
@@ -24,6 +24,9 @@ ROLES: Any = [
     ("POLE", "Pole", "What the knee points to"),
     ("LIMB", "FK Bones", "The limb's own bones"),
 ]
+
+MOST = 4
+"""So many are named in a tooltip."""
 
 
 class POSE_OT_planar_ik_select(PoseOperator):
@@ -40,15 +43,21 @@ class POSE_OT_planar_ik_select(PoseOperator):
     )
 
     @classmethod
-    def description(cls, _context: Context, properties: Any) -> str:
-        """What a button of it says under the mouse: that of a limb by name says which bone it is."""
-        text = translated_text(" ".join((cls.__doc__ or "").split()))
-        return f"{properties.bone}: {text}" if properties.bone else text
+    def description(cls, context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse: what it selects, by name."""
+        named = bone_named(context, properties.bone)
+        lasts = [named] if named else limbs_shown(context)
+        refs = [bone or ob.name for last in lasts for ob, bone in refs_of_role(last, properties.role)]
+        label = next(label for value, label, _ in ROLES if value == properties.role)
+        if not refs:
+            return translated_text(" ".join((cls.__doc__ or "").split()))
+        names = ", ".join(refs[:MOST]) + (", …" if len(refs) > MOST else "")
+        return translated_text("{part}: select {names}", part=translated_text(label), names=names)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where a limb is meant."""
-        if context.mode not in {"POSE", "OBJECT"} or rig_in_view(context) is None:
+        if context.mode not in {"POSE", "OBJECT"} or not limbs_shown(context):
             cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True
@@ -63,16 +72,22 @@ class POSE_OT_planar_ik_select(PoseOperator):
         return [*refs]
 
     def act(self, context: Context, refs: list[BoneRef]) -> None:
-        """Select it."""
-        select(context, refs)
+        """Select it, and say what was shown for that."""
+        if shown := select(context, refs):
+            self.inform("Shown again: {names}", names=", ".join(shown))
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         if self.bone:
-            ob = rig_in_view(context)
-            named = ob.pose.bones.get(self.bone)
-            return [named] if named and is_limb(named) else []
-        first = limb_meant(context)
-        return [*dict.fromkeys(filter(None, (*limbs_meant(context), first)))]
+            named = bone_named(context, self.bone)
+            return [named] if named else []
+        return limbs_shown(context)
+
+
+def bone_named(context: Context, name: str) -> PoseBone | None:
+    """The last bone of a limb of the rig that is shown, by its name."""
+    ob = rig_in_view(context) if name else None
+    named = ob.pose.bones.get(name) if ob else None
+    return named if named and is_limb(named) else None
 
 
 def refs_of_role(last: PoseBone, role: str) -> list[BoneRef]:
@@ -84,13 +99,15 @@ def refs_of_role(last: PoseBone, role: str) -> list[BoneRef]:
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 
 
-def select(context: Context, refs: Sequence[BoneRef]) -> None:
-    """Select bones or objects in the mode in which they can be moved, the last one active."""
+def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:
+    """Select bones or objects in the mode in which they can be moved, the last one active; bones that are hidden are
+    shown. Returns the names of those bones, and of collections of bones that are shown again. Raises `Refused`."""
     if any(not bone for _, bone in refs):
         refs = [(ob, bone) for ob, bone in refs if not bone]
     for ob, _ in refs:
         if not ob.visible_get():
             raise Refused("'{name}' is hidden: show it first", name=ob.name)
+    shown = [*dict.fromkeys(name for ob, bone in refs if bone for name in _show(ob, bone))]
     layer: Any = view_layer_of(context)
     objects, is_bones = [*dict.fromkeys(ob for ob, _ in refs)], bool(refs[0][1])
     if not (is_bones and context.mode == "POSE" and all(ob.mode == "POSE" for ob in objects)):
@@ -100,6 +117,28 @@ def select(context: Context, refs: Sequence[BoneRef]) -> None:
     if is_bones:
         layer.objects.active = objects[-1]
         _select_bones(context, refs)
+    return shown
+
+
+def _show(ob: Object, name: str) -> list[str]:
+    """Have a bone be seen, and give the names of what was hidden: the bone, or a collection that it is in."""
+    bone: Any = bones_of(ob)[name]
+    owner = bone if hasattr(bone, "hide") else bone.bone  # the former from 5.0 on
+    shown = [name] if owner.hide else []
+    owner.hide = False
+    collections = [*bone.bone.collections]
+    if not collections or any(collection.is_visible_effectively for collection in collections):
+        return shown
+    first = collections[0]
+    if not ob.data.library:  # type: ignore[union-attr]
+        above = first
+        while above is not None:
+            above.is_visible, above = True, above.parent
+        first.is_solo = ob.data.collections.is_solo_active  # type: ignore[union-attr]
+    if not first.is_visible_effectively:
+        template = "'{bone}' is in the hidden collection '{collection}' of '{rig}': show that"
+        raise Refused(template, bone=name, collection=first.name, rig=ob.name)
+    return [*shown, first.name]
 
 
 def _select_objects(context: Context, layer: Any, objects: list[Object]) -> None:
@@ -117,7 +156,6 @@ def _select_bones(context: Context, refs: Sequence[BoneRef]) -> None:
         select_bone(posed, False)
     for ob, name in refs:
         bone: Any = bones_of(ob)[name]
-        bone.bone.hide = False
         select_bone(bone, True)
         ob.data.bones.active = bone.bone  # type: ignore[union-attr]  # an armature's
 

@@ -11,25 +11,22 @@ from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
 from ... import live
-from ...blender.animation import stop
-from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
-from ...blender.types import path_to_custom, tag
+from ...blender.types import path_to_custom
 from ...limb.foot_roll import has_roll
 from ...limb.pole_follow import has_pole_follow
-from ...limb.settings import SLIDER, Slider
-from ...limb.storage import choices_of, has_slider, read_slider
+from ...limb.settings import SLIDER
+from ...limb.storage import choices_of, has_twist, read_slider
 from ...limb.words import Refused, translated_text
 from ...rigging.feet import foot_follows, set_feet
 from ...rigging.pole_follow import give_pole_follow, take_pole_follow
 from ...rigging.rolling import give_roll, take_roll
 from ...tasks.bending import make_poles, make_targets, set_plane
 from ...tasks.following import follow, pickable
-from ...tasks.modes import rebuild_mechanisms
-from ...tasks.setting import set_choice, set_slider
+from ...tasks.setting import drop_feature, give_twist, set_choice, set_slider, take_twist
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
-from .base import LimbOperator
+from .base import LimbOperator, RigOperator
 from .selecting import ROLES, refs_of_role, select_if_shown
 
 NEW = "\n"
@@ -53,7 +50,7 @@ class POSE_OT_planar_ik_flip(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_plane(LimbOperator):
+class POSE_OT_planar_ik_plane(RigOperator):
     """What decides where the knees of the selected limbs point. The limbs stay where they are"""
 
     bl_idname = "pose.planar_ik_plane"
@@ -72,7 +69,7 @@ class POSE_OT_planar_ik_plane(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_foot_follows(LimbOperator):
+class POSE_OT_planar_ik_foot_follows(RigOperator):
     """Turn the feet or hands below the selected limbs as the targets are turned, or not"""
 
     bl_idname = "pose.planar_ik_foot_follows"
@@ -84,7 +81,7 @@ class POSE_OT_planar_ik_foot_follows(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_drop(LimbOperator):
+class POSE_OT_planar_ik_drop(RigOperator):
     """Take softness or stretch of the selected limbs away, with its keys"""
 
     bl_idname = "pose.planar_ik_drop"
@@ -102,11 +99,11 @@ class POSE_OT_planar_ik_drop(LimbOperator):
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Take it from every selected limb that has it."""
         for ob, bone in [(last.id_data, last.name) for last in lasts]:
-            _drop_feature(context, ob.pose.bones[bone], SLIDER[self.feature.lower()])
+            drop_feature(context, ob.pose.bones[bone], self.feature.lower())
         live.refresh(context)
 
 
-class _Numbers(LimbOperator):
+class _Numbers(RigOperator):
     """What is asked for in a dialog"""
 
     _names: ClassVar[tuple[str, ...]]
@@ -196,7 +193,7 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
     )
 
 
-class _Toggle(LimbOperator):
+class _Toggle(RigOperator):
     """What limbs have or have not"""
 
     _has: ClassVar[Callable[..., bool]]
@@ -217,6 +214,14 @@ class POSE_OT_planar_ik_foot_roll(_Toggle):
     _has, _give, _take = staticmethod(has_roll), staticmethod(give_roll), staticmethod(take_roll)
 
 
+class POSE_OT_planar_ik_twist(_Toggle):
+    """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
+
+    bl_idname = "pose.planar_ik_twist"
+    bl_label = "Limb: Twist"
+    _has, _give, _take = staticmethod(has_twist), staticmethod(give_twist), staticmethod(take_twist)
+
+
 class POSE_OT_planar_ik_pole_follows(_Toggle):
     """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
     on"""
@@ -224,16 +229,6 @@ class POSE_OT_planar_ik_pole_follows(_Toggle):
     bl_idname = "pose.planar_ik_pole_follows"
     bl_label = "Limb: Pole Follow"
     _has, _give, _take = staticmethod(has_pole_follow), staticmethod(give_pole_follow), staticmethod(take_pole_follow)
-
-
-def _drop_feature(context: Context, last: PoseBone, feature: Slider) -> None:
-    if not has_slider(last, feature.name):
-        return
-    with unkeyed_kept(context, [last.id_data]):
-        stop(last.id_data, [path_to_custom(last.name, feature.key)])
-    del last[feature.key]
-    rebuild_mechanisms(context, [last])
-    tag(last)
 
 
 def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
@@ -247,7 +242,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     return _shown
 
 
-class POSE_OT_planar_ik_pick(LimbOperator):
+class POSE_OT_planar_ik_pick(RigOperator):
     """Choose what the selected limbs follow, from a list of bones and objects; with its first entry a control is made
     where the limb is now"""
 
@@ -287,6 +282,7 @@ CLASSES = (
     POSE_OT_planar_ik_stretch_limit,
     POSE_OT_planar_ik_roll_break,
     POSE_OT_planar_ik_foot_roll,
+    POSE_OT_planar_ik_twist,
     POSE_OT_planar_ik_pole_follows,
     POSE_OT_planar_ik_pick,
 )

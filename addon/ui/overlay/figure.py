@@ -21,8 +21,9 @@ Array = NDArray[Any]
 
 SEGMENTS = 16
 """Of the arc of the reach."""
-NEAR_REACH = 0.95
-"""The share of the full reach from which that arc is shown; always while something is dragged."""
+AT_REACH = 1e-3, 1e-4
+"""From how little short of the full reach, in shares of it, that arc is shown, and how much farther off than at rest
+the target is then: straight legs rest at the end of their reach. Always while something is dragged."""
 ARC = pi / 6.0
 """How far it goes to either side of the target."""
 EDGE_ON = 0.2
@@ -71,7 +72,7 @@ def figure(
         strokes.append(Stroke("ghost", np.array([root, *measured.joints[0]])))
     elif np.linalg.norm(measured.tips[0] - target) > 3.0 * MISSED * measured.sizes[0]:
         strokes.append(Stroke("miss", np.array([measured.tips[0], target])))
-    if now.table.is_poled[0]:
+    if now.table.is_poled[0] and now.sliders["pole"][0] > 0.5:
         strokes += _pole(measured, view)
     return [*strokes, *_reach(now, measured, view)]
 
@@ -101,7 +102,10 @@ def _reach(now: LimbsNow, measured: Measured, view: View) -> list[Stroke]:
     farthest = measured.sizes[0] * min(now.table.singles[0].settings.farthest / total, 1.0)
     along, knee = measured.targets[0] - root, measured.joints[0, 0] - root
     distance = float(np.linalg.norm(along))
-    is_shown = view.has_reach or view.is_dragging or distance >= NEAR_REACH * farthest
+    along_rest = sum(size * cos(angle) for size, angle in zip(limb.geometry.lengths, limb.geometry.angles, strict=True))
+    at_rest = measured.sizes[0] * along_rest / total
+    is_at_end = distance >= max((1.0 - AT_REACH[0]) * farthest, (1.0 + AT_REACH[1]) * at_rest)
+    is_shown = view.has_reach or view.is_dragging or is_at_end
     if not is_shown or not distance:
         return []
     normal = np.cross(along, knee)
