@@ -122,8 +122,8 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
 
 def _check_limits(name: str, value: Any, choices: dict[str, Any]) -> None:
     """Refuse a least angle of the knee above the greatest."""
-    wanted = {**choices, name: value}
-    if name in {"min_angle", "max_angle"} and wanted["min_angle"] > wanted["max_angle"]:
+    choices = {**choices, name: value}
+    if name in {"min_angle", "max_angle"} and choices["min_angle"] > choices["max_angle"]:
         raise ValueError("min_angle would be above max_angle: set the other one first")
 
 
