@@ -1,5 +1,4 @@
-"""Fewer keys: both ends, and then wherever the curve through the keys is worst, until the joints are within a
-tolerance.
+"""The fewest keys of a limb for its joints to be within a tolerance.
 
 All channels of a limb share their keys, for an animator moves them together.
 """
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blender.reduction import fewest, hermite
+from ..blender.reduction import Segments, fewest, hermite
 from ..blender.rotation import ARRAYS, to_quaternion
 from ..solver.limb import joints_of
 from .results import ChannelTrack, LimbTrajectory
@@ -40,9 +39,9 @@ def keys_of(trajectory: LimbTrajectory, times: Array, tolerance: float) -> Keys:
     sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
     points = _points(trajectory, values, sizes)
 
-    def errors(which: Array) -> Array:
-        guessed = _points(trajectory, hermite(times, values, slopes, which), sizes)
-        off = [np.linalg.norm(guess - point, axis=1) for guess, point in zip(guessed, points, strict=True)]
+    def errors(rows: Segments) -> Array:
+        guessed = _points(trajectory, hermite(times, values, slopes, rows), sizes)
+        off = [np.linalg.norm(guess - point[rows.at], axis=1) for guess, point in zip(guessed, points, strict=True)]
         return trajectory.size * np.max(off, axis=0)  # type: ignore[no-any-return]
 
     which, error = fewest(errors, count, tolerance)

@@ -14,7 +14,7 @@ from ..blender.types import path_to_bone
 from ..finding.checking import check_editable
 from ..limb.storage import bones_of_limb
 from ..limb.words import Message, Refused, frames_counted, limbs_counted
-from ..poses.over_frames import check_keys
+from ..poses.writing import check_keys
 from ..tasks.status import check_posable
 from .method import is_live_limb, strange_constraints
 

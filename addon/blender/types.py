@@ -70,6 +70,15 @@ def children_of(bone: PoseBone) -> list[PoseBone]:
     return [bones[child.name] for child in bone.bone.children if child.name in bones]
 
 
+def is_hidden(bone: PoseBone) -> bool:
+    """Whether a bone is hidden while its rig is posed, by itself or with all of its collections."""
+    owner: Any = bone if hasattr(bone, "hide") else bone.bone  # the former from 5.0 on
+    collections: Any = bone.bone.collections
+    return bool(owner.hide) or (
+        len(collections) > 0 and not any(collection.is_visible_effectively for collection in collections)
+    )
+
+
 def tag(bone: PoseBone) -> None:
     """Have the rig of a bone evaluated anew. The tag of the object alone costs a fifth less, but has simulations that
     hang on the rig lose what they have cached."""

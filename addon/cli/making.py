@@ -10,13 +10,14 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.types import ArmatureObject, view_layer_of
-from ..finding.branches import existing_at, limb_at, limbs_suggested
+from ..finding.choosing import limbs_of_bones
+from ..finding.clicking import existing_at
 from ..finding.constraints import candidates
 from ..limb.storage import is_converted, limbs_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
 from ..tasks.converting import MOVED, convert
-from .patterns import filled, has_wildcards, is_match, matches_of
+from .patterns import filled, is_match, matches_of
 from .shots import rigs_of, say
 
 BoneName = tuple[Any, str]
@@ -53,29 +54,20 @@ def _limbs_matched(
     """The last bones of the limbs that are there already, and the limbs to be made: last bone, segments and what the
     wildcards stand for, in the last bone's name if that is matched too.
 
-    A name is taken for what it says. Of the bones that a pattern matches, those that are no part of a limb are passed
-    over, and of a character only arms and legs are taken, as where all bones are selected in the window."""
-    matches = {ob.pose.bones[name]: letters for name, letters in matches_of(pattern, ob.pose.bones.keys()).items()}
-    there: dict[PoseBone, None] = {}
-    new: dict[PoseBone, tuple[tuple[int, ...], list[str]]] = {}
-    refused: list[Refused] = []
-    for bone, letters in matches.items():
-        if (existing := existing_at(bone)) is not None:
-            there[existing] = None
-            continue
-        try:
-            last, segments = limb_at(bone, count)
-        except Refused as why:
-            refused.append(why)
-            continue
-        if last not in new or bone == last:
-            new[last] = segments, letters
-    evident = {last for last, _ in limbs_suggested([*matches], count)} if has_wildcards(pattern) else set()
-    if evident:
-        new = {last: limb for last, limb in new.items() if last in evident}
-    if refused and not (new or there):
-        raise refused[0]
-    return [*there], [(last, *limb) for last, limb in new.items()]
+    The bones that a pattern matches are taken as where they are selected in the window, but none is a target: what they
+    are to follow is named."""
+    letters = {ob.pose.bones[name]: letters for name, letters in matches_of(pattern, ob.pose.bones.keys()).items()}
+    existing = {bone: existing_at(bone) for bone in letters}
+    there = [*dict.fromkeys(filter(None, existing.values()))]
+    new = [bone for bone in letters if existing[bone] is None]
+    try:
+        limbs = limbs_of_bones(new, count) if new else {}
+    except Refused:
+        if not there:
+            raise
+        limbs = {}
+    of_limbs = {limb: letters[limb[0] if limb[0] in bones else bones[0]] for limb, bones in limbs.items()}
+    return there, [(*limb, wildcards) for limb, wildcards in of_limbs.items()]
 
 
 def _add(ob: ArmatureObject, requests: list[Request], arguments: Namespace) -> None:

@@ -10,11 +10,6 @@ WILDCARD = re.compile(r"\*|\?|\[!?\]?[^\]]*\]", re.DOTALL)
 """What stands for other letters: ``*``, ``?`` and a set such as ``[LR]``."""
 
 
-def has_wildcards(pattern: str) -> bool:
-    """Whether a pattern may match several names."""
-    return WILDCARD.search(pattern) is not None
-
-
 def is_match(name: str, pattern: str) -> bool:
     """Whether a pattern matches a name, or is it."""
     return name == pattern or fnmatchcase(name, pattern)

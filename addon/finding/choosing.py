@@ -1,28 +1,30 @@
-"""Which limbs *Add* is to make of what is selected, and what they are to follow."""
+"""Which limbs are meant by what is selected, and what they are to follow.
+
+Two to four bones in line are a limb, whatever they are called and however long. One bone is of the arm or leg that it
+is clearly part of, or else the last of two. Where more is selected, the arms and legs among it are meant. What is
+selected besides a single limb is its target and its pole.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 from bpy.types import Context, Object, PoseBone
 from mathutils import Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.types import is_hidden
+from ..limb import names
 from ..limb.follow import matrix_of
-from ..limb.rest_geometry import rest_geometry
-from ..limb.storage import chain_bones, is_control
-from ..limb.tips import foot_of, tip_of
+from ..limb.storage import chain_bones, is_control, is_limb, is_part, limbs_of
+from ..limb.tips import begins_at_tail, tip_of
 from ..limb.words import Message, Refused
-from .branches import Suggestion, is_limb_bone, limb_at, limbs_suggested
+from .branches import Limbs
 from .checking import check
-
-AT_TIP = 0.1
-"""How far from a limb's tip what is meant as its target may begin, as a part of the limb's length."""
-
-
-MOST = 12
-"""So many bones are selected at most where some of them are meant as a limb's target and pole."""
+from .clicking import limb_with
+from .segments import Suggestion, held_by, is_twist, moved, segment_of, up_from
 
 
 class Chosen(NamedTuple):
@@ -33,23 +35,190 @@ class Chosen(NamedTuple):
     skipped: list[tuple[str, Message]]  # the last bones of limbs that are left out, by name, with why
 
 
-def chosen(context: Context, count: int = 0) -> Chosen:
-    """The limbs that are selected, and the targets and poles selected with a single one, in whatever order. Where
-    nothing that is selected looks like a limb, the active bone is taken for the last of one."""
-    active = context.active_pose_bone
-    bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
-    limbs = limbs_suggested(bones, count)
-    if len(limbs) > 1:
-        choices = ((limb, _followed_with(context, limb, bones)) for limb in limbs) if len(bones) <= MOST else ()
-        with_controls = next(((limb, followed) for limb, followed in choices if _are_controls(limb, followed)), None)
-        return Chosen([with_controls[0]], with_controls[1], []) if with_controls else _without_refused(limbs)
-    suggestion = limbs[0] if limbs else limb_at(bones[0], count)
-    followed = _followed_with(context, suggestion, bones)
-    if len(followed) > 2 and not limbs:
-        raise Refused("No arm or leg is among what is selected: click the last bone of a limb")
-    if len(followed) > 2:
-        raise Refused("Besides the limb, select a target and a pole at most")
-    return Chosen([suggestion], followed, [])
+def chosen(context: Context, count: int = 0, ends_at: int = 0) -> Chosen:
+    """The limbs that are selected, and the target and pole that are selected with a single one; raises `Refused`.
+
+    ``count`` says how many bones each is to have, counted from its last one upwards, if it is not 0; ``ends_at``, by
+    how many bones it is to end further down its line, or up.
+    """
+    bones = [*(context.selected_pose_bones or ())]
+    if not bones:
+        raise Refused("Select the bones of a limb, or its last one")
+    limbs, others = _meant(bones, context.active_pose_bone, count)
+    if ends_at:
+        limbs = [moved(limb, ends_at, Limbs(limb[0].id_data).carriers) for limb in limbs]
+    return _without_refused(limbs) if len(limbs) > 1 else Chosen(limbs, _followed(context, limbs[0], others), [])
+
+
+def offered(context: Context) -> list[Suggestion]:
+    """The limbs that *Add* would make of what is selected; none where that is one bone of a rig that has arms and legs,
+    of which it is no part, or of a rig that Rigify generated, which brings IK with it."""
+    bones = [*(context.selected_pose_bones or ())]
+    if not bones or "rig_id" in bones[0].id_data.data:
+        return []
+    arms_and_legs = Limbs(bones[0].id_data)
+    if len(bones) == 1 and arms_and_legs.clear and not arms_and_legs.at(bones[0]):
+        return []
+    try:
+        limbs, _ = _meant(bones, context.active_pose_bone)
+    except Refused:
+        return []
+    return [limb for limb in limbs if not is_limb(limb[0])]
+
+
+def limbs_of_bones(bones: Sequence[PoseBone], count: int = 0) -> dict[Suggestion, list[PoseBone]]:
+    """The limbs that bones of one rig are meant for where none is a target or a pole, each with those of the bones that
+    say so; raises `Refused` where there is none."""
+    groups = _groups(bones, bones[0], count)
+    clear = [group for group in groups if group.limbs and group.is_clear] if len(groups) > 1 else []
+    limbs: dict[Suggestion, list[PoseBone]] = {}
+    for group in clear or groups:
+        for limb in group.limbs:
+            limbs.setdefault(limb, []).extend(group.bones)
+    if not limbs:
+        raise next(group.refusal for group in groups if group.refusal)
+    return limbs
+
+
+# what hangs together
+
+
+MOST = 4
+"""How many bones a line has that is a limb."""
+
+
+class Group(NamedTuple):
+    """Bones that are selected and hang on each other, and the limbs that they are meant for; why there are none."""
+
+    bones: list[PoseBone]
+    limbs: list[Suggestion]
+    refusal: Refused | None
+    is_line: bool  # two to four, each the child of the one before
+    is_clear: bool  # of arms or legs
+    is_jointed: bool  # each begins at the tail of the one before, and a single one at that of its parent
+
+
+def _groups(bones: Sequence[PoseBone], active: PoseBone | None, count: int) -> list[Group]:
+    """Bones by what hangs together."""
+    chosen = dict.fromkeys(bone for bone in bones if not is_part(bone.bone))
+    under: dict[PoseBone, list[PoseBone]] = {}
+    for bone in bones:
+        if bone in chosen and bone.parent in chosen:
+            under.setdefault(bone.parent, []).append(bone)
+    limbs = {ob: Limbs(ob) for ob in dict.fromkeys(bone.id_data for bone in bones)}
+    tops = [bone for bone in bones if bone not in chosen or bone.parent not in chosen]
+    groups = [[*chosen]] if len(tops) > 1 and _is_all({*chosen}) else [_all_under(top, under) for top in tops]
+    return [_group(group, active, count, limbs[group[0].id_data]) for group in groups]
+
+
+def _is_all(bones: set[PoseBone]) -> bool:
+    """Whether these are all bones of a rig that can be selected, as after A."""
+    rigs = {bone.id_data for bone in bones}
+    everything = {bone for ob in rigs for bone in ob.pose.bones if not is_part(bone.bone) and not is_hidden(bone)}
+    return len(rigs) == 1 and everything <= bones
+
+
+def _all_under(top: PoseBone, under: dict[PoseBone, list[PoseBone]]) -> list[PoseBone]:
+    """A bone and all that hang on it, those that hang on others after them."""
+    group = [top]
+    for bone in group:
+        group += under.get(bone, ())
+    return group
+
+
+def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Limbs) -> Group:
+    """The limbs of bones that hang together."""
+    is_straight = len(bones) <= MOST and all(bone.parent == before for before, bone in pairwise(bones))
+    line = _line(bones, limbs) if is_straight else []
+    meant: list[Suggestion] = []
+    refusal = None
+    try:
+        if len(line) > 1:
+            meant = [up_from(line[-1], count, limbs.carriers) if count else _of_line(line)]
+        elif line:
+            meant = [limb_with(line[0], count, limbs)]
+        else:
+            meant = _found(bones, count, limbs) or [limb_with(active if active in bones else bones[0], count, limbs)]
+    except Refused as why:
+        refusal = why
+    is_clear = any(map(limbs.at, line or bones))
+    is_jointed = bool(line) and all(begins_at_tail(bone.bone) for bone in (line[1:] or line))
+    return Group(
+        bones=bones, limbs=meant, refusal=refusal, is_line=len(line) > 1, is_clear=is_clear, is_jointed=is_jointed
+    )
+
+
+def _line(bones: list[PoseBone], limbs: Limbs) -> list[PoseBone]:
+    """A line of bones without the offset groups at its beginning, and without the foot at its end."""
+    while len(bones) > 1 and held_by(bones[0].bone) == bones[1].bone:
+        bones = bones[1:]
+    limb = next(filter(None, map(limbs.at, bones)), None)
+    while len(bones) > 2 and names.says(bones[-1].name, names.AT_END) and not (limb and bones[-1].name in limb.own):
+        bones = bones[:-1]
+        if limb is None:  # nothing says that what is above it is not the limb's
+            break
+    return bones
+
+
+def _of_line(line: list[PoseBone]) -> Suggestion:
+    """The limb that a line of bones is, with twist bones in it or below, and with each other bone as a segment."""
+    segments: list[list[PoseBone]] = []
+    for bone in line:
+        if segments and (is_twist(bone) or held_by(bone.bone) is not None):
+            segments[-1].append(bone)
+        else:
+            segments.append([bone])
+    if len(segments) < 2:
+        return line[-1], (1,) * len(line)
+    rest = segment_of(line[-1])
+    twists = rest[rest.index(line[-1]) + 1 :]
+    return rest[-1], (*map(len, segments[:-1]), len(segments[-1]) + len(twists))
+
+
+def _found(bones: Sequence[PoseBone], count: int, limbs: Limbs) -> list[Suggestion]:
+    """The arms and legs that bones are parts of, each once, of those that have no IK yet."""
+    ob = bones[0].id_data
+    if "rig_id" in ob.data:
+        return []
+    chosen = {bone.name for bone in bones if not is_part(bone.bone)}
+    taken = {bone.name for last in limbs_of(ob) for bone in chain_bones(last)}
+    meant = [limb for limb in limbs.evident if chosen & (limb.own | limb.below) and not taken & limb.own]
+    as_found = [limb.suggestion(count) for limb in meant]
+    return [up_from(last, count, limbs.carriers) for last, _ in as_found] if count > 2 else as_found
+
+
+# several of them, or one with its target and pole
+
+
+def _meant(
+    bones: Sequence[PoseBone], active: PoseBone | None, count: int = 0
+) -> tuple[list[Suggestion], list[PoseBone]]:
+    """The limbs that bones are meant for, and of a single one what else is selected; raises `Refused`."""
+    groups = _groups(bones, active, count)
+    any_clear = any(group.is_clear for group in groups)
+    certain = [
+        group
+        for group in groups
+        if group.limbs and (group.is_clear or (group.is_line and (group.is_jointed or not any_clear)))
+    ]
+
+    def claim(group: Group) -> tuple[bool, ...]:
+        has_active, is_certain = active in group.bones, group in certain
+        return (
+            bool(group.limbs),
+            is_certain and has_active,
+            is_certain and group.is_line,
+            group.is_jointed and has_active,
+            group.is_clear,
+            has_active,
+        )
+
+    main = max(groups, key=claim)
+    if not main.limbs and main.refusal:
+        raise main.refusal
+    if main in certain and len(certain) > 1 and (main.is_clear or len(certain) == len(groups)):
+        return [*dict.fromkeys(limb for group in certain for limb in group.limbs)], []
+    return main.limbs, [bone for group in groups if group is not main for bone in group.bones]
 
 
 def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
@@ -75,14 +244,22 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
     return chosen_limbs
 
 
-def _followed_with(context: Context, limb: Suggestion, bones: Sequence[PoseBone]) -> list[BoneRef]:
+def _followed(context: Context, limb: Suggestion, others: Sequence[PoseBone]) -> list[BoneRef]:
     """What is selected besides a limb, its foot and what carries it, and does not move with it: the nearest to its tip
-    comes first."""
+    comes first. Raises `Refused` where it can't be target and pole."""
     last, segments = limb
-    dependencies, names = Dependencies(), {bone.name for bone in chain_bones(last, segments)}
-    followed: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
-    followed = [ref for ref in followed if not dependencies.moves_with(ref, last.id_data, names)]
+    dependencies, own = Dependencies(), {bone.name for bone in chain_bones(last, segments)}
+    bones = [bone for bone in others if bone not in last.parent_recursive]
+    bones = [bone for bone in bones if not dependencies.moves_with((bone.id_data, bone.name), last.id_data, own)]
+    for bone in bones:
+        other = Limbs(bone.id_data).at(bone)
+        if other and other.is_twin:
+            template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"
+            raise Refused(template, bone=bone.name)
+    followed: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones]
     followed += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
+    if len(followed) > 2:
+        raise Refused("Besides the limb, select a target and a pole at most")
     return sorted(followed, key=lambda ref: _distance_from_tip(context, last, ref))
 
 
@@ -91,27 +268,6 @@ def _distance_from_tip(context: Context, last: PoseBone, followed: BoneRef) -> f
     depsgraph = context.evaluated_depsgraph_get()
     tip = matrix_of(last.id_data, last.name, depsgraph) @ Vector(tip_of(last).tolist())
     return float((matrix_of(followed[0], followed[1], depsgraph).translation - tip).length)
-
-
-def _are_controls(limb: Suggestion, followed: Sequence[BoneRef]) -> bool:
-    """Whether what is selected besides a limb is its target and pole, and not other limbs: it is no part of an arm or a
-    leg, or it rests at the limb's tip, or hangs on what does."""
-    last, segments = limb
-    if not 1 <= len(followed) <= 2:
-        return False
-    tip, size = last.bone.matrix_local @ Vector(tip_of(last).tolist()), sum(rest_geometry(last, segments).lengths)
-    for ob, name in followed:
-        bone: Any = ob.pose.bones.get(name) if name and ob.pose else None
-        if bone is None or not is_limb_bone(bone):
-            continue
-        near = [bone, *bone.parent_recursive] if ob == last.id_data else []
-        if not any(
-            (near_bone.bone.head_local - tip).length <= AT_TIP * size
-            for near_bone in near
-            if near_bone != foot_of(last)
-        ):
-            return False
-    return True
 
 
 def _objects_chosen(context: Context, rig: Object) -> list[Object]:

@@ -10,13 +10,10 @@ from mathutils import Vector
 
 from ..blender.types import ArmatureObject
 from ..limb import names
-from ..limb.tips import is_mechanism
+from ..limb.tips import is_mechanism, length_of
 
 LARGE = 0.12
 """A branch is large if it reaches so far, as a part of how far the whole rig reaches from its root; fingers don't."""
-
-CREDIBLE = 0.2, 3.0
-"""Between what parts of the length of the bone above a bone's own tail tells its length."""
 
 
 class Skeleton:
@@ -41,11 +38,8 @@ class Skeleton:
         ]
 
     def length(self, name: str) -> float:
-        """How long a bone is that nothing hangs on: as its tail says if that is credible, else as the bone above."""
-        bone = self._bones[name]
-        above = (bone.head_local - bone.parent.head_local).length if bone.parent else bone.length
-        least, most = CREDIBLE
-        return bone.length if least * above <= bone.length <= most * above else above
+        """How long a bone is that nothing hangs on."""
+        return length_of(self._bones[name])
 
     def above(self, name: str) -> str:
         """What a bone hangs on; nothing if on none."""

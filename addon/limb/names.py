@@ -27,7 +27,16 @@ LEG = frozenset(
 )
 HANDS = frozenset(("hand", "palm", "fist", "wrist"))
 FEET = HANDS | {"foot", "feet", "ankle", "paw", "hoof", "tarsus", "metatarsus", "claw"}
+AT_END = frozenset(("foot", "feet", "hand", "paw", "hoof", "toe", "toes"))
+"""What is selected along with a limb and left off."""
+
+LEAVES = frozenset(("end", "nub", "leaf"))
+"""What importers call the bones that they put at the tails of last ones."""
+
 TOES = frozenset(("toe", "toes", "ball", "heel", "fingers"))
+PARTS = ARM | LEG | FEET | {"upper", "lower", "up", "low", "fore", "shoulder", "hip"}
+"""What tells one bone of a limb from another."""
+
 BY_JOINT = frozenset(("elbow", "knee"))
 """What bones are called after the joint at which they begin: there, a hip is a thigh and a shoulder an upper arm."""
 
@@ -56,7 +65,8 @@ MOVES_ALL = ("root", "master", "global", "armature")
 NO_HOCK = ARM | {"hand", "clavicle", "hip", "neck", "pelvis", "scapula", "shoulder", "spine", "tail", "finger", "thumb"}
 
 _NUMBER = re.compile(r"[._ -]?\d+$")
-_WHOLE = re.compile("(upper|lower)[._ -]?(arm|leg)|thigh|shin|calf|fore[._ -]?arm", re.I)
+_WHOLE = re.compile("(upper|lower)[._ -]?(arm|leg)|thigh|shin|calf|fore[._ -]?arm")
+"""What only one bone of a limb is called: a second one is a piece of it. ``arm2`` may well bend against ``arm1``."""
 
 
 @lru_cache(10_000)
@@ -65,7 +75,7 @@ def words(name: str) -> frozenset[str]:
     words: set[str] = set()
     for word in _WORD.findall(name.rpartition(":")[2]):
         joined = _JOINED.fullmatch(word.lower())
-        words.update((word.lower(), joined[2]) if joined else (word.lower(),))
+        words.update((word.lower(), joined[1], joined[2]) if joined else (word.lower(),))
     return frozenset(words)
 
 
@@ -80,8 +90,16 @@ def is_trunk(name: str) -> bool:
 
 
 def is_limb_like(name: str) -> bool:
-    """Whether a bone is called as one of an arm or a leg."""
-    return says(name, ARM, LEG)
+    """Whether a bone is called as one of an arm or a leg, and not as the end of one."""
+    return says(name, ARM, LEG) and not says(name, LEAVES)
+
+
+def tell_apart(upper: str, lower: str, foot: str) -> bool:
+    """Whether the names of two bones, and of what is below them, are those of an arm's or a leg's and say which is
+    which: ``thigh`` and ``shin`` do, ``arm1`` and ``arm2`` don't, unless a ``hand`` follows."""
+    parts = [words(name) & PARTS for name in (upper, lower)]
+    is_limb = any(map(is_limb_like, (upper, lower)))
+    return is_limb and (says(foot, FEET) or (all(parts) and parts[0] != parts[1]))
 
 
 def is_other(name: str) -> bool:
@@ -102,8 +120,8 @@ def says_twist(name: str) -> bool:
 def is_piece(name: str, whole: str) -> bool:
     """Whether a bone is called as another piece of a bone: ``thigh.001`` of ``thigh``, ``upperleg02`` of
     ``upperleg01``."""
-    stem, whole = stem_of(name), stem_of(whole)
-    return stem == whole and name != whole and (whole.lower() == whole or bool(_WHOLE.fullmatch(whole)))
+    stem = stem_of(name)
+    return stem == stem_of(whole) and name.lower() != stem and bool(_WHOLE.search(stem))
 
 
 def stem_of(name: str) -> str:

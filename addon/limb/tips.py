@@ -18,6 +18,13 @@ NEAREST = 0.3, 0.1
 """How far from where a bone begins its foot begins at least, as a part of that bone's length; and if there is none."""
 
 
+AT_TAIL = 1e-3
+"""How far from the tail of the bone above a bone begins at most to begin there, as a part of that one's length."""
+
+FAR = 50.0
+"""How many times as long as the bone above, or as short, what an importer left is not to be believed."""
+
+
 def rest_matrix(bone: Bone) -> Matrix:
     """The rest matrix of a bone in its armature."""
     rows: Any = bone.matrix_local
@@ -76,7 +83,7 @@ def tip_of(last: PoseBone, kind: str = "FOOT") -> Matrix:
         return _head_in(last.bone, foot.bone)
     owner: Any = last
     at: Any = owner.get(GROUP, {}).get(AT)
-    return np.array((0.0, _length(last.bone), 0.0)) if at is None else np.array(at[:])
+    return np.array((0.0, length_of(last.bone), 0.0)) if at is None else np.array(at[:])
 
 
 def _head_in(last: Bone, foot: Bone) -> Matrix:
@@ -86,19 +93,23 @@ def _head_in(last: Bone, foot: Bone) -> Matrix:
 
 
 def foot_below(last: Bone) -> Bone | None:
-    """The foot or hand that a limb with this last bone would have: the connected child, else the one with a name for
-    it, else that of the longest branch. A bone that begins where the last one does, or that is of a mechanism, is none,
-    nor is a twist bone beside others."""
+    """The foot or hand that a limb with this last bone would have: the child that begins at its tail, connected or not;
+    where none does, one that goes on elsewhere. Of several, the one with a name for it, else that of the longest
+    branch. A bone that begins where the last one does, or that is of a mechanism, is none, nor is a twist bone beside
+    others."""
     children = [child for child in last.children if not is_mechanism(child)]
-    size = min(last.length, _length(last))
-    continuing = [[child for child in children if _along(last, child) > least * size] for least in NEAREST]
-    children = continuing[0] or continuing[1]
     children = [child for child in children if child.children or not says_twist(child.name)] or children
-    if len(children) < 2:
-        return children[0] if children else None
-    joined = [child for child in children if child.use_connect]
-    named = [child for child in children if says(child.name, FEET)]
-    return max(joined or named or children, key=lambda child: (_count(child), child.length))
+    size = min(last.length, length_of(last))
+    elsewhere = [[child for child in children if _along(last, child) > least * size] for least in NEAREST]
+    going_on = [child for child in children if begins_at_tail(child)] or elsewhere[0] or elsewhere[1]
+    named = [child for child in going_on if says(child.name, FEET)]
+    return max(named or going_on, key=lambda child: (_count(child), child.length), default=None)
+
+
+def begins_at_tail(bone: Bone) -> bool:
+    """Whether a bone begins at the tail of the one above, connected or not."""
+    above = bone.parent
+    return above is not None and (bone.head_local - above.tail_local).length <= AT_TAIL * above.length
 
 
 def _count(bone: Bone) -> int:
@@ -115,8 +126,9 @@ def is_mechanism(bone: Bone) -> bool:
     return MADE_FOR_LIMB in bone or says(bone.name, MECHANISM)  # type: ignore[operator]
 
 
-def _length(bone: Bone) -> float:
-    """How long a bone is; of armatures that are scaled, importers leave tails a hundred times too near or too far: as
-    long as the bone above, then."""
-    above = (bone.head_local - bone.parent.head_local).length if bone.parent else 0.0
-    return bone.length if 0.05 * above < bone.length < 20.0 * above or above < 1e-6 * bone.length else above
+def length_of(bone: Bone) -> float:
+    """How long a bone is that none goes on from: as its tail says where it begins at one. Of armatures that are scaled,
+    importers leave tails a hundred times too near or too far: as long as the bone above, then."""
+    above = _along(bone.parent, bone) if bone.parent else 0.0
+    is_credible = begins_at_tail(bone) or above / FAR < bone.length < above * FAR or above < 1e-6 * bone.length
+    return bone.length if is_credible else above

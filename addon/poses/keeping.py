@@ -1,20 +1,15 @@
-"""Keeping what is animated: the keys that let IK show over frames what the bones' own keys showed."""
+"""Which frames are animated: where keys move bones, or what carries them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import ceil, floor
 
-from bpy.types import Context, PoseBone
+from bpy.types import PoseBone
 
 from ..blender.animation import keyed_range
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import split_path
-from ..limb.words import Message
-from .keyed_parts import part_of_ik
-from .matching import Matched, match, stances_by_fk
-from .over_frames import fit_over_frames
-from .reading import Progress
 
 
 def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
@@ -35,22 +30,3 @@ def frames_of(carriers: Iterable[BoneRef]) -> list[int]:
     ranges = [keyed_range(ob, lambda path, names=of_ob: split_path(path)[0] in names) for ob, of_ob in names.items()]  # type: ignore[misc]
     ends = [range_ for range_ in ranges if range_]
     return [*range(floor(min(first for first, _ in ends)), ceil(max(last for _, last in ends)) + 1)] if ends else []
-
-
-def fit_ik_to_fk(
-    context: Context,
-    lasts: Sequence[PoseBone],
-    frames: Sequence[float],
-    tolerance: float,
-    progress: Progress | None = None,
-    stays: bool = False,
-) -> list[Message]:
-    """Give what limbs follow, flip, swivel and ankle keys, so that IK shows the bones' own pose in each of these
-    frames: see `fit_over_frames`. Returns warnings."""
-    names = [(last.id_data, last.name) for last in lasts]
-
-    def step(_: int) -> Matched:
-        now = [ob.pose.bones[name] for ob, name in names]
-        return match(context, now, stances_by_fk(context, now))
-
-    return fit_over_frames(context, frames, [part_of_ik(last) for last in lasts], step, tolerance, progress, stays)

@@ -1,37 +1,45 @@
-"""In one frame: how limbs stand, and what they have to follow to stand so by IK."""
+"""How limbs stand in frames, and what they have to follow and be set to for IK to show that: all frames at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import cos, hypot, remainder, sin, sqrt, tau
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, PoseBone
-from mathutils import Quaternion, Vector
+from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.changes import Change
 from ..blender.types import ArmatureObject
 from ..limb.follow import follow_of
-from ..limb.foot_roll import has_roll, move_of_control
-from ..limb.moving import Move, check_movable, check_undriven, move
+from ..limb.foot_roll import goal_of
+from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
-from ..limb.settings import SLIDER
+from ..limb.rest_geometry import squared
 from ..limb.sides import outwards
-from ..limb.solving import LimbsNow, carry_of, limbs_now, solve
-from ..limb.storage import bones_of_limb, by_rig, has_slider, limbs_of, read_slider, write_slider
-from ..limb.table import Limb, joints_in
-from ..limb.tips import foot_of
-from ..limb.transforms import own_location
+from ..limb.solving import solve
+from ..limb.storage import bones_of_limb, has_slider, limbs_of
+from ..limb.table import joints_in
+from ..limb.tips import foot_of, rest_matrix
+from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..limb.words import MOVED, Message, Refused
 from ..rigging import feet
-from ..rigging.rolling import turn_toes
+from ..solver.ankles import within_half_turn
 from ..solver.limb import joints_of, line_to, roll_to
-from ..solver.matrices import applied, inverted_all
-from ..solver.ops import FLOATS
+from ..solver.matrices import applied, inverted, inverted_all
+from ..solver.ops import ARRAYS
 from ..solver.rotation import conjugate, rotate
-from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, inverse_fit, rank, turns_now
+from .fitting import PAST_STRAIGHT
+from .inverse import EXACT, angle_of, inverse_fit, posture_of_rows
+from .reading import (
+    Channel,
+    LimbsRead,
+    Recording,
+    channel_of,
+    limbs_read,
+    matrices_of,
+    own_turns_of,
+    poses_of,
+    worlds_of,
+)
 
 Array = NDArray[Any]
 
@@ -44,242 +52,195 @@ SHOWN = 1e-3
 STILL = 1e-5
 """How much of a swivel, in radians, is none: what is less is left as it was."""
 
-
-class Stance(NamedTuple):
-    """How one limb stands in one frame."""
-
-    turns: Array  # (segments, 4), w first: the rotations that its bones need by their own channels to show that
-    stretch: float  # how many times as long as at rest they are
-    carry: Array  # (4, 4): takes the limb from its rest pose in the armature to where it hangs in the world
-    foot: Quaternion | None  # how its foot is turned in the world, if that follows the target
+LimbName = tuple[ArmatureObject, str]
+"""A limb, by its rig and the name of its last bone."""
 
 
-Stances = dict[tuple[ArmatureObject, str], Stance]
-"""How several limbs stand, by rig and name of the last bone."""
+class LimbPoses(NamedTuple):
+    """How one limb stands in f frames."""
+
+    turns: Array  # (f, segments, 4), w first: the rotations that its bones need by their own channels to show that
+    stretch: Array  # (f): how many times as long as at rest they are
+    carry: Array  # (f, 4, 4): takes the limb from its rest pose in the armature to where it hangs in the world
+    foot: Array | None  # (f, 4): how its foot is turned in the world, if that follows the target
 
 
-class Matched(NamedTuple):
-    """The properties that were changed to show a pose in another way, as they were before, and what to tell the
-    person."""
-
-    changes: list[Change]
-    warnings: list[Message]
-
-
-def stances_by_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
-    """How limbs stand by their own channels in this frame. Raises `Refused` where IK can't show that."""
-    for last in lasts:
-        _check_own(last)
-    with feet.at_influence(context, lasts, 0.0):
-        return _stances_now(context, lasts)
-
-
-def stances_shown(context: Context, lasts: Sequence[PoseBone], segments: Sequence[tuple[int, ...]]) -> Stances:
-    """How bones that are no limbs yet, with these segments, stand in this frame, whatever poses them."""
-    stances: Stances = {}
-    for last, own_segments in zip(lasts, segments, strict=True):
-        evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
-        turns = np.array(turns_now(evaluated, last, own_segments), float)
-        first = bones_of_limb(evaluated.pose.bones[last.name], own_segments)[0]
-        stances[last.id_data, last.name] = Stance(turns, 1.0, _world(evaluated) @ carry_of(first), None)
-    return stances
-
-
-def _stances_now(context: Context, lasts: Sequence[PoseBone]) -> Stances:
-    """How limbs stand by their own channels, with feet as they are evaluated now."""
-    stances: Stances = {}
-    depsgraph = context.evaluated_depsgraph_get()
-    for ob, limbs in by_rig(lasts).items():
-        evaluated: Any = ob.evaluated_get(depsgraph)
-        own = limbs_now(ob, limbs, depsgraph).own
-        for row, last in enumerate(limbs):
-            bones, foot = bones_of_limb(last), foot_of(last) if feet.foot_follows(last) else None
-            stances[ob, last.name] = Stance(
-                turns=own[row, : len(bones)],
-                stretch=float(bones[0].scale[1]) if has_slider(last, "stretch") else 1.0,
-                carry=_world(evaluated) @ carry_of(evaluated.pose.bones[bones[0].name]),
-                foot=feet.turn_of(context, ob, foot.name) if foot else None,
+def poses_by_fk(recording: Recording) -> dict[LimbName, LimbPoses]:
+    """How limbs stand by their own channels. Raises `Refused` where IK can't show that."""
+    poses: dict[LimbName, LimbPoses] = {}
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)
+        for row, last in enumerate(rig.lasts):
+            _check_own(recording, last)
+            limb, foot = rig.table.limbs[row], foot_of(last) if feet.foot_follows(last) else None
+            poses[rig.object, last.name] = LimbPoses(
+                turns=limbs.own[:, row, : len(limb.bones)],
+                stretch=limbs.own_length[:, row],
+                carry=limbs.frames[:, row] @ inverted(limb.geometry.frame),
+                foot=world_turns(matrices_of(recording, (rig.object, foot.name))) if foot else None,
             )
-    return stances
+    return poses
 
 
-def _world(evaluated: Any) -> Array:
-    return np.array(evaluated.matrix_world, float)
+def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
+    """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
+    and the location of the first, have been read."""
+    ob, bones = last.id_data, bones_of_limb(last, segments)
+    turns = []
+    for bone in bones:
+        above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+        turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
+    first = bones[0].bone
+    above = poses_of(recording, ob, first.parent.name) if first.parent else None
+    location = np.zeros((recording.frames, 3))
+    if not (first.use_connect and first.parent):
+        location = recording.channels[Channel.of_bone(ob, first.name, "location")]
+    put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
+    carry = np.array(put) @ inverted(squared(rest_matrix(first)))
+    return LimbPoses(np.stack(turns, axis=1), np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
 
 
-def _check_own(last: PoseBone) -> None:
+def world_turns(matrices: Array) -> Array:
+    """How matrices ``(..., 4, 4)`` turn, as quaternions ``(..., 4)``, w first."""
+    return turns_of(rigid(matrices)[0])
+
+
+def _check_own(recording: Recording, last: PoseBone) -> None:
     """Refuse a limb that IK can't show: its lower bones are moved, or one is scaled but for a stretch of the first."""
     for k, bone in enumerate(bones_of_limb(last)):
-        is_scaled = max(abs(number - 1.0) for number in bone.scale[:]) > NEAR
-        if k and float(np.linalg.norm(own_location(bone))) > NEAR * bone.length:
+        location, scale = (channel_of(recording, last.id_data, bone.name, name) for name in ("location", "scale"))
+        moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
+        is_scaled = bool((np.abs(scale - 1.0) > NEAR).any())
+        if k and moved > NEAR * bone.length:
             raise Refused(MOVED, bone=bone.name)
         if is_scaled and not (k == 0 and has_slider(last, "stretch")):
             raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)
 
 
-def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_controls: bool = True) -> Matched:
-    """Have limbs stand so by IK in this frame, without keys: by targets and poles (unless they stay where they are),
-    flip, swivel and ankle. Raises `Refused` for what can't be seen where it has to be."""
-    rotations = _turns_of_targets(context, lasts, stances) if moves_controls else {}
-    plans: list[LimbMatch] = []
-    for ob, limbs in by_rig(lasts).items():
-        now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
-        plans += [
-            _match_of(Aim(now, row, last, stances[ob, last.name], moves_controls)) for row, last in enumerate(limbs)
-        ]
-    for plan in plans:
-        changed = [name for name, value in plan.sliders.items() if read_slider(plan.last, name) != value]
-        check_undriven(plan.last, *changed)
-    changes = [_set(plan.last, name, value) for plan in plans for name, value in plan.sliders.items()]
-    moves = [move_ for plan in plans for move_ in plan.moves]
-    moves = [move_._replace(rotation=rotations.get((move_.object, move_.bone))) for move_ in moves]
-    rolled: dict[Any, PoseBone] = {follow_of(last)[:2]: last for last in lasts if has_roll(last)}
-    depsgraph = context.evaluated_depsgraph_get()
-    for i, move_ in enumerate(moves):
-        if (move_.object, move_.bone) in rolled:
-            moves[i] = move_of_control(rolled[move_.object, move_.bone], move_, depsgraph)
-    changes += move(context, moves)
-    changes += turn_toes(context, lasts) if moves_controls else ()
-    warnings = [warning for plan in plans for warning in plan.warnings]
-    return Matched(changes, [*warnings, *_warnings_of_misses(context, lasts, stances)])
-
-
-def _set(last: Any, name: str, value: Any) -> Change:
-    """Set a slider. Returns what it was."""
-    change = Change.of_property(last.id_data, last.name, f'["{SLIDER[name].key}"]')
-    write_slider(last, name, value)
-    return change
-
-
-def _warnings_of_misses(context: Context, lasts: Sequence[PoseBone], stances: Stances) -> list[Message]:
-    """Warnings of limbs that do not stand as they were to: knee limits, softness with stretch, or a plane keep them
-    from it."""
-    warnings = []
-    for ob, limbs in by_rig(lasts).items():
-        now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
-        solution = solve(now.table, now.target, now.pole, now.sliders, None)
-        joints = applied(now.frames[:, None], joints_in(now.table, solution.turns, solution.stretch))
-        for row, last in enumerate(limbs):
-            limb, stance = now.table.limbs[row], stances[ob, last.name]
-            turns: Any = tuple(map(tuple, stance.turns))
-            expected = np.array(joints_of(turns, now.table.singles[row].reference, stance.stretch), float)
-            frame = stance.carry @ limb.geometry.frame
-            off = np.linalg.norm(applied(frame[None], expected) - joints[row, : len(expected)], axis=-1).max()
-            if not off <= SHOWN * sum(limb.geometry.lengths) * np.linalg.norm(frame[:3, 1]):
-                warnings.append(Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name))
-    return warnings
-
-
-def _turns_of_targets(context: Context, lasts: Sequence[PoseBone], stances: Stances) -> dict[Any, Quaternion]:
-    """How targets are to be turned in the world for the feet that turn with them to stand so, by object and bone."""
-    foot_turns = {last: stances[last.id_data, last.name].foot for last in lasts}
-    footed = [last for last in lasts if foot_turns[last] is not None and feet.foot_follows(last)]
-    turns: dict[Any, Quaternion] = {}
-    if footed:
-        with feet.at_influence(context, footed, 1.0):
-            for last in footed:
-                turns[follow_of(last)[:2]] = foot_turns[last] @ feet.off_target(context, last).inverted()  # type: ignore[operator]
-    return turns
-
-
-class LimbMatch(NamedTuple):
-    """What has one limb stand so: its sliders by name, as they are to be; where its target and its pole are to be seen;
+class Shown(NamedTuple):
+    """What has one limb show poses by IK in f frames: its sliders by name (f), as they are to be; where in the world
+    its target and its pole are to be seen (f, 3), not a number where the pole is to stay; how its foot is to be turned;
     and what to tell the person."""
 
     last: PoseBone
-    sliders: dict[str, Any]
-    moves: list[Move]
+    sliders: dict[str, Array]
+    target: Array
+    pole: Array | None
+    foot: Array | None
+    sizes: Array  # (f): the limb's length in the world
     warnings: list[Message]
 
 
-class Aim(NamedTuple):
-    """A limb that is to stand so: what is evaluated ``now``, of which it is a ``row``. Target and pole are to be moved
-    only if ``moves_controls``."""
+def shown_in_ik(recording: Recording, poses: dict[LimbName, LimbPoses], moves_controls: bool = True) -> list[Shown]:
+    """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel and ankle.
+    Raises `Refused`."""
+    shown = []
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)
+        for row, last in enumerate(rig.lasts):
+            aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls)
+            shown.append(_shown_of(aim))
+    return shown
 
-    now: LimbsNow
+
+class Aim(NamedTuple):
+    """A limb that is to stand so: what was read, of which it is a ``row``. Target and pole are to be moved only if
+    ``moves_controls``."""
+
+    limbs: LimbsRead
     row: int
     last: PoseBone
-    stance: Stance
+    poses: LimbPoses
     moves_controls: bool
 
     @property
-    def limb(self) -> Limb:
+    def limb(self) -> Any:
         """What of the limb does not change."""
-        return self.now.table.limbs[self.row]
+        return self.limbs.rig.table.limbs[self.row]
 
     @property
-    def frame(self) -> Array:
-        """The limb's frame G in the world (4, 4)."""
-        frame: Array = self.stance.carry @ self.limb.geometry.frame
-        return frame
+    def frames(self) -> Array:
+        """The limb's frame G in the world (f, 4, 4)."""
+        frames: Array = self.poses.carry @ self.limb.geometry.frame
+        return frames
 
     @property
     def size(self) -> float:
         """The limb's length in G."""
-        return sum(self.limb.geometry.lengths)
+        return float(sum(self.limb.geometry.lengths))
 
-    def slider(self, name: str) -> float:
-        """A slider of the limb now."""
-        return float(self.now.sliders[name][self.row])
-
-    def move_to(self, followed: tuple[Any, str], place: Any) -> Move:
-        """What has target or pole seen at a place of G."""
-        frame, (ob, bone) = self.frame, followed
-        return Move(ob, bone, Vector((frame @ [*place, 1.0])[:3]), size=self.size * float(np.linalg.norm(frame[:3, 1])))
+    def slider(self, name: str) -> Array:
+        """A slider of the limb (f)."""
+        return self.limbs.sliders[name][:, self.row]
 
 
-def _match_of(aim: Aim) -> LimbMatch:
-    """What has a limb stand as its stance says. Raises `Refused`; nothing is changed."""
-    limb, flip = aim.limb, aim.slider("flip") > 0.5
-    turns: Any = tuple(map(tuple, aim.stance.turns))
-    joints = joints_of(turns, aim.now.table.singles[aim.row].reference)
-    posture, tip = Posture(turns, joints, None), joints[-1]
+def _shown_of(aim: Aim) -> Shown:
+    limb, last = aim.limb, aim.last
+    flip = aim.slider("flip") > 0.5
+    turns = aim.poses.turns
+    posture = posture_of_rows(turns, _joints(aim))
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
-    inverses = [inverse_fit(limb.geometry, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
-    inverse = inverses[0] if inverses[0].error <= EXACT else min(inverses, key=rank)
-    if plane == "HINGE" and aim.moves_controls and abs(tip[2]) > NEAR * aim.size:
-        raise Refused(
-            "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=aim.last.name
-        )
+    side = np.where(flip, -1.0, 1.0)
+    inverse = inverse_fit(limb.geometry, posture, plane, (side, -side), EXACT)
+    tip = np.stack(posture.tip, axis=-1)
+    if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
+        raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
     warnings = []
-    if inverse.error > 1.0 and inverse.off <= SHOWN:
-        warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=aim.last.name))
-    factor = _target_factor(aim, tip)
-    target = tuple(factor * number for number in tip)
-    sliders: dict[str, Any] = {"flip": inverse.side < 0.0}
-    if has_slider(aim.last, "ankle"):
+    if ((inverse.error > 1.0) & (inverse.off <= SHOWN)).any():
+        warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
+    target = _target_factor(aim, tip)[:, None] * tip
+    sliders = {"flip": inverse.side < 0.0}
+    if has_slider(last, "ankle"):
         sliders["ankle"] = inverse.ankle
-    moves = [aim.move_to(follow_of(aim.last).pairs[0], target)] if aim.moves_controls else []
-    swivel, pole_place = _roll_by(aim, inverse.swivel, target) if plane == "FREE" else (None, None)
+    swivel, pole = _swivelled(aim, inverse.swivel, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
-    if pole_place is not None:
-        moves.append(aim.move_to(follow_of(aim.last).pairs[1], pole_place))
-    return LimbMatch(aim.last, sliders, moves, warnings)
+    frames = aim.frames
+    return Shown(
+        last=last,
+        sliders=sliders,
+        target=applied(frames, target),
+        pole=None if pole is None else applied(frames, pole),
+        foot=aim.poses.foot,
+        sizes=aim.size * np.linalg.norm(frames[:, :3, 1], axis=1),
+        warnings=warnings,
+    )
 
 
-def _roll_by(aim: Aim, roll: float, target: Any) -> tuple[float | None, Any]:
-    """What turns the knee by ``roll`` about the line to the target: the swivel that the slider is to have, or the place
-    in G that the pole is to have where that can be moved; each None where it is to stay."""
-    now, row, sign = aim.now, aim.row, outwards(aim.last.name)
-    swivel, size, length = sign * aim.slider("swivel"), aim.size, float(np.linalg.norm(target))
-    line = line_to(target, length, FLOATS)
-    by_pole = 0.0
-    if now.table.is_poled[row] and aim.slider("pole") > 0.5:
-        in_world = applied(now.frames[row][None], now.pole[row][None])
-        pole: Any = tuple(map(float, applied(inverted_all(aim.frame[None]), in_world)[0]))
-        by_pole = angle_of(roll_to(line, pole, FLOATS))
-        if abs(remainder(roll - swivel - by_pole, tau)) <= STILL:
-            stays = aim.moves_controls and pole_goes_along(aim.last) and is_pole_movable(aim.last)
-            return None, pole if stays else None
+def _joints(aim: Aim, stretch: Any = 1.0) -> Array:
+    """Where the poses have knees and tip in G, (f, segments, 3)."""
+    turns: Any = [tuple(aim.poses.turns[:, k].T) for k in range(aim.poses.turns.shape[1])]
+    joints = joints_of(turns, aim.limbs.rig.table.singles[aim.row].reference, stretch)
+    return np.stack([np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints], axis=1)
+
+
+def _swivelled(aim: Aim, roll: Array, target: Array) -> tuple[Array, Array | None]:
+    """What turns the knee by ``roll`` about the line to the target: the swivels that the slider is to have, and the
+    places in G that the pole is to have where that can be moved, not a number where it is to stay."""
+    limbs, row, sign = aim.limbs, aim.row, outwards(aim.last.name)
+    before = aim.slider("swivel")
+    swivel, length = sign * before, np.linalg.norm(target, axis=1)
+    line: Any = line_to(tuple(target.T), length, ARRAYS)
+    is_poled = limbs.rig.table.is_poled[row] & (aim.slider("pole") > 0.5)
+    by_pole = np.zeros(len(roll))
+    place = None
+    is_moved = np.zeros(len(roll), bool)
+    if is_poled.any():
+        pole: Any = tuple(applied(inverted_all(aim.frames), limbs.pole[:, row]).T)
+        by_pole = np.where(is_poled, angle_of(roll_to(line, pole, ARRAYS)), 0.0)
+        is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > STILL
         if aim.moves_controls and is_pole_movable(aim.last):
+            is_moved = is_poled & is_off
             x, y, z = rotate(conjugate(line), pole)
-            away, angle = hypot(x, z), roll - swivel
-            away = away if away > 0.1 * size else size
-            along = y if abs(y) < 10.0 * size else 0.5 * length
-            return None, rotate(line, (-away * cos(angle), along, away * sin(angle)))
-    lacking = remainder(roll - by_pole - swivel, tau)
-    return (sign * (swivel + lacking) if abs(lacking) > STILL else None), None
+            away, angle = np.hypot(x, z), roll - swivel
+            away = np.where(away > 0.1 * aim.size, away, aim.size)
+            along = np.where(np.abs(y) < 10.0 * aim.size, y, 0.5 * length)
+            place = np.stack(rotate(line, (-away * np.cos(angle), along, away * np.sin(angle))), axis=-1)
+            goes_along = pole_goes_along(aim.last)
+            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if goes_along else np.nan
+    lacking = within_half_turn(roll - by_pole - swivel)
+    is_turned = ~is_moved & (np.abs(lacking) > STILL)
+    return np.where(is_turned, sign * (swivel + lacking), before), place
 
 
 def is_pole_movable(last: PoseBone) -> bool:
@@ -297,25 +258,84 @@ def is_pole_movable(last: PoseBone) -> bool:
     return True
 
 
-def _target_factor(aim: Aim, tip: Any) -> float:
+def _target_factor(aim: Aim, tip: Array) -> Array:
     """How many times as far from the root as the tip of the limb at its rest lengths, which is at ``tip`` in G, its
-    target has to be: with softness, for the tip to stay there (`extend_shaped` backwards), and with stretch, for the
-    bones to be as many times as long as the stance has them."""
-    _, reference, settings = aim.now.table.singles[aim.row]
-    length, total = sqrt(sum(number * number for number in tip)), reference.bones.total
-    nearest = max(settings.nearest, reference.bones.nearest if reference.groups is None else 0.0)
-    farthest = min(settings.farthest, total)
-    softness, slack = aim.slider("softness") * total, NEAR * total
-    stretch, share, factor = aim.stance.stretch, aim.slider("stretch"), 1.0
-    to_farthest = max(farthest - length, 0.0)
-    if not nearest - slack <= length <= farthest + slack:
-        factor = 1.0  # the knee's limits keep it from there
-    elif share > 0.0:
-        factor = 1.0 + max(stretch - 1.0, 0.0) / share
-    elif to_farthest < softness and length > 0.0:
-        factor = (farthest + softness - sqrt(4.0 * softness * to_farthest)) / length
-    if abs(stretch - 1.0) > NEAR and not (share > 0.0 and stretch > 1.0 and to_farthest <= max(softness, slack)):
+    target has to be (f): see `factor_past`. Raises `Refused` where the bones are longer than IK makes them."""
+    stretch, share = aim.poses.stretch, aim.slider("stretch")
+    factor, to_farthest, softness = factor_past(aim.limbs, aim.row, tip, stretch)
+    total = aim.limbs.rig.table.singles[aim.row].reference.bones.total
+    is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, NEAR * total))
+    if ((np.abs(stretch - 1.0) > NEAR) & ~is_stretched).any():
         raise Refused(
             "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=aim.last.name
         )
-    return max(factor, 1.0 + PAST_STRAIGHT) if length > total * (1.0 - PAST_STRAIGHT) else factor
+    return factor
+
+
+def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> tuple[Array, Array, Array]:
+    """How many times as far from the root as a place in G (f, 3) the target of a limb has to be, for its tip to be at
+    the place: with softness, `extend_shaped` backwards; and with stretch, for the bones to be ``stretch`` times as
+    long. With it, how far the place is from where the limb is straight, and how wide softness is."""
+    _, reference, settings = limbs.rig.table.singles[row]
+    length, total = np.linalg.norm(tip, axis=1), reference.bones.total
+    nearest = max(settings.nearest, reference.bones.nearest if reference.groups is None else 0.0)
+    farthest = min(settings.farthest, total)
+    softness, slack = limbs.sliders["softness"][:, row] * total, NEAR * total
+    share = limbs.sliders["stretch"][:, row]
+    to_farthest = np.maximum(farthest - length, 0.0)
+    is_limited = ~((nearest - slack <= length) & (length <= farthest + slack))  # the knee's limits keep it from there
+    by_stretch = 1.0 + np.maximum(stretch - 1.0, 0.0) / np.where(share > 0.0, share, 1.0)
+    away = farthest + softness - np.sqrt(4.0 * softness * to_farthest)
+    by_softness = np.where((to_farthest < softness) & (length > 0.0), away / np.where(length > 0.0, length, 1.0), 1.0)
+    factor = np.where(is_limited, 1.0, np.where(share > 0.0, by_stretch, by_softness))
+    is_straight = length > total * (1.0 - PAST_STRAIGHT)
+    return np.where(is_straight, np.maximum(factor, 1.0 + PAST_STRAIGHT), factor), to_farthest, softness
+
+
+def warnings_of_misses(recording: Recording, poses: dict[LimbName, LimbPoses], sliders: Any) -> list[Message]:
+    """Warnings of limbs that do not stand as they were to, as the solver has them with what was read and these
+    ``sliders`` by limb and name: knee limits, softness with stretch, or a plane keep them from it."""
+    warnings = []
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)
+        now = {name: rows.copy() for name, rows in limbs.sliders.items()}
+        now["influence"][:] = 1.0
+        for row, last in enumerate(rig.lasts):
+            for name, values in sliders[rig.object, last.name].items():
+                now[name][:, row] = values
+        joints = solved_joints(limbs, now)
+        for row, last in enumerate(rig.lasts):
+            aim = Aim(limbs, row, last, poses[rig.object, last.name], False)
+            expected, frames = _joints(aim, aim.poses.stretch), aim.frames
+            places = applied(frames[:, None], expected)
+            off = np.linalg.norm(places - joints[:, row, : expected.shape[1]], axis=-1).max(axis=1)
+            if not (off <= SHOWN * aim.size * np.linalg.norm(frames[:, :3, 1], axis=1)).all():
+                warnings.append(Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name))
+    return warnings
+
+
+def solved_joints(limbs: LimbsRead, sliders: dict[str, Array]) -> Array:
+    """Where the solver has knees and tips of limbs in the world, (f, n, segments, 3)."""
+    table, into = limbs.rig.table, inverted_all(limbs.frames)
+    solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
+    return applied(limbs.frames[:, :, None], joints_in(table, solution.turns, solution.stretch))
+
+
+def offset_turn(last: PoseBone) -> Array:
+    """How the foot of a limb that follows is turned off what it follows, (4), w first."""
+    foot: Any = foot_of(last)
+    return np.array(feet.offset_of(foot).to_quaternion(), float)
+
+
+def goal_ref(last: PoseBone) -> tuple[Any, str]:
+    """What the solver has a limb follow: its target, or what rolls with it."""
+    return goal_of(last).pairs[0]
+
+
+def own_foot_turns(recording: Recording, last: PoseBone, bone: PoseBone) -> tuple[Array, Array]:
+    """How a bone is turned by its own channels, and by how much it would have to be to be as it is evaluated: (f, 4)
+    each, w first."""
+    ob: Any = last.id_data
+    above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+    shown = turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0])
+    return own_turns_of(recording, ob, bone.name), shown

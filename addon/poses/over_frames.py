@@ -1,142 +1,261 @@
-"""The one fit over frames: from how limbs stood in some frames to the keys that show it in another way.
-
-In each frame all that may be set is sampled, changed there or not; what changed in any frame gets keys over all of
-them: in each, or in as few as keep the joints within a tolerance."""
+"""From how limbs stand in some frames to the settings and keys that show it in another way: read once, compute all
+frames at once, write, and look once at what was written. This frame alone goes the same way, without keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context
+from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.action_writer import ActionWriter
-from ..blender.animation import set_at, value_at
-from ..blender.stepping import stepping, times_of
-from ..blender.types import scene_of
+from ..blender.animation import is_animated
+from ..blender.changes import Change
+from ..blender.rotation import ARRAYS, rotation_channel, to_channels
+from ..limb.follow import follow_of
+from ..limb.foot_roll import flat_toes
+from ..limb.moving import check_undriven
+from ..limb.rest_geometry import rest_geometry_of
+from ..limb.solving import scaled_bones, scales_of, solve
+from ..limb.tips import foot_of
 from ..limb.words import Message, Refused
-from .matching import Matched
-from .reading import Channel, Progress
-from .thinning import Thinned, thinned
+from ..rigging import feet
+from ..solver.matrices import applied, inverted_all
+from ..solver.rotation import conjugate, multiply
+from .inverse import angle_between
+from .matching import (
+    LimbName,
+    LimbPoses,
+    Shown,
+    factor_past,
+    goal_ref,
+    offset_turn,
+    own_foot_turns,
+    poses_by_fk,
+    shown_in_ik,
+    warnings_of_misses,
+    world_turns,
+)
+from .parts import part_of_fk, part_of_foot, part_of_ik, slider_channel, turn_channel
+from .placing import Placing, place, refs_of_control, without_jumps
+from .reading import Channel, LimbsRead, Recording, Values, limbs_read, matrices_of, read_again, record
+from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
 
-UNCHANGED = 1e-6
-"""How far a number may be from what it was, as a part of it or of 1, and still count as that."""
+
+class Matched(NamedTuple):
+    """The properties that were changed to show a pose in another way, as they were before, and what to tell the
+    person."""
+
+    changes: list[Change]
+    warnings: list[Message]
 
 
-class Part(NamedTuple):
-    """What of a limb may get keys, all in the same frames. ``record`` is called in each frame once that is set; then
-    ``points`` gives from the values of channels over the frames (frames, numbers) where the limb's joints are, each
-    (frames, 3), in lengths of the limb."""
-
-    channels: Sequence[Channel]
-    record: Callable[[], None]
-    points: Callable[[dict[Channel, Array]], list[Array]]
-
-
-def fit_over_frames(
-    context: Context,
-    frames: Sequence[float],
-    parts: Sequence[Part],
-    step: Callable[[int], Matched],
-    tolerance: float = 0.0,
-    progress: Progress | None = None,
-    stays: bool = False,
-    keeps_others: bool = False,
-) -> list[Message]:
-    """Call ``step`` in each of these frames, with its index, and key in all of them the channels that it changed in
-    any. Then this frame shows what the keys say, or ``stays`` as it is. ``tolerance`` is how far joints may be off for
-    the sake of fewer keys, in lengths of their limb. With ``keeps_others``, frames before and after these, which follow
-    each other, stay as they are. Returns warnings. Raises `Refused`, and then nothing has changed."""
+def show_in_ik(
+    task: Task, lasts: Sequence[PoseBone], poses: dict[LimbName, LimbPoses] | None = None, moves_controls: bool = True
+) -> Matched:
+    """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
+    stay where they are), flip, swivel and ankle. Two passes, one where controls stay. Raises `Refused` for what can't
+    be seen where it has to be."""
+    parts = [part_of_ik(last, moves_controls) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    for ob in dict.fromkeys(channel.object for channel in channels):
-        check_keys(ob)
-    values, warnings = _sampled(context, frames, channels, parts, step, progress)
-    times = times_of(scene_of(context), frames)
-    writers: dict[Any, ActionWriter] = {}
-    channels_written: set[Channel] = set()
-    for keyed_part in parts:
-        of_part = {
-            channel: values[channel]
-            for channel in keyed_part.channels
-            if channel in values and channel not in channels_written
-        }
-        if of_part:
-            thin = thinned(of_part, times, keyed_part.points, tolerance)
-            for channel, rows in of_part.items():
-                writer = writers.get(channel.object)
-                if writer is None:
-                    writer = writers[channel.object] = ActionWriter(context, channel.object)
-                _write(writer, channel, times, rows, thin, keeps_others)
-            channels_written.update(of_part)
-    for writer in writers.values():
-        (writer.restore if stays else writer.show)(context)
-    return warnings
+    refs = [ref for last in lasts for pair in follow_of(last).pairs if pair[0] for ref in refs_of_control(pair)]
+    recording = record(task.context, lasts, task.frames, refs, channels, None if poses else 0.0, task.next_share())
+    poses = poses or poses_by_fk(recording)
+    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
+    shown, values = shown_in_ik(recording, poses, moves_controls), {key: rows.copy() for key, rows in before.items()}
+    for limb_shown in shown:
+        _set_sliders(limb_shown, values, before)
+    placings = _placings(shown, recording, values) if moves_controls else []
+    writing = Writing(task, before, [Run(np.arange(recording.frames), parts)])
+
+    def reread(rows: Array) -> None:
+        writing.write(values)
+        read_again(task.context, recording, lasts, task.frames, rows, 1.0, task.next_share())
+        for limb_shown, placing in zip(shown, placings, strict=False):
+            if placing.turns is not None:
+                foot: Any = foot_of(limb_shown.last)
+                placing.offset = turn_off(recording, placing.followed, (foot.id_data, foot.name))
+
+    if moves_controls:
+        place(placings, recording, values, reread)
+        _turn_toes(recording, lasts, values)
+        for i, again in enumerate(shown_in_ik(recording, poses, moves_controls=False)):
+            if shown[i].pole is None and "swivel" in again.sliders:  # its pole may have moved with a target
+                shown[i].sliders["swivel"] = again.sliders["swivel"]
+                _set_sliders(shown[i], values, before)
+    sliders = {(limb_shown.last.id_data, limb_shown.last.name): limb_shown.sliders for limb_shown in shown}
+    warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
+    warnings += warnings_of_misses(recording, poses, sliders)
+    touched = [channel for placing in placings for channel in placing.channels]
+    touched += [slider_channel(limb_shown.last, name) for limb_shown in shown for name in limb_shown.sliders]
+    return Matched(writing.finish(recording, values, touched), warnings)
 
 
-def _sampled(
-    context: Context,
-    frames: Sequence[float],
-    channels: Sequence[Channel],
-    parts: Sequence[Part],
-    step: Callable[[int], Matched],
-    progress: Progress | None,
-) -> tuple[dict[Channel, Array], list[Message]]:
-    """The values over frames (frames, numbers) of those channels that steps change in any frame, and warnings."""
-    start = {channel: value_at(channel.object, channel.path) for channel in channels}
-    rows: dict[Channel, list[Any]] = {channel: [] for channel in channels}
-    changed: set[Channel] = set()
-    warnings: dict[str, Message] = {}
-    try:
-        with stepping(context) as show_frame:
-            for i, frame in enumerate(frames):
-                show_frame(frame)
-                before = {channel: value_at(channel.object, channel.path) for channel in channels}
-                warnings |= {str(message): message for message in step(i).warnings}
-                for channel, was in before.items():
-                    now = value_at(channel.object, channel.path)
-                    rows[channel].append(now)
-                    if not np.allclose(now, was, rtol=UNCHANGED, atol=UNCHANGED):
-                        changed.add(channel)
-                for keyed_part in parts:
-                    keyed_part.record()
-                if progress:
-                    progress((i + 1) / len(frames))
-    finally:
-        for channel, value in start.items():  # what has keys as well: it may be posed without them
-            set_at(channel.object, channel.path, value)
-    return {channel: _array(rows[channel]) for channel in channels if channel in changed}, [*warnings.values()]
+def _set_sliders(shown: Shown, values: Values, before: Values) -> None:
+    for name, rows in shown.sliders.items():
+        channel = slider_channel(shown.last, name)
+        if not np.array_equal(rows, before[channel][:, 0]):
+            check_undriven(shown.last, name)
+            values[channel][:, 0] = rows
 
 
-def _array(rows: list[Any]) -> Array:
-    kind = bool if isinstance(rows[0], bool) else float
-    return np.array(rows, kind).reshape(len(rows), -1)
+def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> list[Placing]:
+    """Where controls are to be: targets first, as limbs are, then poles."""
+    targets, poles = [], []
+    for limb_shown in shown:
+        follow, turn = follow_of(limb_shown.last), None
+        if limb_shown.foot is not None and feet.foot_follows(limb_shown.last):
+            turn = limb_shown.foot
+        offset = offset_turn(limb_shown.last) if turn is not None else (1.0, 0.0, 0.0, 0.0)
+        goal_followed: Any = goal_ref(limb_shown.last)
+        control: Any = follow.pairs[0]
+        targets.append(Placing(control, goal_followed, limb_shown.target, limb_shown.sizes, turn, offset))
+        if limb_shown.pole is not None:
+            pole: Any = follow.pairs[1]
+            poles.append(Placing(pole, pole, limb_shown.pole, limb_shown.sizes))
+    return [*targets, *poles]
 
 
-def _write(
-    writer: ActionWriter, channel: Channel, times: Array, rows: Array, thin: Thinned, keeps_others: bool
-) -> None:
-    which, slopes = thin.which, thin.slopes.get(channel)
-    if rows.dtype == bool:
-        writer.write(channel.path, times[which], rows[which].astype(float), None, keeps_others, is_stepped=True)
-    else:
-        writer.write(channel.path, times[which], rows[which], None if slopes is None else slopes[which], keeps_others)
+def _turn_toes(recording: Recording, lasts: Sequence[PoseBone], values: Values) -> None:
+    """Turn toes that are kept flat by their own channels so that they are in IK as these have them in FK. What keeps
+    them flat is a turn before their own."""
+    for last in lasts:
+        for toe in flat_toes(last) if feet.foot_follows(last) else ():
+            own, in_ik = own_foot_turns(recording, last, toe)
+            own_turn: Any = tuple(own.T)
+            is_off = angle_between(own_turn, tuple(in_ik.T)) > feet.ALIKE
+            turn = multiply(multiply(own_turn, conjugate(tuple(in_ik.T))), own_turn)
+            channel = turn_channel((toe.id_data, toe.name))
+            rows = in_mode(toe.rotation_mode, np.stack(turn, axis=-1), values[channel])
+            values[channel][is_off] = rows[is_off]
 
 
-def check_keys(ob: Any) -> None:
-    """Refuse an object whose keys can't be written, or would not act as they are written."""
-    data = ob.animation_data
-    has_strips = bool(data and data.use_nla and data.nla_tracks)
-    if not ob.is_editable:
-        raise Refused("'{object}' is linked from another file: make a library override of it first", object=ob.name)
-    if data and data.use_tweak_mode:
-        raise Refused("'{object}' is in tweak mode: leave it in the NLA editor first", object=ob.name)
-    if has_strips and any(track.is_solo for track in data.nla_tracks):
-        raise Refused("An NLA track of '{object}' plays solo, and its action not at all: end the solo", object=ob.name)
-    if has_strips and (data.action_influence < 1.0 or data.action_blend_type != "REPLACE"):
+def in_mode(mode: str, turns: Array, near: Array) -> Array:
+    """Quaternions (f, 4) as the numbers of a rotation mode, in each frame those nearest to others (f, numbers)."""
+    return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAYS)), axis=-1)
+
+
+def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
+    """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
+    parts = [part_of_fk(last) for last in lasts]
+    channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
+    recording = record(task.context, lasts, task.frames, (), channels, 1.0, task.next_share())
+    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
+    values = {channel: rows.copy() for channel, rows in before.items()}
+    for rig in recording.rigs:
+        limbs, table = limbs_read(recording, rig), rig.table
+        sliders, into = {**limbs.sliders, "influence": np.ones_like(limbs.own_length)}, inverted_all(limbs.frames)
+        solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
+        for row, last in enumerate(rig.lasts):
+            for bone in scaled_bones(last):
+                scale = scales_of(table.limbs[row], solution.stretch[:, row])  # type: ignore[arg-type]
+                channel = Channel.of_bone(rig.object, bone.name, "scale")
+                values[channel][:] = np.stack(np.broadcast_arrays(*scale), axis=-1)
+            for k, name in enumerate(table.limbs[row].bones):
+                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k])
+            for bone in feet.following_bones(last):
+                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1])
+    writing = Writing(task, before, [Run(np.arange(recording.frames), parts)])
+    return Matched(writing.finish(recording, values, channels), [])
+
+
+def _turn_bone(values: Values, bone: PoseBone, turns: Array) -> None:
+    channel = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode))
+    rows = in_mode(bone.rotation_mode, turns, values[channel])
+    values[channel][:] = without_jumps(bone.rotation_mode, rows, is_animated(bone.id_data, channel.path))
+
+
+class TipsWanted(NamedTuple):
+    """Where the tip of a limb is to be in f frames, and how its foot is to be turned (w, x, y, z), both in the world
+    and not numbers where they stay as they are; ``turns_foot`` where the foot, which does not follow the target, is to
+    be turned by itself."""
+
+    last: PoseBone
+    places: Array  # (f, 3)
+    turns: Array | None  # (f, 4)
+    turns_foot: bool = False
+
+
+def place_tips(
+    task: Task, tips_wanted: Sequence[TipsWanted], runs: Sequence[tuple[Array, Sequence[int]]]
+) -> dict[LimbName, Array]:
+    """Have tips and feet of limbs at influence 1 be there, by keys of what the limbs follow; each of ``runs`` says in
+    which frames, by their rows, which of the ``wanted`` limbs get keys. Hold calls it. Gives where tips are then, as
+    they are evaluated, (f, 3) in the world. Two passes. Raises `Refused`."""
+    lasts = [limb_shown.last for limb_shown in tips_wanted]
+    parts = [
+        [part_of_ik(limb_shown.last), *([part_of_foot(limb_shown.last)] if limb_shown.turns_foot else [])]
+        for limb_shown in tips_wanted
+    ]
+    channels = [
+        *dict.fromkeys(channel for of_limb in parts for keyed_part in of_limb for channel in keyed_part.channels)
+    ]
+    refs = [ref for last in lasts for pair in follow_of(last).pairs if pair[0] for ref in refs_of_control(pair)]
+    feet_refs = [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
+    recording = record(task.context, lasts, task.frames, [*refs, *feet_refs], channels, None, task.next_share())
+    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
+    values = {channel: rows.copy() for channel, rows in before.items()}
+    placings: list[Placing] = []
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)
+        for row, last in enumerate(rig.lasts):
+            limb_shown = tips_wanted[lasts.index(last)]
+            check_in_ik(limbs.sliders["influence"][:, row], limb_shown, task.frames)
+            placings += _tip_placings(recording, limbs, row, limb_shown)
+    writing = Writing(
+        task, before, [Run(rows, [keyed_part for i in which for keyed_part in parts[i]]) for rows, which in runs]
+    )
+
+    def reread(rows: Array) -> None:
+        writing.write(values)
+        read_again(task.context, recording, lasts, task.frames, rows, None, task.next_share())
+
+    place(placings, recording, values, reread)
+    writing.finish(recording, values)
+    return {(last.id_data, last.name): tips_of(recording, last) for last in lasts}
+
+
+def check_in_ik(influence: Array, tips_wanted: TipsWanted, frames: Sequence[float] | None) -> None:
+    """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
+    wrong = np.flatnonzero(np.isfinite(tips_wanted.places).all(axis=1) & (influence < 1.0 - 1e-6))
+    if len(wrong) and frames is not None:
         raise Refused(
-            "The action of '{object}' is mixed into its NLA strips: set it to Replace, influence 1", object=ob.name
+            "'{bone}' is not in IK in frame {frame}: switch it there, then hold",
+            bone=tips_wanted.last.name,
+            frame=frames[int(wrong[0])],
         )
+
+
+def _tip_placings(recording: Recording, limbs: LimbsRead, row: int, tips_wanted: TipsWanted) -> list[Placing]:
+    """The placing of the target, past the tip's place where softness holds back, and of a foot that turns by itself."""
+    last, frames = tips_wanted.last, limbs.frames[:, row]
+    sizes = sum(limbs.rig.table.limbs[row].geometry.lengths) * np.linalg.norm(frames[:, :3, 1], axis=1)
+    in_frame = applied(inverted_all(frames), np.nan_to_num(tips_wanted.places))
+    places = applied(frames, factor_past(limbs, row, in_frame)[0][:, None] * in_frame)
+    places[~np.isfinite(tips_wanted.places).all(axis=1)] = np.nan
+    control: Any = follow_of(last).pairs[0]
+    goal_followed: Any = goal_ref(last)
+    foot, turns, offset, placings = foot_of(last), None, (1.0, 0.0, 0.0, 0.0), []
+    if foot and tips_wanted.turns is not None:
+        ref = (last.id_data, foot.name)
+        if feet.foot_follows(last):
+            turns, offset = tips_wanted.turns, turn_off(recording, goal_followed, ref)
+        elif tips_wanted.turns_foot:
+            nowhere = np.full_like(tips_wanted.places, np.nan)
+            placings = [Placing(ref, ref, nowhere, sizes, tips_wanted.turns)]
+    return [Placing(control, goal_followed, places, sizes, turns, offset), *placings]
+
+
+def turn_off(recording: Recording, goal_followed: Any, foot: Any) -> Any:
+    """How a foot is turned off what it follows, (f, 4), w first."""
+    one, other = (tuple(world_turns(matrices_of(recording, ref)).T) for ref in (goal_followed, foot))
+    return np.stack(multiply(conjugate(one), other), axis=-1)
+
+
+def tips_of(recording: Recording, last: PoseBone) -> Array:
+    """Where the tip of a limb is evaluated in the world, (f, 3)."""
+    tip = rest_geometry_of(last).tip
+    return applied(matrices_of(recording, (last.id_data, last.name)), np.broadcast_to(tip, (recording.frames, 3)))

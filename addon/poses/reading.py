@@ -119,24 +119,43 @@ def record(
     channels: Iterable[Channel] = (),
     influence: float | None = None,
     progress: Progress | None = None,
-    bones_of_limb: Callable[[PoseBone], Iterable[PoseBone]] | None = None,
+    within: Callable[[], Any] = nullcontext,
 ) -> Recording:
-    """Step through the frames once, with these limbs at an ``influence`` if one is given, and read them; then the
-    scene is as it was. None for ``frames`` reads the one that is shown, as it stands."""
+    """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
+    what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands."""
     count = 1 if frames is None else len(frames)
-    bones_of_limb = bones_of_limb or bones_read
-    recording = new_recording(lasts, count, bones_of_limb, False, refs, channels, ("location",))
+    recording = new_recording(lasts, count, bones_read, False, refs, channels, ("location",))
+    read_again(context, recording, lasts, frames, np.arange(count), influence, progress, within)
+    return recording
+
+
+def read_again(
+    context: Context,
+    recording: Recording,
+    lasts: Sequence[PoseBone],
+    frames: Sequence[float] | None,
+    rows: Array,
+    influence: float | None = None,
+    progress: Progress | None = None,
+    within: Callable[[], Any] = nullcontext,
+) -> None:
+    """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
     with at_influence(context, lasts, influence) if influence is not None and lasts else nullcontext():
         if frames is None:
-            readers_of(recording, _evaluated_in(context), lambda ob: ob)(0)
-            return recording
+            with within():
+                readers_of(recording, _evaluated_in(context), _as_it_is)(0)
+            return
         with going_through(context, lasts, influence) as show_frame:
-            for i, frame in enumerate(frames):
-                show_frame(frame)
-                readers_of(recording, _evaluated_in(context), lambda ob: ob)(i)
+            for done, i in enumerate(rows.tolist()):
+                show_frame(frames[i])
+                with within():
+                    readers_of(recording, _evaluated_in(context), _as_it_is)(i)
                 if progress:
-                    progress((i + 1) / len(frames))
-    return recording
+                    progress((done + 1) / len(rows))
+
+
+def _as_it_is(ob: Any) -> Any:
+    return ob
 
 
 @contextmanager

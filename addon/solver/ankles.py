@@ -1,14 +1,14 @@
-"""The ankle with which a limb of three or four bones stands in a pose: what the solver does, backwards."""
+"""The ankles with which a limb of three or four bones stands in poses: what the solver does, backwards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt, tau
 from typing import Any
 
+import numpy as np
+
 from .groups import slack_at_rest, with_ankle
-from .ops import FLOATS
+from .ops import ARRAYS, Array
 from .reference import Reference
 from .rotation import Quaternion, conjugate, dot, multiply
 
@@ -16,10 +16,11 @@ TRIES, HALVINGS = 64, 40
 """In how many parts of a turn an ankle is looked for that no formula gives, and how often each is halved."""
 
 
-def ankles_of(reference: Reference, turns: Sequence[Quaternion], distance: float, side: float) -> Iterator[float]:
-    """The ankles that may give a limb the bend between its last bone and the one that keeps together with it, first
-    none, by the bones' own turns, the distance from root to tip, and the side that the knee is on."""
-    yield 0.0
+def ankles_of(reference: Reference, turns: Sequence[Quaternion], distance: Array, side: Array) -> Iterator[Array]:
+    """The ankles ``(rows,)`` that may give a limb the bend between its last bone and the one that keeps together with
+    it, first none, by the bones' own turns (arrays of rows), the distance from root to tip, and the side that the knee
+    is on; not a number in rows that have one less."""
+    yield np.zeros_like(distance)
     if reference.groups is None:
         return
     bends = []
@@ -27,14 +28,20 @@ def ankles_of(reference: Reference, turns: Sequence[Quaternion], distance: float
         reference.reference_rotations[1:], turns[1:], reference.normals, reference.axis_corrections, strict=True
     ):  # each bone against the one before, about the normal
         w, *about = multiply(conjugate(at_rest), turn)
-        bends.append(2.0 * (atan2(dot((about[0], about[1], about[2]), normal), w) - atan2(sine, cosine)))
-    bend = -side * remainder(sum(bends[-2:]) if reference.groups.is_zigzag else bends[-1], tau)
+        along = dot((about[0], about[1], about[2]), normal)
+        bends.append(2.0 * (np.arctan2(along, w) - np.arctan2(sine, cosine)))
+    bend = -side * within_half_turn(sum(bends[-2:]) if reference.groups.is_zigzag else bends[-1])
     yield from _by_share(reference, bend, distance)
     if not reference.groups.is_zigzag:
         yield from _by_halving(reference, bend, distance)
 
 
-def _by_share(reference: Reference, bend: float, distance: float) -> list[float]:
+def within_half_turn(angle: Any) -> Any:
+    """The same angle within half a turn."""
+    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+
+
+def _by_share(reference: Reference, bend: Array, distance: Array) -> list[Array]:
     """Of ``bend``, the sine of half is the root of the share s times that of half the rest's bend less the ankle a.
     With s = (L^2 - d^2) / (unclosed + c sin^2((closing + a) / 2)), see `Groups`::
 
@@ -48,36 +55,40 @@ def _by_share(reference: Reference, bend: float, distance: float) -> list[float]
     Or s is 1, and the ankle is what lacks of the rest's bend."""
     groups: Any = reference.groups
     group = groups.first if groups.is_zigzag and len(reference.lengths) % 2 else groups.second
-    rest, closing = (2.0 * atan2(half[1], half[0]) for half in (group.bend, groups.closing))
-    slack, square = max(reference.bones.total**2 - distance * distance, 0.0), sin(bend / 2.0) ** 2
+    rest, closing = (2.0 * np.arctan2(half[1], half[0]) for half in (group.bend, groups.closing))
+    slack, square = np.maximum(reference.bones.total**2 - distance * distance, 0.0), np.sin(bend / 2.0) ** 2
     u, v = square * groups.slack_closing / 2.0, slack / 2.0
-    p = v * cos(rest) - u * cos(closing)
-    q = v * sin(rest) + u * sin(closing)
-    size = hypot(p, q)
-    ankles = [rest - bend]
-    if size > 1e-12 * reference.bones.total**2:
-        middle = atan2(q, p)
-        off = acos(min(max((v - u - square * groups.slack_unclosed) / size, -1.0), 1.0))
-        ankles += [middle + off, middle - off]
-    return [remainder(angle, tau) for angle in ankles]
+    p = v * np.cos(rest) - u * np.cos(closing)
+    q = v * np.sin(rest) + u * np.sin(closing)
+    size = np.hypot(p, q)
+    is_there = size > 1e-12 * reference.bones.total**2
+    cosine = (v - u - square * groups.slack_unclosed) / np.where(is_there, size, 1.0)
+    middle, off = np.arctan2(q, p), np.arccos(cosine.clip(-1.0, 1.0))
+    ankles = [rest - bend, *(np.where(is_there, middle + sign * off, np.nan) for sign in (1.0, -1.0))]
+    return [within_half_turn(angle) for angle in ankles]
 
 
-def _by_halving(reference: Reference, bend: float, distance: float) -> Iterator[float]:
+def _by_halving(reference: Reference, bend: Array, distance: Array) -> Iterator[Array]:
     """The same by trying, where neighbours bend as far as they go, and the share depends on the ankle in another
     way."""
     groups: Any = reference.groups
-    slack = max(reference.bones.total**2 - distance * distance, 0.0)
+    slack, sine_of_bend = np.maximum(reference.bones.total**2 - distance * distance, 0.0), np.sin(bend / 2.0)
 
-    def error(ankle: float) -> float:
-        now = with_ankle(groups, (cos(ankle / 2.0), sin(ankle / 2.0)), len(reference.lengths), FLOATS)
-        share = min(slack / (slack_at_rest(now) + FLOATS.tiny), now.largest_share)
-        return sqrt(share) * float(now.second.bend[1]) - sin(bend / 2.0)
+    def error(ankle: Array) -> Array:
+        half = np.cos(ankle / 2.0), np.sin(ankle / 2.0)
+        now = with_ankle(groups, half, len(reference.lengths), ARRAYS)
+        share = np.minimum(slack / (slack_at_rest(now) + ARRAYS.tiny), now.largest_share)
+        missed: Array = np.sqrt(share) * now.second.bend[1] - sine_of_bend
+        return missed
 
-    tried = [pi * (2.0 * k / TRIES - 1.0) for k in range(TRIES + 1)]
-    for (start, at_start), (end, at_end) in pairwise([(ankle, error(ankle)) for ankle in tried]):
-        if at_start * at_end <= 0.0:
-            near, step = start, end - start
-            for _ in range(HALVINGS):
-                step *= 0.5
-                near += step if error(near + step) * at_start > 0.0 else 0.0
-            yield near
+    tried = np.linspace(-np.pi, np.pi, TRIES + 1)
+    errors = [error(np.full_like(distance, ankle)) for ankle in tried]
+    for k in range(TRIES):
+        is_between = errors[k] * errors[k + 1] <= 0.0
+        if not is_between.any():
+            continue
+        near, step = np.full_like(distance, tried[k]), tried[k + 1] - tried[k]
+        for _ in range(HALVINGS):
+            step *= 0.5
+            near = near + np.where(error(near + step) * errors[k] > 0.0, step, 0.0)
+        yield np.where(is_between, near, np.nan)

@@ -20,8 +20,10 @@ from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..poses.fitting import Fit, apply_fit, fit, turned_around
-from ..poses.keeping import animated_frames, fit_ik_to_fk
+from ..poses.keeping import animated_frames
+from ..poses.over_frames import show_in_ik
 from ..poses.settling import settle, shown
+from ..poses.writing import Task
 from ..rigging.control_shapes import (
     HANGING,
     Drawing,
@@ -127,13 +129,13 @@ def add(
     view_layer_of(context).update()
     _follow_with_feet(context, feet)
     settle(context, stands)
-    if frames:
-        lasts = [plan.last for plan in plans if plan.request.target is None]
-        warnings = fit_ik_to_fk(context, lasts, frames, tolerance, stays=True)
-    if foot_roll:
-        give_roll(context, [last for plan in plans if is_for(last := plan.last)])
     if mode == "RIG":
         warnings += put_on_rig(context, [(plan.ob, plan.name) for plan in plans])
+    if frames:
+        lasts = [plan.last for plan in plans if plan.request.target is None]
+        warnings += show_in_ik(Task(context, frames, tolerance, stays=True), lasts).warnings
+    if foot_roll:
+        give_roll(context, [last for plan in plans if is_for(last := plan.last)])
     return Added([plan.last for plan in plans], len(frames), warnings)
 
 

@@ -4,7 +4,8 @@ what is animated, and back."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from math import copysign, inf, pi
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from ..blender.animation import actions_besides, is_animated, move_curves, using_action
 from ..blender.dependencies import Dependencies
 from ..blender.editing import frame_held, unkeyed_kept
-from ..blender.stepping import stepping
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
 from ..finding.constraints import (
@@ -23,29 +23,27 @@ from ..finding.constraints import (
     Solvers,
     at_full_influence,
     check_rest,
-    joints_of_bones,
     muting,
     plane_of,
     solvers_of,
 )
 from ..limb.follow import read, write
-from ..limb.measuring import measure
 from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER
-from ..limb.solving import limbs_now
-from ..limb.storage import is_converted, make_limb, mode_of
+from ..limb.storage import hierarchy, is_converted, make_limb, mode_of
+from ..limb.tips import tip_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
 from ..poses.fitting import Fit, apply_fit, fit
 from ..poses.keeping import frames_of
-from ..poses.keyed_parts import part_of_ik
-from ..poses.matching import Stances, match, stances_shown
-from ..poses.over_frames import fit_over_frames
+from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
+from ..poses.over_frames import show_in_ik
 from ..poses.pole_switch import switch_pole
-from ..rigging.feet import at_influence
-from ..solver.matrices import applied
+from ..poses.reading import Channel, Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.writing import Task
+from ..solver.matrices import applied, inverted_all
 from .modes import put_on_rig
 from .removing import remove
 from .setting import set_slider
@@ -71,12 +69,34 @@ class Converted(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """Where a constraint has a limb in some frames of an action."""
+    """Where constraints have limbs in some frames of an action."""
 
-    action: Any  # of the rig; None for the one in use
-    frames: Sequence[int]  # none for the frame as it is, unkeyed changes included
-    joints: list[Array]  # of each frame, (joints, 3): knees and tail, in the armature and in lengths of the limb
-    stances: list[Stances]  # of each frame: how the bones stand
+    ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
+    action: Any
+    frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
+    joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
+    poses: dict[LimbName, LimbPoses]  # how the bones stand
+
+
+class Conversion(NamedTuple):
+    """All that is known of a limb to be, before anything is changed."""
+
+    solvers: Solvers  # its constraints
+    fit: Fit  # with which it stays where it is now
+    others: list[Any]  # actions of its rig that may move it, and are not in use
+
+    @property
+    def name(self) -> LimbName:
+        """Its rig and the name of its last bone."""
+        return self.solvers.last.id_data, self.solvers.last.name
+
+
+class NotKept(Exception):
+    """A limb can't be one without moving."""
+
+    def __init__(self, owner: tuple[Any, str], why: Refused) -> None:
+        super().__init__(str(why))
+        self.owner, self.why = owner, why
 
 
 @wholly
@@ -86,26 +106,32 @@ def convert(
     tolerance: float = MOVED,
     mode: str = "LIVE",
     all_actions: bool = False,
+    progress: Progress | None = None,
 ) -> Converted:
     """Make limbs of the IK constraints that bones have, on the rig or live: those of which knee and tip stay within a
     tolerance, in lengths of the limb, as Blender evaluates them, in every frame of what is animated. Where these would
-    move, swivel, flip and ankle get keys. ``all_actions`` does that in all actions of the rig, not only in the one in
-    use. Raises `Refused` if there are none."""
-    done = Converted([], [], [])
-    named = [(last.id_data, last.name) for last in lasts]
-    for ob, name in named:
+    move, swivel, flip and ankle get as many keys as that takes. ``all_actions`` does that in all actions of the rig,
+    not only in the one in use. Raises `Refused` if there are none."""
+    waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
+    while True:
+        plans: list[Conversion] = []
+        for ob, name in [*waiting]:
+            try:
+                plans.append(_conversion_of(context, ob.pose.bones[name]))
+            except Refused as why:
+                refused.append(why)
+                waiting.remove((ob, name))
+        if not plans:
+            raise refused[0] if refused else Refused("Select bones with an IK constraint")
+        limbs = [plan.name for plan in plans]
         try:
-            plan = _conversion_of(context, ob.pose.bones[name], all_actions)
-            limb = (ob, plan.solvers.last.name)
-            with all_or_nothing(context, [ob]):
-                done.warnings.extend(_convert(context, plan, tolerance, mode))
-        except Refused as why:
-            done.refused.append(why)
+            with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
+                warnings = _convert(context, plans, tolerance, mode, all_actions, progress)
+        except NotKept as why:  # taken back, the others go on without it
+            refused.append(why.why)
+            waiting.remove(why.owner)
             continue
-        done.lasts.append(limb)
-    if not done.lasts:
-        raise done.refused[0] if done.refused else Refused("Select bones with an IK constraint")
-    return done
+        return Converted(limbs, refused, warnings)
 
 
 def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:
@@ -118,45 +144,47 @@ def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[Armatur
     return named
 
 
-class Conversion(NamedTuple):
-    """All that is known of a limb to be, before anything is changed."""
-
-    solvers: Solvers  # its constraints
-    fit: Fit  # with which it stays where it is now
-    sightings: list[Sighting]  # where its constraints have it, now and in what is animated
-    left_out: list[str]  # names of actions of its rig that may move it and were not looked at
-
-
-def _conversion_of(context: Context, owner: PoseBone, all_actions: bool) -> Conversion:
+def _conversion_of(context: Context, owner: PoseBone) -> Conversion:
     """What is to be known of the limb of a bone's constraints; raises `Refused`."""
     solvers = solvers_of(owner)
-    last, count = solvers.last, len(solvers.segments)
+    last = solvers.last
     others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
-    others_included = others if all_actions else []
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
         fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
-        sighting_now = Sighting(
-            None, [], [joints_of_bones(context, last, count)], [stances_shown(context, [last], [solvers.segments])]
-        )
-    over_time = [_sighting_over_time(context, solvers, action) for action in (None, *others_included)]
-    sightings = [sighting_now, *(sighting for sighting in over_time if sighting.frames)]
-    return Conversion(solvers, fitted, sightings, [action.name for action in others if action not in others_included])
+    return Conversion(solvers, fitted, others)
 
 
-def _convert(context: Context, plan: Conversion, tolerance: float, mode: str) -> list[Message]:
-    ob, name = plan.solvers.last.id_data, plan.solvers.last.name
-    warnings = _make_converted(context, plan.solvers, plan.fit)
+def _convert(
+    context: Context,
+    plans: Sequence[Conversion],
+    tolerance: float,
+    mode: str,
+    all_actions: bool,
+    progress: Progress | None,
+) -> list[Message]:
+    """Look where limbs are, make them, and keep them there. Raises `NotKept`."""
+    named, warnings = [plan.name for plan in plans], list[Message]()
+    left_out = {} if all_actions else {plan.name: [action.name for action in plan.others] for plan in plans}
+    sightings = _sightings(context, plans, all_actions, progress)
+    owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
+    for plan in plans:
+        try:
+            solvers_of(plan.solvers.owner)  # one before it may have taken its bones
+            with all_or_nothing(context, [plan.name[0]]):
+                warnings += _make_converted(context, plan.solvers, plan.fit)
+        except Refused as why:
+            raise NotKept(owners[plan.name], why) from why
     if mode == "RIG":
-        warnings += put_on_rig(context, [(ob, name)])
+        warnings += put_on_rig(context, named)
     refresh(context)
-    for sighting in plan.sightings:
-        warnings += _keep_still(context, ob.pose.bones[name], sighting, tolerance)
-    if plan.left_out:
-        names = ", ".join(f"'{action}'" for action in plan.left_out)
-        warnings.append(
-            Message("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
-        )
+    for sighting in sightings:
+        warnings += _keep_still(context, sighting, owners, tolerance)
+    for (_, name), actions in left_out.items():
+        if actions:
+            names = ", ".join(f"'{action}'" for action in actions)
+            template = "'{bone}' may move in {actions}, not looked at: All Actions keeps it"
+            warnings.append(Message(template, bone=name, actions=names))
     return warnings
 
 
@@ -167,68 +195,109 @@ def _moving_bones(solvers: Solvers) -> list[PoseBone]:
     return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
-def _sighting_over_time(context: Context, solvers: Solvers, action: Any) -> Sighting:
-    """Where the constraint has the limb in every frame of an action, or of all that animates it now."""
-    last, count = solvers.last, len(solvers.segments)
-    sighting = Sighting(action, [], [], [])
-    with using_action(last.id_data, action):
-        carriers = Dependencies().carriers(*((last.id_data, bone.name) for bone in solvers.bones))
-        frames = frames_of(carriers)
-        with stepping(context) as show_frame:
-            for frame in frames:
-                show_frame(frame)
-                with at_full_influence(context, solvers):
-                    sighting.joints.append(joints_of_bones(context, last, count))
-                    sighting.stances.append(stances_shown(context, [last], [solvers.segments]))
-    return sighting._replace(frames=frames)
+def _sightings(
+    context: Context, plans: Sequence[Conversion], all_actions: bool, progress: Progress | None
+) -> list[Sighting]:
+    """Where constraints have limbs in this frame, and in every frame of all that animates them now, and of other
+    actions."""
+    sightings = [_sighting(context, plans, None, None, None)]
+    others = dict.fromkeys((plan.name[0], action) for plan in plans for action in plan.others if all_actions)
+    for ob, action in [(None, None), *others]:
+        moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
+        with using_action(ob, action):
+            bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
+            if frames := frames_of(Dependencies().carriers(*bones)):
+                sightings.append(_sighting(context, moved, ob, action, frames, progress))
+    return sightings
 
 
-def _keep_still(context: Context, last: PoseBone, sighting: Sighting, tolerance: float) -> list[Message]:
-    """Give a limb keys of swivel, flip and ankle where it would else move from where it was seen. Raises `Refused` if
-    it still does by more than a tolerance."""
+def _sighting(
+    context: Context,
+    plans: Sequence[Conversion],
+    ob: Any,
+    action: Any,
+    frames: Sequence[int] | None,
+    progress: Progress | None = None,
+) -> Sighting:
+    bones = [bone for plan in plans for bone in plan.solvers.bones]
+    refs = [(bone.id_data, bone.name) for bone in (*bones, *(bone.parent for bone in bones if bone.parent))]
+
+    @contextmanager
+    def fully() -> Iterator[None]:
+        with ExitStack() as stack:
+            for plan in plans:
+                if plan.solvers.acting.influence < 1.0:
+                    stack.enter_context(at_full_influence(context, plan.solvers))
+            yield
+
+    firsts = [plan.solvers.bones[0] for plan in plans]
+    locations = [Channel.of_bone(first.id_data, first.name, "location") for first in firsts]
+    recording = record(context, [], frames, refs, locations, progress=progress, within=fully)
+    joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
+    poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
+    return Sighting(ob, action, frames, joints, poses)
+
+
+def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
+    """Knees and tail of a bone and those above it, so many in all, in the armature and in lengths of the limb, (frames,
+    count, 3)."""
+    ob, bones = last.id_data, hierarchy(last, count)
+    places = [poses_of(recording, ob, bone.name)[:, :3, 3] for bone in bones[1:]]
+    tail = np.broadcast_to(tip_of(last, "TAIL"), (recording.frames, 3))
+    joints = np.stack([*places, applied(poses_of(recording, ob, last.name), tail)], axis=1)
+    in_lengths: Array = joints / sum(bone.bone.length for bone in bones)
+    return in_lengths
+
+
+def _keep_still(
+    context: Context, sighting: Sighting, owners: dict[LimbName, tuple[Any, str]], tolerance: float
+) -> list[Message]:
+    """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
+    were seen. Raises `NotKept` if one still does."""
+    with using_action(sighting.ob, sighting.action):
+        misses = _misses(context, sighting, [*sighting.joints])
+        moved = [name for name, (off, _) in misses.items() if not off <= tolerance]
+        if moved and sighting.frames is not None:
+            task = Task(context, sighting.frames, min(KEPT, 0.25 * tolerance), stays=True)
+            lasts = [ob.pose.bones[name] for ob, name in moved]
+            show_in_ik(task, lasts, sighting.poses, moves_controls=False)
+            misses |= _misses(context, sighting, moved)
     warnings: list[Message] = []
-    with using_action(last.id_data, sighting.action):
-        off, frame = _worst_miss(context, last, sighting)
-        if off > MOVED and sighting.frames:
-            step: Any = lambda i: match(context, [last], sighting.stances[i], moves_controls=False)  # noqa: E731
-            fit_over_frames(context, sighting.frames, [part_of_ik(last, moves_controls=False)], step, KEPT, stays=True)
-            off, frame = _worst_miss(context, last, sighting)
-    values: dict[str, Any] = {"bone": last.name, "moved": f"{off:.2g}", "frame": frame}
-    if not off <= tolerance:
-        raise Refused(
-            "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what else "
-            "moves it",
-            **values,
-        )
-    if off > MOVED:
-        warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
+    for (ob, name), (off, frame) in misses.items():
+        values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
+        if not off <= tolerance:
+            template = (
+                "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
+                "else moves it"
+            )
+            raise NotKept(owners[ob, name], Refused(template, **values))
+        if off > MOVED:
+            warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     return warnings
 
 
-def _worst_miss(context: Context, last: PoseBone, sighting: Sighting) -> tuple[float, int]:
-    """How far knees and tip are at most from where they were seen, in lengths of the limb, and in which frame."""
-    if not sighting.frames:
-        now = context.scene.frame_current  # type: ignore[union-attr]
-        return float(np.abs(_joints_by_ik(context, last) - sighting.joints[0]).max()), now
-    misses = []
-    with stepping(context) as show_frame:
-        for frame, joints in zip(sighting.frames, sighting.joints, strict=True):
-            show_frame(frame)
-            misses.append((float(np.abs(_joints_by_ik(context, last) - joints).max()), frame))
-    return max(misses, key=lambda pair: inf if pair[0] != pair[0] else pair[0])
-
-
-def _joints_by_ik(context: Context, last: PoseBone) -> Array:
-    """Where knees and tip are by IK as Blender evaluates it; of a live limb while *Live* is off, where they would
-    be."""
-    with at_influence(context, [last], 1.0):
-        count = len(last[GROUP].get("segments", (1, 1)))
-        if mode_of(last) == "RIG" or is_live(scene_of(context)):
-            return joints_of_bones(context, last, count)
-        now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
-        ends = applied(np.linalg.inv(now.world)[None], measure(now).joints[0])
-        places: Array = ends / sum(now.table.limbs[0].geometry.lengths)
-        return places
+def _misses(context: Context, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, tuple[float, int]]:
+    """How far knees and tip of limbs are at most from where they were seen, in lengths of the limb, and in which
+    frame, by IK as Blender evaluates them; of live limbs while *Live* is off, where they would be."""
+    frames = sighting.frames
+    recording = record(context, [ob.pose.bones[name] for ob, name in names], frames, influence=1.0)
+    misses: dict[LimbName, tuple[float, int]] = {}
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)
+        solved = solved_joints(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
+        for row, last in enumerate(rig.lasts):
+            before = sighting.joints[rig.object, last.name]
+            if mode_of(last) == "RIG" or is_live(scene_of(context)):
+                joints = _joints_seen(recording, last, before.shape[1])
+            else:
+                into = inverted_all(worlds_of(recording, rig.object))
+                size = sum(rig.table.limbs[row].geometry.lengths)
+                joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
+            off = np.abs(joints - before).reshape(len(joints), -1).max(axis=1)
+            worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
+            frame = scene_of(context).frame_current if frames is None else frames[worst]
+            misses[rig.object, last.name] = (float(off[worst]), frame)
+    return misses
 
 
 # making the limb

@@ -11,15 +11,12 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
-from mathutils import Quaternion
 from numpy.typing import NDArray
 
 from ..blender.dependencies import Dependencies
-from ..blender.rotation import set_turn
-from ..blender.types import carried_by, is_evaluated, scene_of, tag, view_layer_of
+from ..blender.types import is_evaluated, scene_of
 from ..limb.follow import follow_of
-from ..limb.foot_roll import move_of_control
-from ..limb.moving import Move, check_movable, move, rig_slider
+from ..limb.moving import check_movable, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
@@ -27,12 +24,10 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live.settings import is_live
 from ..poses.contacts import Span, slide_of
-from ..poses.keyed_parts import part_of_foot, part_of_ik
-from ..poses.matching import Matched
-from ..poses.over_frames import fit_over_frames
+from ..poses.over_frames import TipsWanted, place_tips
 from ..poses.reading import Progress
-from ..poses.targets import target_for
 from ..poses.tip_paths import TipNow, TipReader, path_of, tips_over
+from ..poses.writing import Task
 from ..rigging import feet
 from .status import check_posable
 
@@ -103,22 +98,28 @@ def hold_tips(
     movers = Dependencies()
     for last in lasts:
         check_hold(context, last)
-    holds, slide = _planted(context, lasts, spans, is_mean, movers)
-    runs: dict[Span, list[Hold]] = {}
-    for plan in holds:
-        for run, plants in _runs(plan.plants, ease):
-            runs.setdefault(run, []).append(plan._replace(plants=plants))
-    missed: dict[tuple[Any, str], set[int]] = {}
-    warnings: list[Message] = []
-    for done, (run, group) in enumerate(runs.items()):
-        warnings += _fit(context, run, group, ease, tolerance, missed)
-        if progress:
-            progress((done + 1) / len(runs))
-    warnings += [
-        Message("'{bone}' does not reach where it is held in {count} frames: hold fewer", bone=name, count=len(frames))
-        for (_, name), frames in missed.items()
+    runs: dict[Span, list[int]] = {}
+    for i, of_limb in enumerate(spans):
+        for run in _runs(of_limb, ease):
+            runs.setdefault(run, []).append(i)
+    frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
+    rows = tips_over(context, lasts, frames)
+    holds, slide = _planted(context, lasts, spans, is_mean, movers, frames, rows)
+    stands = [_stands(plan, ease, frames, tips) for plan, tips in zip(holds, rows, strict=True)]
+    tips_wanted = [
+        TipsWanted(plan.last, stand.places, stand.turns, plan.turns_foot)
+        for plan, stand in zip(holds, stands, strict=True)
     ]
-    return Report(slide, [*{str(message): message for message in warnings}.values()])
+    in_runs = [(np.arange(*np.searchsorted(frames, (run.first, run.last + 1))), which) for run, which in runs.items()]
+    task = Task(context, frames, tolerance, keeps_others=True, progress=progress)
+    tips_now = place_tips(task, tips_wanted, in_runs) if frames else {}
+    warnings = []
+    for plan, stand in zip(holds, stands, strict=True):
+        off = np.linalg.norm(tips_now[plan.reader.object, plan.reader.last] - stand.places, axis=1)
+        if count := int((stand.is_whole & ~(off <= MISSED * plan.reader.size)).sum()):
+            template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
+            warnings.append(Message(template, bone=plan.reader.last, count=count))
+    return Report(slide, warnings)
 
 
 def check_hold(context: Context, last: PoseBone) -> None:
@@ -143,12 +144,11 @@ def _planted(
     spans: Sequence[Sequence[Span]],
     is_mean: bool,
     movers: Dependencies,
+    frames: Sequence[int],
+    rows: Sequence[Sequence[TipNow]],
 ) -> tuple[list[Hold], float]:
     """Where limbs are planted in their spans, and the farthest that one slides in a span now, in scene units."""
-    frames = sorted(
-        {frame for limb_spans in spans for span in limb_spans for frame in range(span.first, span.last + 1)}
-    )
-    rows, current, slide = tips_over(context, lasts, frames), scene_of(context).frame_current, 0.0
+    current, slide = scene_of(context).frame_current, 0.0
     taken = {bone.name for last in lasts for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
     holds = []
     for last, of_limb, row in zip(lasts, spans, rows, strict=True):
@@ -202,17 +202,15 @@ def _reached(place: Array, roots: Array, reach: float) -> Array:
 # over frames
 
 
-def _runs(plants: list[Plant], ease: int) -> list[tuple[Span, list[Plant]]]:
-    """The frames to be keyed, easing included, with what is planted in them: what is eased out while the next is eased
-    in is keyed as one."""
-    runs: list[tuple[Span, list[Plant]]] = []
-    for plant in plants:
-        first, last = plant.span.first - ease, plant.span.last + ease
-        if runs and first <= runs[-1][0].last + 2:  # a key beside each run is for what goes on there
-            run, planted = runs[-1]
-            runs[-1] = (Span(run.first, last), [*planted, plant])
+def _runs(spans: Sequence[Span], ease: int) -> list[Span]:
+    """The frames to be keyed, easing included: what is eased out while the next is eased in is keyed as one."""
+    runs: list[Span] = []
+    for span in spans:
+        first, last = span.first - ease, span.last + ease
+        if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
+            runs[-1] = Span(runs[-1].first, last)
         else:
-            runs.append((Span(first, last), [plant]))
+            runs.append(Span(first, last))
     return runs
 
 
@@ -232,86 +230,36 @@ def weights_of(spans: Sequence[Span], ease: int, frame: int) -> list[float]:
     return weights
 
 
-def _fit(
-    context: Context,
-    run: Span,
-    holds: Sequence[Hold],
-    ease: int,
-    tolerance: float,
-    missed: dict[tuple[Any, str], set[int]],
-) -> list[Message]:
-    """Key what holds limbs in the frames of a run; the frames in which one misses its place are noted by its rig and
-    name."""
-    parts = [part_of_ik(plan.last) for plan in holds]
-    parts += [part_of_foot(plan.last) for plan in holds if plan.turns_foot]
+class Stands(NamedTuple):
+    """Where a tip is to be in frames, (frames, 3), and how its foot is to be turned (w, x, y, z), if there is one; not
+    numbers where it is neither planted nor eased. ``is_whole`` where it is planted and not eased."""
 
-    def step(i: int) -> Matched:
-        frame = run.first + i
-        depsgraph = context.evaluated_depsgraph_get()
-        stands = [_stand(plan, ease, frame, plan.reader.now(depsgraph)) for plan in holds]
-        pairs = [(plan, stand) for plan, stand in zip(holds, stands, strict=True) if stand is not None]
-        changes = move(context, [_move(context, plan, stand, frame) for plan, stand in pairs])
-        for plan, stand in pairs:
-            if plan.turns_foot and stand.turn is not None:
-                _turn_foot(context, plan, stand.turn)
-        view_layer_of(context).update()
-        depsgraph = context.evaluated_depsgraph_get()
-        for plan, stand in pairs:
-            off = np.linalg.norm(plan.reader.now(depsgraph).tip - stand.place)
-            if stand.is_whole and not off <= MISSED * plan.reader.size:
-                missed.setdefault((plan.reader.object, plan.reader.last), set()).add(frame)
-        return Matched(changes, [])
-
-    frames = range(run.first, run.last + 1)
-    return fit_over_frames(context, frames, parts, step, tolerance, keeps_others=True)
+    places: Array
+    turns: Array | None
+    is_whole: Array
 
 
-class Stand(NamedTuple):
-    """Where a tip is to be in a frame, and how its foot is to be turned (w, x, y, z), if there is one; ``is_whole``
-    where it is planted and not eased."""
-
-    place: Array
-    turn: Array | None
-    is_whole: bool
-
-
-def _stand(plan: Hold, ease: int, frame: int, now: TipNow) -> Stand | None:
-    """Where a limb is to be in a frame, by where it is now; None where it is neither planted nor eased."""
-    weights = weights_of([plant.span for plant in plan.plants], ease, frame)
-    if not any(weights):
-        return None
-    place, turn = now.tip, now.turn
-    for weight, plant in zip(weights, plan.plants, strict=True):
-        place = place + weight * (plant.place - now.tip)
-        if turn is not None and now.turn is not None and plant.turn is not None:
-            sign = -1.0 if plant.turn @ now.turn < 0.0 else 1.0
-            turn = turn + weight * (sign * plant.turn - now.turn)
-    is_whole = max(weights) == 1.0
-    if not is_whole:  # on the way there, a target that is out of reach would show in no pose, but as one that is missed
-        place = _reached(place, now.root[None], plan.reach)
-    return Stand(place, None if turn is None else turn / np.linalg.norm(turn), is_whole)
-
-
-def _move(context: Context, plan: Hold, stand: Stand, frame: int) -> Move:
-    """Where the target is to be for a limb to stand so in this frame, and how it is to be turned if the foot turns with
-    it. Raises `Refused`."""
-    last, follow = plan.last, follow_of(plan.last)
-    if read_slider(last, "influence") < 1.0 - 1e-6:
-        raise Refused("'{bone}' is not in IK in frame {frame}: switch it there, then hold", bone=last.name, frame=frame)
-    turn = None
-    if stand.turn is not None and feet.foot_follows(last):
-        turn = Quaternion(stand.turn.tolist()) @ feet.off_target(context, last).inverted()
-    ob: Any = follow.target
-    move_of_goal = Move(ob, follow.subtarget, target_for(context, last, stand.place), turn, plan.reader.size)
-    return move_of_control(last, move_of_goal, context.evaluated_depsgraph_get())
-
-
-def _turn_foot(context: Context, plan: Hold, turn: Array) -> None:
-    """Turn a foot by its own channels for it to be turned so in the world (w, x, y, z)."""
-    foot = plan.last.id_data.pose.bones[plan.reader.foot]
-    evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    now, rotation = evaluated.pose.bones[foot.name], Quaternion(turn.tolist()).to_matrix().to_4x4()
-    pose = (evaluated.matrix_world.inverted_safe() @ rotation).to_quaternion().to_matrix().to_4x4()
-    own = now.bone.convert_local_to_pose(pose, now.bone.matrix_local, **carried_by(now), invert=True)
-    set_turn(foot, own.to_quaternion()[:])
-    tag(foot)
+def _stands(plan: Hold, ease: int, frames: Sequence[int], tips: Sequence[TipNow]) -> Stands:
+    """Where a limb is to be in these frames, by where it is in them now."""
+    has_foot = bool(tips) and tips[0].turn is not None
+    places, turns = np.full((len(frames), 3), np.nan), np.full((len(frames), 4), np.nan) if has_foot else None
+    is_whole = np.zeros(len(frames), bool)
+    for i, (frame, now) in enumerate(zip(frames, tips, strict=True)):
+        weights = weights_of([plant.span for plant in plan.plants], ease, frame)
+        if not any(weights):
+            continue
+        place, turn = now.tip, now.turn
+        for weight, plant in zip(weights, plan.plants, strict=True):
+            place = place + weight * (plant.place - now.tip)
+            if turn is not None and now.turn is not None and plant.turn is not None:
+                sign = -1.0 if plant.turn @ now.turn < 0.0 else 1.0
+                turn = turn + weight * (sign * plant.turn - now.turn)
+        is_whole[i] = max(weights) == 1.0
+        if not is_whole[
+            i
+        ]:  # on the way, a target that is out of reach would show in no pose, but as one that is missed
+            place = _reached(place, now.root[None], plan.reach)
+        places[i] = place
+        if turns is not None and turn is not None:
+            turns[i] = turn / np.linalg.norm(turn)
+    return Stands(places, turns, is_whole)

@@ -9,21 +9,16 @@ from bpy.types import Context, PoseBone
 
 from ..blender.changes import Change, key_changes, key_changes_from
 from ..blender.editing import unkeyed_kept
-from ..blender.rotation import rotation_channel, set_turn
-from ..blender.types import tag, view_layer_of
+from ..blender.types import view_layer_of
 from ..limb.follow import follow_of
 from ..limb.moving import check_movable, check_undriven, rig_slider
 from ..limb.settings import SLIDER
-from ..limb.solving import limbs_now, scaled_bones, scales_of, solve
-from ..limb.storage import bones_of_limb, by_rig, read_slider, write_slider
+from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
-from ..poses.keeping import fit_ik_to_fk
-from ..poses.keyed_parts import part_of_fk
-from ..poses.matching import Matched, match, stances_by_fk
-from ..poses.over_frames import fit_over_frames
+from ..poses.over_frames import Matched, show_in_fk, show_in_ik
 from ..poses.reading import Progress
-from ..rigging import feet
+from ..poses.writing import Task
 from ..rigging.rolling import level
 from .status import check_posable
 
@@ -42,11 +37,10 @@ def snap_target(
     of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
     limb. Returns warnings."""
     check_snap(lasts, to_target)
-    if frames is not None:
-        return fit_ik_to_fk(context, lasts, frames, tolerance, progress)
-    leveled = level(lasts)  # else each snap would turn toes by the roll again, as they are shown in IK
-    changes, warnings = to_target(context, lasts)
-    return _snapped_here(context, Matched([*leveled, *changes], warnings))
+    # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
+    leveled = level(lasts) if frames is None else []
+    shown = show_in_ik(Task(context, frames, tolerance, progress=progress), lasts)
+    return _snapped(context, shown._replace(changes=[*leveled, *shown.changes]))
 
 
 @wholly
@@ -60,14 +54,10 @@ def snap_fk(
     """Give the limbs' bones, and the feet that turn with their targets, what IK shows, as their own. Returns
     warnings."""
     check_snap(lasts, to_fk)
-    if frames is None:
-        return _snapped_here(context, to_fk(context, lasts))
-    names = [(last.id_data, last.name) for last in lasts]
-    step: Any = lambda _: to_fk(context, [ob.pose.bones[name] for ob, name in names])  # noqa: E731
-    return fit_over_frames(context, frames, [part_of_fk(last) for last in lasts], step, tolerance, progress)
+    return _snapped(context, show_in_fk(Task(context, frames, tolerance, progress=progress), lasts))
 
 
-def _snapped_here(context: Context, matched: Matched) -> list[Message]:
+def _snapped(context: Context, matched: Matched) -> list[Message]:
     key_changes(context, matched.changes)
     return matched.warnings
 
@@ -86,41 +76,15 @@ def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
             check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
 
 
-# from FK to IK
-
-
 def to_target(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
-    return match(context, lasts, stances_by_fk(context, lasts))
-
-
-# from IK to FK
+    return show_in_ik(Task(context, None), lasts)
 
 
 def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Give the bones, and the feet that turn with targets, the solved rotations as their own in this frame, without
     keys."""
-    snapped = Matched([], [])
-    foot_turns = feet.turns_of_feet(context, lasts)
-    for ob, limbs in by_rig(lasts).items():
-        now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
-        solution = solve(now.table, now.target, now.pole, now.sliders, now.own)
-        for row, last in enumerate(limbs):
-            for bone in scaled_bones(last):
-                snapped.changes.append(Change.of_property(ob, bone.name, "scale"))
-                bone.scale = scales_of(now.table.limbs[row], float(solution.stretch[row]))
-            for k, bone in enumerate(bones_of_limb(last)):
-                _set_rotation(snapped, bone, tuple(solution.turns[row, k]))
-    for foot, turn in foot_turns:
-        _set_rotation(snapped, foot, turn)
-    view_layer_of(context).update()
-    return snapped
-
-
-def _set_rotation(snapped: Matched, bone: PoseBone, turn: Any) -> None:
-    snapped.changes.append(Change.of_property(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)))
-    set_turn(bone, turn)
-    tag(bone)
+    return show_in_fk(Task(context, None), lasts)
 
 
 # from one to the other

@@ -108,6 +108,11 @@ def control_of(last: PoseBone) -> tuple[Object | None, str]:
     return target, next(iter([*feet[-1:], *shown]), name)
 
 
+def bones_selected(context: Context) -> list[PoseBone]:
+    """The bones that are selected in Pose Mode."""
+    return [*(context.selected_pose_bones or ())] if context.mode == "POSE" else []
+
+
 def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)

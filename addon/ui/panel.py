@@ -4,12 +4,11 @@ what animates it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..finding.branches import limb_suggested
+from ..finding.choosing import offered
 from ..limb.storage import read_slider
 from ..limb.tips import foot_of
 from ..limb.words import limbs_counted, translated_text
@@ -18,10 +17,11 @@ from ..solver.reach import Reach
 from ..tasks.status import Status
 from .dots import dot
 from .fields import draw_fields, draw_slider_of_limb
-from .finding import control_of, convertible, left_at, limb_meant, limbs_shown
+from .finding import bones_selected, control_of, convertible, left_at, limb_meant, limbs_shown
+from .lines import draw_lines
 from .operators.mending import labels_of, repairs_for, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
-from .remembering import selection_in, until_rebuilt
+from .remembering import bone_of, name_of, selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
 from .titles import title_of
 
@@ -67,36 +67,48 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
 
 
 def offer_of(context: Context) -> str:
-    """What can be done for a bone of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes one of a
-    constraint, ``ADD`` a new one; nothing where there is nothing to do."""
+    """What can be done for bones of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes them of
+    constraints, ``ADD`` new ones; nothing where there is nothing to do."""
     return until_rebuilt(("offer", selection_in(context)), lambda: _offer(context))
 
 
 def _offer(context: Context) -> str:
-    bone = context.active_pose_bone if context.mode == "POSE" else None
-    if bone is None:
+    bones = bones_selected(context)
+    if not bones:
         return ""
-    if left_at([bone]):
+    if left_at(bones):
         return "LEFT"
-    return "CONVERT" if convertible([bone]) else "ADD" if limb_suggested(bone) else ""
+    return "CONVERT" if convertible(bones) else "ADD" if offered(context) else ""
 
 
 def draw_offer(layout: Any, context: Context) -> None:
-    """The button that fits a bone without IK, and what is in its way."""
-    bone, offer = context.active_pose_bone, offer_of(context)
-    leftovers = left_at([bone]) if bone and offer == "LEFT" else []
+    """The button that fits bones without IK, and what is in its way."""
+    offer = offer_of(context)
+    leftovers = left_at(bones_selected(context)) if offer == "LEFT" else []
     if leftovers:
         template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
         sentence, repairs = translated_text(template, bone=leftovers[0].name), labels_of(["LEFT"], leftovers[0])
         draw_problem(layout.column(align=True), context, sentence, repairs)
     elif offer == "CONVERT":
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
-    elif suggestion := limb_suggested(bone):
-        why, helping = repairs_for_adding(*suggestion)
-        draw_problem(layout.column(align=True), context, why, labels_of(helping, suggestion[0]))
-        if not why:
-            label = translated_text("Add IK to {bone}", bone=suggestion[0].name)
-            layout.operator("pose.planar_ik_add", text=label, translate=False)
+    elif offer == "ADD":
+        draw_adding(layout, context)
+
+
+def draw_adding(layout: Any, context: Context) -> None:
+    """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
+    limbs = until_rebuilt(
+        ("to add", selection_in(context)),
+        lambda: [(name_of(last), segments) for last, segments in offered(context)],
+    )
+    label = translated_text("Add IK to {count} Limbs", count=len(limbs))
+    if len(limbs) == 1 and (last := bone_of(limbs[0][0])) is not None:
+        why, helping = repairs_for_adding(last, limbs[0][1])
+        draw_problem(layout.column(align=True), context, why, labels_of(helping, last))
+        if why:
+            return
+        label = translated_text("Add IK to {bone}", bone=last.name)
+    layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
 def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
@@ -108,19 +120,6 @@ def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[
         else:
             button = column.operator("pose.planar_ik_mend", text=text, icon="TOOL_SETTINGS", translate=False)
             button.repair = repair
-
-
-def draw_lines(layout: Any, context: Context, sentence: str, icon: str) -> None:
-    """A sentence in as many lines as it takes, an icon before the first."""
-    column = layout.column(align=True)
-    for number, line_of_text in enumerate(wrapped(context, sentence)):
-        column.label(text=line_of_text, icon="BLANK1" if number else icon, translate=False)
-
-
-def wrapped(context: Context, sentence: str) -> list[str]:
-    """A sentence in lines that the region has room for."""
-    region, scale = context.region, context.preferences.system.ui_scale  # type: ignore[union-attr]
-    return wrap(sentence, max(20, int((region.width if region else 250) / (7.5 * scale)) - 4))
 
 
 # what it is, and how

@@ -47,13 +47,15 @@ def over_frames(ob):
 
 
 def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
-    convertible, suggested = addon("ui.finding").convertible, addon("finding.branches").limb_suggested
+    convertible, offered = addon("ui.finding").convertible, addon("finding.choosing").offered
     found = {bone.name for bone in human.pose.bones if convertible([bone])}
     assert found >= {f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"}
     assert not found & {"root", "torso", "chest", "head", "thigh_fk.L", "shin_fk.L", "spine_fk"}
-    assert not any(map(suggested, human.pose.bones))
     rigs.activate(human)
     own = addon("ui.operators.adding").own_ik
+    for bone in human.pose.bones:
+        rigs.select(bone)
+    assert not offered(bpy.context)
     for bone in human.pose.bones:
         rigs.select(bone, bone.name == "spine_fk")
     assert own(bpy.context) == "ALL"

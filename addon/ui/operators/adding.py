@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from math import pi
 from typing import Any
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
 from ... import live
+from ...blender.types import is_hidden
 from ...finding.choosing import chosen
 from ...finding.constraints import candidates
 from ...finding.knees import bends_to
 from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
-from ...limb.words import Message, frames_counted, limbs_counted, translated_text
+from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
 from ...tasks.removing import remove
 from ..finding import convertible, selected_limbs
+from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
 from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
@@ -31,8 +36,15 @@ MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODE
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
 
-OF_ONE_LIMB = ("plane", "controls", "bends", "bones", "foot_roll")
+OF_ONE_LIMB = ("plane", "controls", "bends", "bones", "ends_at", "foot_roll")
 """What is not kept from one limb to the next. ``SKIP_SAVE`` would keep it out of presets too."""
+
+
+FIRST = ("bones", "ends_at", "bends", "plane", "controls", "foot_follows", "pole_follows", "foot_roll")
+"""What people change of a limb that was added, in this order."""
+
+MORE = ("mode", "tip", "keyed", "tolerance")
+"""What few of them do."""
 
 
 class POSE_OT_planar_ik_add(PoseOperator):
@@ -65,15 +77,26 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
     )
     bones: EnumProperty(
-        name="Bones",
-        description="How many bones the limb has",
+        name="Limb",
+        description="How many bones the limb has, counted from its last one",
         items=[
-            ("AUTO", "As Found", "Two, or three where a leg has a hock, as a dog's or a horse's"),
-            ("2", "2", "A leg or an arm"),
-            ("3", "3", "The clicked bone is the last of three that lie in one plane"),
-            ("4", "4", "The clicked bone is the last of four that lie in one plane"),
+            ("AUTO", "As Selected", "The bones that are selected; of one bone, the arm or leg, or the last of two"),
+            ("2", "2", "Two bones"),
+            ("3", "3", "Three bones that lie in one plane"),
+            ("4", "4", "Four bones that lie in one plane"),
         ],
     )
+    ends_at: IntProperty(
+        name="Ends At",
+        description="By how many bones the limb ends further down its line, or up",
+        soft_min=-3,
+        soft_max=3,
+    )
+    taken: StringProperty(name="Taken", description="The bones of the limbs", options={"HIDDEN", "SKIP_SAVE"})
+    worked: StringProperty(
+        name="Worked", description="The settings of the limb that is there, as JSON", options={"HIDDEN", "SKIP_SAVE"}
+    )
+    why: StringProperty(name="Why", description="Why others can't be had", options={"HIDDEN", "SKIP_SAVE"})
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
         name="Tip",
@@ -122,9 +145,36 @@ class POSE_OT_planar_ik_add(PoseOperator):
         context.window_manager.popup_menu(draw, title=translated_text("This rig has IK of its own"))  # type: ignore[union-attr]
         return {"CANCELLED"}
 
+    def draw(self, context: Context) -> None:
+        """The bones that it took, what puts another choice right, and closed, what few change."""
+        layout: Any = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        for bones in self.taken.split("; "):
+            layout.label(text=bones, icon="BONE_DATA", translate=False)
+        for name in FIRST:
+            layout.prop(self, name)
+        if self.why:
+            draw_lines(layout, context, self.why, "INFO")
+        header, body = layout.panel("planar_ik_add_more", default_closed=True)
+        header.label(text="More")
+        for name in MORE if body else ():
+            body.prop(self, name)
+
+    def refuse(self, why: Refused) -> Any:
+        """Where a setting of a limb that was added is changed to what can't be had, leave the limb as it was, and say
+        why under the fields."""
+        if not self.worked:
+            return super().refuse(why)
+        settings, self.worked = json.loads(self.worked), ""
+        for name, value in settings.items():
+            setattr(self, name, value)
+        done = self.execute(bpy.context)
+        self.why = why.message.translated
+        return done
+
     def checked(self, context: Context) -> Any:
         """What IK can be added to, what it is to follow, and what is skipped."""
-        return chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
+        return chosen(context, 0 if self.bones == "AUTO" else int(self.bones), self.ends_at)
 
     def act(self, context: Context, subject: Any) -> None:
         """Add, and go on with the targets."""
@@ -137,8 +187,11 @@ class POSE_OT_planar_ik_add(PoseOperator):
         self.warn(*added.warnings)
         live.refresh(context)
         lasts = added.lasts
+        self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})
+        self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(last)) for last in lasts)
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
+        kept += unseen(bone for last in lasts for bone in chain_bones(last))
         if skipped:
             why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
             self.warn(Message("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
@@ -147,6 +200,15 @@ class POSE_OT_planar_ik_add(PoseOperator):
         else:
             bones, bend = ", ".join(bone.name for bone in chain_bones(lasts[0])), bends_to(lasts[0], turn)
             self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(bend), kept=kept)
+
+
+def unseen(bones: Iterable[PoseBone]) -> str:
+    """What bones of limbs people can't turn themselves, as the end of a sentence: IK turns them all the same."""
+    bones = [*bones]
+    hidden = [bone.name for bone in bones if is_hidden(bone)]
+    locked = [bone.name for bone in bones if all(bone.lock_rotation)]
+    said = translated_text("; hidden: {bones}", bones=", ".join(hidden)) if hidden else ""
+    return said + (translated_text("; locked: {bones}", bones=", ".join(locked)) if locked else "")
 
 
 def own_ik(context: Context) -> str:

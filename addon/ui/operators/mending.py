@@ -9,8 +9,8 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
-from ...finding.branches import limb_suggested
 from ...finding.checking import check, conflicts_of
+from ...finding.choosing import offered
 from ...limb.follow import follow_of, is_gone
 from ...limb.storage import bones_of_limb, chain_bones, is_limb
 from ...limb.tips import is_foot_gone
@@ -128,7 +128,7 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         """On limbs, and on what could be one."""
         if limbs_meant(context) or _left(context):
             return True
-        if context.mode == "POSE" and limb_suggested(context.active_pose_bone):
+        if context.mode == "POSE" and offered(context):
             return True
         cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
         return False
@@ -138,9 +138,8 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         lasts = limbs_meant(context)
         leftovers = _left(context) if self.repair == "LEFT" else []
         helped = leftovers + [last for last in lasts if self.repair in repairs_for(last)]
-        suggested = None if lasts or leftovers else limb_suggested(context.active_pose_bone)
-        if suggested:
-            helped = [suggested[0]]
+        if not lasts and not leftovers:
+            helped = [last for last, _ in offered(context)]
         if not helped:
             raise Refused("{what}: nothing of the kind is in the way", what=translated_text(REPAIRS[self.repair]))
         return helped

@@ -75,16 +75,7 @@ def _copy_rotation(ob):
     made.target, made.subtarget = ob, "thigh.R"
 
 
-def _located_root(ob):
-    rigs.activate(ob, "EDIT")
-    ob.data.edit_bones["thigh.L"].use_connect = False
-    rigs.activate(ob)
-    for frame, x in ((1, 0.0), (20, 0.3)):
-        ob.pose.bones["thigh.L"].location.x = x
-        ob.pose.bones["thigh.L"].keyframe_insert("location", frame=frame)
-
-
-REFUSED = [(other, mode) for other in (_second_ik, _copy_rotation, _located_root) for mode in ("RIG", "LIVE")]
+REFUSED = [(other, mode) for other in (_second_ik, _copy_rotation) for mode in ("RIG", "LIVE")]
 REFUSED.remove((_copy_rotation, "RIG"))  # what comes after it on the bone has the last word
 
 

@@ -11,7 +11,7 @@ from tests.blender.characters import LIMBS, round_trip
 def test_a_click_on_the_last_bone_of_each_limb(addon):
     ob = rigs.biped()
     for name in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
-        assert addon("finding.branches").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
+        assert addon("finding.clicking").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,18 @@ def test_a_click_on_the_last_bone_of_each_limb(addon):
      ("hand.L", "forearm.L")],
 )  # fmt: skip
 def test_a_click_next_to_a_limb(addon, clicked, last):
-    assert addon("finding.branches").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
+    assert addon("finding.clicking").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
 
 
 def test_any_bone_of_a_limb_that_is_there(addon, add):
     ob = rigs.biped()
     add(ob, "shin.L", "forearm.L")
-    at = addon("finding.branches").limb_at
+    at = addon("finding.clicking").limb_at
     for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
         assert at(ob.pose.bones[name]) == (ob.pose.bones["shin.L"], (1, 1))
     for name in ("upper_arm.L", "hand.L"):
         assert at(ob.pose.bones[name])[0].name == "forearm.L"
-    assert addon("finding.branches").existing_at(ob.pose.bones["spine"]) is None
+    assert addon("finding.clicking").existing_at(ob.pose.bones["spine"]) is None
 
 
 def _chain(*names, bend=0.0):
@@ -53,7 +53,7 @@ def _chain(*names, bend=0.0):
     ],
 )
 def test_twist_bones_in_line_belong_to_their_segment(addon, names, clicked, last, segments):
-    found, of = addon("finding.branches").limb_at(_chain(*names).pose.bones[clicked])
+    found, of = addon("finding.clicking").limb_at(_chain(*names).pose.bones[clicked])
     assert (found.name, of) == (last, segments)
 
 
@@ -66,7 +66,7 @@ def character(request):
 
 def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
     ob, lasts = character
-    finding = addon("finding.branches")
+    finding = addon("finding.clicking")
     for name in lasts:
         last, segments = finding.limb_at(ob.pose.bones[name])
         assert last.name == name
@@ -74,13 +74,12 @@ def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
         foot = addon("tasks.adding").foot_of(last)
         for bone in filter(None, (*line, foot)):
             assert finding.limb_at(bone) == (last, segments), bone.name
-            assert finding.limb_suggested(bone) == (last, segments), bone.name
 
 
 def test_trunk_is_in_no_limb(addon, character):
     """Whatever is clicked, no limb has bones of the trunk, or begins at another one's foot."""
     ob, lasts = character
-    finding, refused = addon("finding.branches"), addon("finding.checking").Refused
+    finding, refused = addon("finding.clicking"), addon("finding.checking").Refused
     trunk = {bone for name in lasts for bone in _above_all(ob, lasts, ob.pose.bones[name])}
     feet = {addon("tasks.adding").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
     for bone in ob.pose.bones:
@@ -103,12 +102,12 @@ def _above_all(ob, lasts, last):
 @pytest.mark.parametrize("name", ["spine", "hips"])
 def test_a_click_on_the_trunk_says_what_to_click(addon, name):
     with pytest.raises(addon("finding.checking").Refused, match="click the last bone of an arm or a leg"):
-        addon("finding.branches").limb_at(rigs.biped().pose.bones[name])
+        addon("finding.clicking").limb_at(rigs.biped().pose.bones[name])
 
 
 def test_fingers_are_limbs_of_their_own(addon):
     ob = LIMBS["long fingers"][0]()
-    at = addon("finding.branches").limb_at
+    at = addon("finding.clicking").limb_at
     for clicked in ("index.2.L", "index.1.L"):
         last, segments = at(ob.pose.bones[clicked])
         assert (last.name, segments) == ("index.2.L", (1, 1))
@@ -120,6 +119,6 @@ def test_round_trips_are_found_alike(addon, tmp_path):
     for name in ("person", "torso", "long fingers"):
         make, lasts = LIMBS[name]
         ob = round_trip(make(), tmp_path)
-        found = addon("finding.branches").limbs_suggested([*ob.pose.bones])
+        found = addon("finding.choosing").limbs_of_bones([*ob.pose.bones])
         assert {last.name for last, _ in found} == lasts, name
         assert {segments for _, segments in found} == {(1, 1)}

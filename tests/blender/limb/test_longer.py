@@ -224,7 +224,7 @@ def test_from_a_script(dog, addon, mode):
 
 @pytest.mark.parametrize("clicked", ["thigh.L", "shin.L", "hock.L", "foot.L"])
 def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, addon, clicked):
-    at = addon("finding.branches").limb_at
+    at = addon("finding.clicking").limb_at
     ob = dog()
     last, segments = at(ob.pose.bones[clicked])
     assert (last.name, segments) == ("hock.L", (1, 1, 1))

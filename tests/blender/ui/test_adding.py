@@ -10,7 +10,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from tests.blender import rigs
-from tests.blender.characters import grown, person
+from tests.blender.characters import grown, person, sided
 
 from .conftest import call, select
 
@@ -181,15 +181,17 @@ def test_a_flat_rig_gets_a_hinge(flat: bool) -> None:
     assert ob.pose.bones["shin" if flat else "shin.L"].planar_ik.plane == ("HINGE" if flat else "POLE")
 
 
-def test_suggested_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
-    suggested = addon("finding.branches").limb_suggested
-    found = {bone.name: suggested(bone) for bone in biped.pose.bones}
-    assert {name for name, of in found.items() if of is None} == {"root", "hips", "spine", "shoulder.L", "shoulder.R"}
-    assert {of[0].name for of in found.values() if of} == {
-        f"{name}.{side}" for name in ("shin", "forearm") for side in "LR"
-    }
+def test_offered_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
+    def offered(*names: str) -> list[str]:
+        select(*names)
+        return [last.name for last, _ in addon("finding.choosing").offered(bpy.context)]
+
+    found = {name: offered(name) for name in list(biped.pose.bones.keys())}
+    assert {name for name, lasts in found.items() if not lasts} == {"root", "hips", "spine"}
+    assert {last for lasts in found.values() for last in lasts} == set(sided("shin", "forearm"))
+    assert set(offered(*biped.pose.bones.keys())) == set(sided("shin", "forearm"))
     biped.data["rig_id"] = "as Rigify writes it"
-    assert not any(map(suggested, biped.pose.bones))
+    assert not any(offered(name) for name in found)
 
 
 def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:

@@ -1,0 +1,85 @@
+"""The limb that a clicked bone is for: the arm or leg that it is part of, else the last two bones that end with it."""
+
+from __future__ import annotations
+
+from bpy.types import PoseBone
+
+from ..blender.types import bones_of
+from ..limb import names
+from ..limb.storage import chain_bones, is_part, limbs_of, segments_of
+from ..limb.tips import begins_at_tail, foot_of
+from ..limb.words import Refused
+from .branches import Limbs
+from .constraints import candidates
+from .segments import Suggestion, above, below, held_by, segment_of, up_from
+
+
+def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
+    """The limb that a clicked bone is for: the one that is there, or the arm or leg that it is clearly part of, maybe
+    as its shoulder, its foot or its toe, or else that of which it is the last of two bones; raises `Refused`.
+
+    ``count`` says how many bones the limb is to have: of three or four the clicked one is the last. By itself a limb
+    has two, or three where an animal's leg has a hock.
+    """
+    return limb_with(bone, count, Limbs(bone.id_data))
+
+
+def limb_with(bone: PoseBone, count: int, limbs: Limbs) -> Suggestion:
+    """What `limb_at` gives, by the limbs of the bone's rig."""
+    if is_part(bone.bone):
+        raise Refused("'{bone}' was made for a limb: select the bones of one", bone=bone.name)
+    there = existing_at(bone)
+    if there is not None:
+        return there, segments_of(there)
+    if (inner := held_by(bone.bone)) is not None:
+        bone = bones_of(bone.id_data)[inner.name]
+    if count > 2:
+        return up_from(bone, count, limbs.carriers)
+    limb = limbs.at(bone)
+    return limb.suggestion(count) if limb else _last_of_two(bone, limbs)
+
+
+def _last_of_two(bone: PoseBone, limbs: Limbs) -> Suggestion:
+    """The limb of two segments that ends with a bone; where what is above it is no part of one, that which begins with
+    it."""
+    if bone.name in limbs.carriers:
+        raise _nothing_at(bone)
+    segment = segment_of(bone)
+    upper = above(segment)
+    if upper and not _is_apart(upper[0], segment[0], limbs):
+        return segment[-1], (len(upper), len(segment))
+    if len(segment) > 1:  # what looked like a twist bone is the limb
+        return segment[-1], (1,) * len(segment)
+    groups, lower = below(segment)
+    if lower is None:
+        raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
+    last = segment_of(lower)
+    return last[-1], (len(segment) + len(groups), len(last))
+
+
+def _is_apart(upper: PoseBone, bone: PoseBone, limbs: Limbs) -> bool:
+    """Whether a bone above another is no part of the same limb: it carries several, or is of another one, or it is a
+    root, from which the other stands off."""
+    if upper.name in limbs.carriers or limbs.at(upper) or existing_at(upper):
+        return True
+    return upper.parent is None and (names.moves_all(upper.name) or not begins_at_tail(bone.bone))
+
+
+def _nothing_at(bone: PoseBone) -> Refused:
+    """Why a bone is of no limb."""
+    if candidates(bone.id_data):
+        return Refused("Limbs of '{rig}' have IK constraints: press Solve Exactly (Convert)", rig=bone.id_data.name)
+    return Refused("'{bone}' carries limbs: click the last bone of an arm or a leg", bone=bone.name)
+
+
+def existing_at(bone: PoseBone) -> PoseBone | None:
+    """The last bone of the limb that is there and that a bone is part of, or its foot or toe."""
+    lasts = limbs_of(bone.id_data)
+    for last in lasts:
+        if bone in chain_bones(last):
+            return last
+    for last in lasts:
+        foot = foot_of(last)
+        if foot is not None and bone.bone in (foot.bone, *(toe for toe in foot.bone.children if not toe.children)):
+            return last
+    return None

@@ -1,0 +1,104 @@
+"""What lies between two joints of a limb: a bone, its twist bones in line, and what only holds the next one."""
+
+from __future__ import annotations
+
+from bpy.types import Bone, PoseBone
+
+from ..blender.types import bones_of, children_of
+from ..limb import names
+from ..limb.tips import foot_below, is_mechanism
+from ..limb.words import Refused
+
+Suggestion = tuple[PoseBone, tuple[int, ...]]
+"""A limb that IK could be put on: its last bone, and how many bones each of its segments has."""
+
+IN_LINE = 0.02
+"""How far off the line between two joints a twist bone may begin, as a part of that."""
+
+SAME_PLACE = 1e-4
+"""How far from another a bone begins at most to begin at its place, as a part of that one's length."""
+
+
+def segment_of(bone: PoseBone) -> list[PoseBone]:
+    """A bone with the twist bones that go on from it in line, or those from which it goes on."""
+    segment = [bone]
+    while is_twist(segment[0]):
+        segment.insert(0, segment[0].parent)  # type: ignore[arg-type]
+    while (after := next(filter(is_twist, children_of(segment[-1])), None)) is not None:
+        segment.append(after)
+    return segment
+
+
+def is_twist(bone: PoseBone) -> bool:
+    """Whether a bone is a twist bone: in line with its parent and the joint below, and named so or as another piece of
+    its parent, as ``thigh.001`` between ``thigh`` and ``shin``."""
+    parent, below = bone.parent, foot_below(bone.bone)
+    if parent is None or below is None:
+        return False
+    says_so = names.says_twist(bone.name) and not names.says_twist(names.stem_of(parent.name))
+    if not (names.is_piece(bone.name, parent.name) or says_so):
+        return False
+    if names.stem_of(below.name) == names.stem_of(parent.name):
+        return False
+    start, joint = parent.bone.head_local, below.head_local
+    along = joint - start
+    off = (bone.bone.head_local - start).cross(along).length
+    return bool(off <= IN_LINE * along.length_squared) and (bone.bone.head_local - start).dot(along) > 0.0
+
+
+def held_by(bone: Bone) -> Bone | None:
+    """The bone that begins where an offset group begins, as exporters make one above each joint; None of a bone that
+    goes on elsewhere, and of one that only helpers begin with."""
+    if foot_below(bone) is not None:
+        return None
+    near = SAME_PLACE * bone.length
+    children = [child for child in bone.children if child.children and not is_mechanism(child)]
+    return next((child for child in children if (child.head_local - bone.head_local).length <= near), None)
+
+
+def above(segment: list[PoseBone]) -> list[PoseBone]:
+    """The segment above another, with the offset groups that hold that; nothing above the first."""
+    groups: list[PoseBone] = []
+    parent = segment[0].parent
+    while parent is not None and held_by(parent.bone) is not None:
+        groups.insert(0, parent)
+        parent = parent.parent
+    return [*segment_of(parent), *groups] if parent is not None else groups
+
+
+def below(segment: list[PoseBone]) -> tuple[list[PoseBone], PoseBone | None]:
+    """What goes on from a segment, which may be its foot: the offset groups that hold it, and the bone."""
+    bones = bones_of(segment[0].id_data)
+    groups: list[PoseBone] = []
+    bone = foot_below(segment[-1].bone)
+    while bone is not None and (inner := held_by(bone)) is not None:
+        groups.append(bones[bone.name])
+        bone = inner
+    return groups, bones[bone.name] if bone is not None else None
+
+
+def up_from(last: PoseBone, count: int, carriers: set[str]) -> Suggestion:
+    """The limb of ``count`` segments whose last is the one that a bone is in; raises `Refused` where that would have
+    one of the ``carriers``, bones from which several limbs hang."""
+    line = [segment_of(last)]
+    while len(line) < count:
+        segment = above(line[0])
+        if not segment:
+            raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=line[0][0].name)
+        if too_high := next((bone for bone in segment if bone.name in carriers), None):
+            template = "'{bone}' carries several limbs, so '{last}' ends no limb of {count} bones: choose fewer"
+            raise Refused(template, bone=too_high.name, last=last.name, count=count)
+        line.insert(0, segment)
+    return line[-1][-1], tuple(map(len, line))
+
+
+def moved(limb: Suggestion, by: int, carriers: set[str]) -> Suggestion:
+    """A limb that ends so many segments further down its line, or up where that is negative."""
+    last, segments = limb
+    for _ in range(abs(by)):
+        segment = segment_of(last)
+        next_last = below(segment)[1] if by > 0 else next(iter(above(segment)), None)
+        if next_last is None:
+            raise Refused("'{bone}' is where its line of bones ends", bone=last.name)
+        last = segment_of(next_last)[-1]
+    return up_from(last, len(segments), carriers)

@@ -1,0 +1,183 @@
+"""What of a limb gets keys in the same frames, and where its joints are by these: of IK the target, the pole and
+sliders, of FK the bones themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import PoseBone
+from numpy.typing import NDArray
+
+from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ..limb.follow import follow_of
+from ..limb.foot_roll import flat_toes
+from ..limb.settings import SLIDER
+from ..limb.solving import scaled_bones, solve
+from ..limb.storage import bones_of_limb, has_slider
+from ..limb.table import joints_in, reference_of, table_of
+from ..limb.tips import foot_of
+from ..rigging import feet
+from ..solver.arrays import row_of
+from ..solver.limb import joints_of
+from ..solver.matrices import applied, inverted_all
+from ..solver.rotation import rotate
+from .matching import is_pole_movable
+from .placing import owner_of, slopes_of
+from .reading import Channel, Recording, Values, limb_frames, places_of, worlds_of
+
+Array = NDArray[Any]
+
+SET = ("flip", "swivel", "ankle")
+"""The sliders that show a pose."""
+
+Points = Callable[[Values, Array], list[Array]]
+"""Gives, from what channels say in some rows and the frames that these rows are of, where joints are in lengths of the
+limb, (rows, 3) each."""
+
+
+class Part(NamedTuple):
+    """What of a limb may get keys, all in the same frames, and where its joints are by these. ``points`` looks at what
+    was read over the frames once it is asked."""
+
+    channels: Sequence[Channel]
+    points: Callable[[Recording, Values], Points]
+
+
+def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
+    """What IK follows and is set to; maybe the sliders only."""
+    ob, name, follow = last.id_data, last.name, follow_of(last)
+    channels = [slider_channel(last, slider) for slider in SET if has_slider(last, slider)]
+    if moves_controls:
+        channels.append(Channel.of_bone(follow.target, follow.subtarget, "location"))
+        if feet.foot_follows(last):
+            channels.append(turn_channel(follow.pairs[0]))
+            channels += [turn_channel((ob, toe.name)) for toe in flat_toes(last)]
+        if is_pole_movable(last):
+            channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
+    return Part(channels, lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name]).points)
+
+
+def slider_channel(last: PoseBone, name: str) -> Channel:
+    """A slider of a limb."""
+    return Channel.of_bone(last.id_data, last.name, f'["{SLIDER[name].key}"]')
+
+
+def turn_channel(ref: tuple[Any, str]) -> Channel:
+    """What an object or a bone is turned by."""
+    return Channel.of_bone(*ref, rotation_channel(owner_of(ref).rotation_mode))
+
+
+class _IKPoints:
+    """What a limb is solved from besides the channels that get keys, over the frames."""
+
+    def __init__(self, recording: Recording, values: Values, last: PoseBone) -> None:
+        self._last, self._table = last, table_of(last.id_data, [last])
+        rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
+        row = [other_last.name for other_last in rig.lasts].index(last.name)
+        frames = worlds_of(recording, last.id_data) @ limb_frames(recording, rig)[:, row]
+        self._into = inverted_all(frames)
+        self._sliders = {name: numbers[:, row] for name, numbers in rig.sliders.items()}
+        self._size = sum(self._table.limbs[0].geometry.lengths)
+        self._places: list[Any] = []
+        pairs = zip(follow_of(last).pairs, rig.table.limbs[row].follow.pairs, strict=True)
+        for k, (control, followed) in enumerate(pairs):
+            if control[0] is None or (k and not self._table.is_poled[0]):
+                self._places.append(None)
+                continue
+            channel = Channel.of_bone(*control, "location")
+            slopes = slopes_of(recording, control) if channel in values else None  # type: ignore[arg-type]
+            self._places.append((places_of(recording, *followed), slopes, channel, values.get(channel)))
+
+    def points(self, values: Values, at: Array) -> list[Array]:
+        """Knees and tip in the limb's frame, and where the foot points."""
+        sliders = {name: numbers[at] for name, numbers in self._sliders.items()}
+        for name in SET:
+            if (channel := slider_channel(self._last, name)) in values:
+                sliders[name] = values[channel][:, 0].astype(float)
+        sliders["influence"] = np.ones(len(at))
+        sliders = {name: numbers[:, None] for name, numbers in sliders.items()}
+        target, pole = (
+            np.full((len(at), 1, 3), np.nan)
+            if place is None
+            else applied(self._into[at], _seen(place, values, at))[:, None]
+            for place in self._places
+        )
+        solved = solve(self._table, target, pole, sliders, None)
+        joints = joints_in(self._table, solved.turns, solved.stretch)[:, 0] / self._size
+        return [*np.moveaxis(joints, 1, 0), *(self._turned(values))]
+
+    def _turned(self, values: Values) -> list[Array]:
+        """Where the foot points that turns with the target, and toes that are kept flat."""
+        if not feet.foot_follows(self._last):
+            return []
+        foot: Any = foot_of(self._last)
+        refs_turned = [(follow_of(self._last).pairs[0], foot.bone.length)]
+        refs_turned += [((toe.id_data, toe.name), toe.bone.length) for toe in flat_toes(self._last)]
+        return [
+            point
+            for ref, length in refs_turned
+            if (channel := turn_channel(ref)) in values
+            for point in axes_of(owner_of(ref).rotation_mode, values[channel], length / self._size)
+        ]
+
+
+def _seen(place: Any, values: Values, at: Array) -> Array:
+    """Where a target or a pole is seen in the world."""
+    places, slopes, channel, locations = place
+    if channel not in values:
+        return places[at]  # type: ignore[no-any-return]
+    moved: Array = places[at] + np.einsum("fij,fj->fi", slopes[at], values[channel] - locations[at])
+    return moved
+
+
+def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
+    """Where two axes of something that is turned by rows of numbers (rows, numbers) point, so long."""
+    turn = to_quaternion(mode, [*rows.T], ARRAYS)
+    ends = [rotate(turn, axis) for axis in ((0.0, length, 0.0), (length, 0.0, 0.0))]
+    return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
+
+
+def part_of_fk(last: PoseBone) -> Part:
+    """The own channels of a limb's bones and of the foot that follows its target."""
+    ob, bones = last.id_data, bones_of_limb(last)
+    following = feet.following_bones(last)
+    modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
+    channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
+    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    lengths = {bone.name: bone.bone.length for bone in following}
+    geometry = table_of(ob, [last]).limbs[0].geometry
+    reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
+
+    def points_over_frames(recording: Recording, whole: Values) -> Points:
+        still = {channel: recording.channels[channel] for channel in channels.values() if channel not in whole}
+
+        def points(values: Values, at: Array) -> list[Array]:
+            rows = {
+                name: values[channel] if channel in values else still[channel][at] for name, channel in channels.items()
+            }
+            turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
+            stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
+            joints = [
+                np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, reference, stretch)
+            ]
+            for name, length in lengths.items():
+                joints += axes_of(modes[name], rows[name], length / size)
+            return joints
+
+        return points
+
+    return Part([*channels.values(), *scaled], points_over_frames)
+
+
+def part_of_foot(last: PoseBone) -> Part:
+    """The own rotation of the foot of a limb that does not follow its target."""
+    foot: Any = foot_of(last)
+    mode, size = foot.rotation_mode, sum(table_of(last.id_data, [last]).limbs[0].geometry.lengths)
+    channel = Channel.of_bone(last.id_data, foot.name, rotation_channel(mode))
+
+    def points(values: Values, _at: Array) -> list[Array]:
+        return axes_of(mode, values[channel], foot.bone.length / size)
+
+    return Part([channel], lambda _recording, _values: points)

@@ -1,0 +1,238 @@
+"""Controls that are to be seen somewhere in many frames: what their channels have to say for that, whatever carries
+and constrains them.
+
+Each round reads where everything is, and moves by its own channels what is not where it is to be; the next round reads
+only the frames in which something was moved. What is rigid is right after one round; what hangs on another control,
+after that; what constraints hold half, by slopes that each round corrects (Broyden's method)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ..blender.dependencies import BoneRef
+from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
+from ..blender.types import bones_of
+from ..limb.moving import NOTICED, ROUNDING, SETTLED, TURN_SETTLED
+from ..limb.words import Refused
+from ..solver.matrices import inverted_all
+from ..solver.rotation import IDENTITY, conjugate, multiply
+from .matching import world_turns
+from .reading import Channel, Recording, Values, matrices_of, poses_of, worlds_of
+
+Array = NDArray[Any]
+
+ROUNDS = 30
+"""How often what constraints hold is put elsewhere, until it is seen where it is to be."""
+
+LEARNS = 3
+"""From this round on nothing moves but what constraints hold, as a rule, and moves say what they do."""
+
+Reread = Callable[[Array], None]
+"""Writes what channels say now, and reads these rows anew."""
+
+
+def owner_of(ref: tuple[Any, str]) -> Any:
+    """The bone or the object that is named."""
+    ob, bone = ref
+    return bones_of(ob)[bone] if bone else ob
+
+
+class Placing:
+    """A control under way: where it, or what rolls with it, is to be seen, ``places`` (f, 3) in the world, not a number
+    where it is to stay; and how what it turns is to be turned, ``turns`` (f, 4), or None. ``offset`` (4) or (f, 4) is
+    how that is turned off what is seen."""
+
+    def __init__(
+        self,
+        control: BoneRef,
+        followed: BoneRef,
+        places: Array,
+        sizes: Array,
+        turns: Array | None = None,
+        offset: Any = (1.0, 0.0, 0.0, 0.0),
+    ) -> None:
+        self.control, self.followed = control, followed
+        self.places, self.turns, self.sizes = places, turns, sizes
+        self.offset = np.broadcast_to(np.array(offset, float), (len(places), 4))
+        owner = owner_of(control)
+        self.mode = owner.rotation_mode
+        self.location = Channel.of_bone(*control, "location")
+        self.rotation = Channel.of_bone(*control, rotation_channel(self.mode))
+        self.holding = [
+            constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0
+        ]
+        self.off, self.off_turn = np.zeros(len(places)), np.zeros(len(places))
+        self._slopes: Array | None = None
+        self._before: tuple[Array, Array, Array] | None = None  # rows, location, and where that was seen
+        self._rounds = 0
+
+    @property
+    def channels(self) -> list[Channel]:
+        """What it is moved by."""
+        return [self.location, *([self.rotation] if self.turns is not None else ())]
+
+    def correct(self, recording: Recording, values: Values, rows: Array) -> Array:
+        """Move it in those of these rows in which it is not where it is to be; says in which."""
+        seen_at, now = matrices_of(recording, self.followed)[rows], matrices_of(recording, self.control)[rows]
+        places = self.places[rows]
+        missed = np.where(np.isfinite(places), places - seen_at[:, :3, 3], 0.0)
+        self.off[rows] = np.linalg.norm(missed, axis=1)
+        is_off = self.off[rows] > self._slack(SETTLED)[rows]
+        turn: Any = None
+        if self.turns is not None:
+            turn = self._turn_lacking(seen_at, rows)
+            is_off |= self.off_turn[rows] > TURN_SETTLED
+        if not is_off.any():
+            return is_off
+        some, by = rows[is_off], missed[is_off]
+        if self.turns is not None:
+            turn_by = tuple(component[is_off] for component in turn)
+            off_control = seen_at[is_off, :3, 3] - now[is_off, :3, 3]
+            by = by + off_control - _rotated(turn_by, off_control)  # what turns about the control goes along
+            values[self.rotation][some] = self._turned(recording, values, turn_by, some)
+        if self.location not in values:  # a foot, which is only turned
+            return is_off
+        self._rounds += 1
+        if self._slopes is None or not self.holding or self._rounds < LEARNS:  # what it hangs on has turned as well
+            self._slopes = slopes_of(recording, self.control)
+        location = values[self.location]
+        self._learn(location, seen_at[:, :3, 3], rows)
+        self._before = (rows.copy(), location[rows].copy(), seen_at[:, :3, 3].copy())
+        location[some] += np.einsum("fij,fj->fi", np.linalg.pinv(self._slopes[some], rcond=1e-6), by)
+        return is_off
+
+    def _turn_lacking(self, seen_at: Array, rows: Array) -> Any:
+        """By how much it has to be turned in the world."""
+        is_turned = multiply(tuple(world_turns(seen_at).T), tuple(self.offset[rows].T))
+        turn = np.array(multiply(tuple(self.turns[rows].T), conjugate(is_turned)))  # type: ignore[index]
+        turn[:, ~np.isfinite(turn).all(axis=0)] = np.array(IDENTITY)[:, None]
+        w, *vector = turn
+        self.off_turn[rows] = 2.0 * np.arctan2(np.linalg.norm(vector, axis=0), np.abs(w))
+        return tuple(turn)
+
+    def _turned(self, recording: Recording, values: Values, turn: Any, rows: Array) -> Array:
+        """What its rotation has to say to be turned by so much in the world."""
+        channels = values[self.rotation][rows]
+        own = to_quaternion(self.mode, [*channels.T], ARRAYS)
+        below = matrices_of(recording, self.control)[rows] @ inverted_all(recording.bases[self.control][rows])
+        carried: Any = tuple(world_turns(below).T)
+        new = multiply(multiply(multiply(conjugate(carried), turn), carried), own)
+        return np.stack(np.broadcast_arrays(*to_channels(self.mode, new, [*channels.T], ARRAYS)), axis=-1)
+
+    def _learn(self, location: Array, seen_at: Array, rows: Array) -> None:
+        """Correct the slopes by what the last move did (Broyden's method)."""
+        if self._before is None or not self.holding or self._rounds < LEARNS:
+            return
+        were, before, seen_before = self._before
+        at = np.searchsorted(were, rows)
+        step, went = location[rows] - before[at], seen_at - seen_before[at]
+        size = (step * step).sum(axis=1)
+        missed = went - np.einsum("fij,fj->fi", self._slopes[rows], step)  # type: ignore[index]
+        self._slopes[rows] += np.where(  # type: ignore[index]
+            size[:, None, None] > 0.0,
+            missed[:, :, None] * step[:, None, :] / np.maximum(size, 1e-30)[:, None, None],
+            0.0,
+        )
+
+    def _slack(self, share: float) -> Array:
+        places = np.where(np.isfinite(self.places), self.places, 0.0)
+        slack: Array = share * self.sizes + ROUNDING * np.abs(places).max(axis=1)
+        return slack
+
+    def check(self) -> None:
+        """Refuse what is not seen where it is to be."""
+        ob, bone = self.control
+        name = bone or ob.name
+        is_there = self.off <= self._slack(NOTICED)
+        if self.holding:
+            is_there &= self.off_turn <= 100.0 * TURN_SETTLED
+        if is_there.all():
+            return
+        if self.holding:
+            raise Refused(
+                "'{constraint}' keeps '{name}' from where it has to be: mute it, then snap",
+                constraint=self.holding[-1].name,
+                name=name,
+            )
+        raise Refused("'{name}' can't be moved to where it has to be: have limbs follow a thing each", name=name)
+
+
+def place(placings: Sequence[Placing], recording: Recording, values: Values, reread: Reread) -> None:
+    """Have controls be seen where they are to be in all rows, by their channels in ``values``. ``reread`` writes these
+    and reads some rows anew. Raises `Refused` for what can't be seen there."""
+    rows = np.arange(recording.frames)
+    for placing in placings:
+        placing.correct(recording, values, rows)
+    reread(rows)
+    offs = np.inf
+    for _ in range(ROUNDS):
+        moved = [placing.correct(recording, values, rows) for placing in placings]
+        rows = rows[np.any(moved, axis=0)] if moved else rows[:0]
+        off = sum(float(placing.off.sum() + placing.off_turn.sum()) for placing in placings)
+        if not len(rows) or (off > 0.5 * offs and not any(placing.holding for placing in placings)):
+            break
+        offs = off
+        reread(rows)
+    for placing in placings:
+        placing.check()
+
+
+def slopes_of(recording: Recording, ref: BoneRef) -> Array:
+    """How far a control is seen to go in the world for each unit that its location changes, (f, 3, 3); where
+    constraints hold it, as if they were rigid."""
+    ob, name = ref
+    now, bases = matrices_of(recording, ref)[:, :3, :3], recording.bases[ref][:, :3, :3]
+    bone: Any = bones_of(ob)[name].bone if name else None
+    if bone is None or (bone.use_inherit_rotation and bone.use_local_location and bone.inherit_scale == "FULL"):
+        return np.asarray(now @ np.linalg.pinv(bases))
+    above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+    if above is None:
+        above = np.broadcast_to(np.eye(4), (recording.frames, 4, 4))
+    put, columns = _made(bone, above, recording.bases[ref]), []
+    for axis in range(3):
+        moved = recording.bases[ref].copy()
+        moved[:, axis, 3] += 1.0
+        columns.append((_made(bone, above, moved) - put)[:, :3, 3])
+    worlds = worlds_of(recording, ob)[:, :3, :3]
+    by_constraints = now @ np.linalg.pinv(worlds @ put[:, :3, :3])
+    slopes: Array = by_constraints @ worlds @ np.stack(columns, axis=-1)
+    return slopes
+
+
+def _made(bone: Any, above: Array, bases: Array) -> Array:
+    """Where the own channels of a bone put it in the armature, below these poses of its parent."""
+    options = [{"parent_matrix": Matrix(row), "parent_matrix_local": bone.parent.matrix_local} for row in above]
+    if not bone.parent:
+        options = [{} for _ in above]
+    return np.array(
+        [
+            bone.convert_local_to_pose(Matrix(own), bone.matrix_local, **carried)
+            for own, carried in zip(bases, options, strict=True)
+        ]
+    )
+
+
+def _rotated(turn: Any, vectors: Array) -> Array:
+    """Vectors (f, 3) turned by quaternions."""
+    w, x, y, z = turn
+    vector: Any = np.stack((x, y, z), axis=-1)
+    twice = 2.0 * np.cross(vector, vectors)
+    rotated: Array = vectors + w[:, None] * twice + np.cross(vector, twice)
+    return rotated
+
+
+def refs_of_control(ref: tuple[Any, str]) -> list[tuple[Any, str]]:
+    """A control and what carries it."""
+    parent = owner_of(ref).parent if ref[1] else None
+    return [ref, *([(ref[0], parent.name)] if parent else ())]
+
+
+def without_jumps(mode: str, rows: Array, is_animated: bool) -> Array:
+    """Rotations of a mode over frames (f, numbers), written so that their numbers jump least; what has keys already
+    stays near to these."""
+    return rows if is_animated else continuous(mode, rows)
