@@ -49,6 +49,17 @@ class Solvers(NamedTuple):
         return [constraint for constraint in (self.free, self.poled) if constraint]
 
     @property
+    def all_acting(self) -> list[Any]:
+        """These, and those that do nothing beside them."""
+        return [*self.constraints, *self.others]
+
+    @property
+    def taken_of_several(self) -> str:
+        """The name of the one that is the limb's, where its owner has other IK constraints, muted or not."""
+        several = [constraint for constraint in self.owner.constraints if constraint.type == "IK"]
+        return str(self.constraints[0].name) if len(several) > len(self.constraints) else ""
+
+    @property
     def acting(self) -> Any:
         """The one that poses the limb now."""
         return next((constraint for constraint in self.constraints if not constraint.mute), self.constraints[0])

@@ -333,9 +333,8 @@ def _take_over(solvers: Solvers) -> None:
     before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
     if is_below := solvers.owner != last:
         before["on_foot"] = True
-    of_owner = [*solvers.constraints, *solvers.others]
-    before["mute"] = {constraint.name: constraint.mute for constraint in of_owner}
-    for constraint in of_owner:
+    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.all_acting}
+    for constraint in solvers.all_acting:
         if (curve := muting(last, constraint)) and not curve.mute:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
@@ -384,9 +383,7 @@ def _limited_axes(bone: PoseBone) -> list[str]:
 def _differences(solvers: Solvers) -> list[Message]:
     """Warnings of what is otherwise than the constraint had it."""
     last, warnings = solvers.last, []
-    of_owner = [constraint for constraint in solvers.owner.constraints if constraint.type == "IK"]
-    if len(of_owner) > len(solvers.constraints):
-        taken = solvers.constraints[0].name  # of a pair, both are
+    if taken := solvers.taken_of_several:
         warnings.append(Message("Of the IK constraints of '{bone}', '{name}' is taken", bone=last.name, name=taken))
     influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
