@@ -107,7 +107,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
         raise Refused("'{bone}' has several IK constraints that act in turn: leave one", bone=doubled.name)
     if others:
         active = active[:1]
-        free, poled = ([each for each in active if each in some] for some in (free, poled))
+        free, poled = ([constraint for constraint in active if constraint in some] for some in (free, poled))
     for constraint in active:
         _check(owner, constraint, bool(is_pair))
     count = active[0].chain_count or _most(owner, active[0])
