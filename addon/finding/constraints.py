@@ -111,7 +111,14 @@ def solvers_of(owner: PoseBone) -> Solvers:
     for constraint in active:
         _check(owner, constraint, bool(is_pair))
     count = active[0].chain_count or _most(owner, active[0])
-    solvers = Solvers(owner, last, free[0] if free else None, poled[0] if poled else None, (1,) * count, others)
+    solvers = Solvers(
+        owner=owner,
+        last=last,
+        free=free[0] if free else None,
+        poled=poled[0] if poled else None,
+        segments=(1,) * count,
+        others=others,
+    )
     _check_other_bones(solvers)
     check_planar(rest_geometry(last, solvers.segments, tip="TAIL"))
     return solvers
