@@ -18,7 +18,7 @@ from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
 from ..limb.tips import tip_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from .checking import CONFLICTS, check_editable, check_planar
 
 Array = NDArray[Any]
@@ -53,11 +53,14 @@ class Solvers(NamedTuple):
         """These, and those that do nothing beside them."""
         return [*self.constraints, *self.others]
 
-    @property
-    def taken_of_several(self) -> str:
-        """The name of the one that is the limb's, where its owner has other IK constraints, muted or not."""
-        several = [constraint for constraint in self.owner.constraints if constraint.type == "IK"]
-        return str(self.constraints[0].name) if len(several) > len(self.constraints) else ""
+    def which_of_several(self) -> list[Message]:
+        """What to tell the person where their owner has other IK constraints, muted or not."""
+        several, taken = (
+            [constraint for constraint in self.owner.constraints if constraint.type == "IK"],
+            self.constraints,
+        )
+        template = "Of the IK constraints of '{bone}', '{name}' is taken"
+        return [Message(template, bone=self.owner.name, name=taken[0].name)] if len(several) > len(taken) else []
 
     @property
     def acting(self) -> Any:

@@ -385,9 +385,7 @@ def _limited_axes(bone: PoseBone) -> list[str]:
 
 def _differences(solvers: Solvers) -> list[Message]:
     """Warnings of what is otherwise than the constraint had it."""
-    last, warnings = solvers.last, []
-    if taken := solvers.taken_of_several:
-        warnings.append(Message("Of the IK constraints of '{bone}', '{name}' is taken", bone=last.name, name=taken))
+    last, warnings = solvers.last, solvers.which_of_several()
     influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
         warnings.append(
