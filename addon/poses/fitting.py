@@ -125,7 +125,7 @@ def apply_fit(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
         "tip": tip,
         "reference_rotations": reference_rotations,
     }
-    usual = {"plane": CHOICES["plane"], "bend_axis": [1.0, 0.0, 0.0], "tip": "FOOT", "reference_rotations": []}
+    usual = {"plane": CHOICES["plane"], "bend_axis": [1.0, 0.0, 0.0], "tip": CHOICES["tip"], "reference_rotations": []}
     for name, value in choices.items():  # Blender copies all of it each time that it evaluates a rig anew
         if value != usual[name]:
             group[name] = value

@@ -269,7 +269,7 @@ def _settings(pair: Pair) -> MirroredSettings:
     last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
     mine: Any = last[GROUP]
     segments = segments_of(last)
-    group = {name: mine[name] for name in (*CHOICES, "tip") if name in mine}
+    group = {name: mine[name] for name in CHOICES if name in mine}
     axis, flat = axes_kept(last)
     group["bend_axis"] = _axis_on_other(pair, last, other, axis)
     for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other, segments), strict=True)):
@@ -301,7 +301,7 @@ def _set_up(pair: Pair, settings: MirroredSettings, follow: Follow) -> None:
     if image is not None and image.parent == other:
         mark_tip(other, image.bone)
     group = other[GROUP]
-    for name in (*CHOICES, "tip", "reference_rotations"):
+    for name in (*CHOICES, "reference_rotations"):
         if name in group:
             del group[name]
     for name, value in settings.group.items():
