@@ -89,7 +89,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         soft_min=-3,
         soft_max=3,
     )
-    taken: StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    taken: StringProperty(description="The bones that it took", options={"HIDDEN"})
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
         name="Tip",
