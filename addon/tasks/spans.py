@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import bpy
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef
+from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
 from ..limb.follow import follow_of
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from ..poses.contacts import Span
-from .contact_markers import frame_range, marker_names
+from .contact_markers import frame_range, marker_names, names_marked
 
 
 def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO") -> Span:
@@ -47,7 +49,7 @@ def source_meant(context: Context, lasts: Sequence[PoseBone]) -> str:
     if len(selected) > 1 and not is_all:
         return "KEYS"
     names = {name for last in lasts for name in marker_names(last).values()}
-    return "CONTACTS" if any(marker.name in names for marker in scene_of(context).timeline_markers) else ""
+    return "CONTACTS" if any(name in names for _, name in names_marked(scene_of(context))) else ""
 
 
 def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
@@ -63,7 +65,8 @@ def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
         for key in curve.keyframe_points
     ]
     selected = [key for key in keys if key.select_control_point]
-    return {round(key.co.x) for key in selected}, len(selected) == len(keys)
+    stretched = float(times_of(scene_of(bpy.context), [1.0])[0])
+    return {round(key.co.x / stretched) for key in selected}, len(selected) == len(keys)
 
 
 def _refs(lasts: Sequence[PoseBone]) -> list[BoneRef]:
