@@ -22,6 +22,7 @@ from ..limb.words import Message, Refused
 from ..poses.fitting import Fit, apply_fit, fit, turned_around
 from ..poses.keeping import animated_frames
 from ..poses.over_frames import show_in_ik
+from ..poses.reading import Progress
 from ..poses.settling import settle, shown
 from ..poses.writing import Task
 from ..rigging.control_shapes import (
@@ -106,6 +107,7 @@ def add(
     mode: str = "LIVE",
     foot_roll: bool = False,
     pole_follows: bool = True,
+    progress: Progress | None = None,
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
@@ -116,7 +118,7 @@ def add(
     ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
-    their ``RIG``, or the add-on (``LIVE``).
+    their ``RIG``, or the add-on (``LIVE``). ``progress`` is told the part done of frames, and may raise to cancel.
     """
     plans = _plans(context, requests, knee, tip, turn)
     frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
@@ -133,7 +135,7 @@ def add(
         warnings += put_on_rig(context, [(plan.ob, plan.name) for plan in plans])
     if frames:
         lasts = [plan.last for plan in plans if plan.request.target is None]
-        warnings += show_in_ik(Task(context, frames, tolerance, stays=True), lasts).warnings
+        warnings += show_in_ik(Task(context, frames, tolerance, stays=True, progress=progress), lasts).warnings
     if foot_roll:
         give_roll(context, [last for plan in plans if is_for(last := plan.last)])
     return Added([plan.last for plan in plans], len(frames), warnings)
