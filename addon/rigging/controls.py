@@ -15,6 +15,7 @@ from ..blender.rotation import set_turn
 from ..blender.transaction import at_end
 from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones, view_layer_of
 from ..blender.uses import used_bones, users_of
+from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import KINDS, chain_bones, is_control, is_part
@@ -143,6 +144,14 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
         for i, axis in enumerate(control.rest.to_3x3().col):
             bone.lock_location[i] = abs(axis.dot(control.normal)) > IN_PLANE
             bone.lock_rotation[i] = not bone.lock_location[i]
+
+
+def recolour(last: PoseBone) -> None:
+    """Give the controls of a limb the colour of its side, where they have that of the other: Symmetrize copied it."""
+    side = drawn_side(last.name)
+    for kind, (ob, name) in zip(KINDS, follow_of(last).pairs, strict=True):
+        if side and ob and name and is_control(ob, name) and widgets.is_coloured(bones_of(ob)[name], kind, -side):
+            widgets.colour_bone(bones_of(ob)[name], kind, side)
 
 
 def is_aligned(matrix: Matrix, normal: Vector) -> bool:
