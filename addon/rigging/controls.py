@@ -12,7 +12,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import collect
 from ..blender.rotation import set_turn
-from ..blender.types import ArmatureObject, scene_of, takes_bones
+from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones
 from ..blender.uses import used_bones, users_of
 from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
