@@ -158,8 +158,8 @@ def is_coloured(bone: PoseBone, kind: str, side: int) -> bool:
     colour: Any = bone.bone.color
     if kind == "target":
         return bool(colour.palette == f"THEME{SETS[side]:02}")
-    wanted = Vector(_colour(side, kind, "normal"))
-    return colour.palette == "CUSTOM" and (Vector(colour.custom.normal) - wanted).length < ROUNDED
+    of_side = Vector(_colour(side, kind, "normal"))
+    return colour.palette == "CUSTOM" and (Vector(colour.custom.normal) - of_side).length < ROUNDED
 
 
 def colour_object(ob: Object, kind: str, side: int) -> None:
