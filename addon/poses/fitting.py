@@ -16,17 +16,17 @@ from ..blender.types import ArmatureObject, own_matrix
 from ..limb.follow import Follow, place_of
 from ..limb.measuring import joints_shown
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
-from ..limb.settings import CHOICES, GROUP, SLIDER
+from ..limb.settings import CHOICES, GROUP, SLIDER, TWISTS
 from ..limb.sides import keep_side, outwards
 from ..limb.solving import frame_now
-from ..limb.storage import bones_of_limb, chain_bones, has_slider
+from ..limb.storage import bones_of_limb, chain_bones, has_slider, has_twist, make_slider, segments_of
 from ..limb.table import reference_of
 from ..limb.words import SIZELESS, Refused
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit
 from ..solver.rotation import rotate
-from .inverse import MOVED, Inverse, Posture, clean, end_of_first_group, inverse_fit, posture_of_rows
+from .inverse import KEPT_TURN, MOVED, Inverse, Posture, clean, end_of_first_group, inverse_fit, posture_of_rows
 
 Array = NDArray[Any]
 
@@ -54,6 +54,9 @@ class Fit(NamedTuple):
     flip: bool
     swivel: float  # right-handed about the line from root to tip, on both sides
     ankle: float
+    twist: tuple[
+        float, ...
+    ]  # right-handed about the lines from joint to joint, on both sides; none where bones need none
     frame: Array  # (4, 4): G, in the armature
     tip: Array  # (3), as all below
     knee: Array
@@ -93,8 +96,9 @@ def fit(
         pole = _pole_of(follow, evaluated, depsgraph)
         posture = _posture(evaluated, last, segments, geometry, frame, turns, pole)
         inverse = _exact_fit(geometry, posture, plane)
-        candidates.append((inverse.error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
-        if inverse.error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
+        error = inverse.off / MOVED  # what bones are turned off, twist makes up for
+        candidates.append((error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
+        if error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
             candidates = candidates[-1:]
             break
     error, best = min(candidates, key=lambda pair: pair[0])
@@ -135,6 +139,11 @@ def apply_fit(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
     last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, outwards(last.name) * fit.swivel
     if has_slider(last, "ankle"):
         last[SLIDER["ankle"].key] = fit.ankle
+    if fit.twist and not has_twist(last):
+        make_slider(last, TWISTS[0])
+    if has_twist(last):
+        twist = fit.twist or (0.0,) * len(segments_of(last))
+        last[TWISTS[0].key] = [outwards(last.name) * angle for angle in twist]
 
 
 def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
@@ -217,6 +226,7 @@ def _fit_of(
         flip=inverse.side < 0.0,
         swivel=swivel,
         ankle=inverse.ankle,
+        twist=tuple(map(float, inverse.twist)) if inverse.off_twist > KEPT_TURN else (),
         frame=frame,
         tip=tip,
         knee=knee,

@@ -11,14 +11,15 @@ from mathutils import Matrix, Vector
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import ArmatureObject, bones_of, tag, view_layer_of
 from ..finding.checking import check, check_followed
-from ..finding.knees import bend_axis, is_straight, upright
+from ..finding.knees import bend_axis, upright
 from ..limb.follow import Follow, matrix_of, write
 from ..limb.names import ARM, LEG, says
-from ..limb.rest_geometry import RestGeometry, hinge_axis, rest_geometry
+from ..limb.rest_geometry import RestGeometry, hinge_axis, is_straight, rest_geometry
 from ..limb.storage import chain_bones, limbs_of, make_limb
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
+from ..poses.bend_axes import axes_seen
 from ..poses.fitting import Fit, apply_fit, fit, turned_around
 from ..poses.keeping import animated_frames
 from ..poses.over_frames import show_in_ik
@@ -118,8 +119,8 @@ def add(
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
     their ``RIG``, or the add-on (``LIVE``).
     """
-    plans = _plans(context, requests, knee, tip, turn)
-    frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
+    frames = _frames_kept(requests, controls) if keyed == "KEEP" else []
+    plans = _plans(context, requests, knee, tip, turn, frames)
     stands = [shown(context, request.last, request.segments) for request in requests]
     warnings: list[Message] = []
     feet = _feet(context, plans) if foot else {}
@@ -139,11 +140,35 @@ def add(
     return Added([plan.last for plan in plans], len(frames), warnings)
 
 
-def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, turn: float) -> list[Plan]:
+def _plans(
+    context: Context, requests: Sequence[Request], knee: str, tip: str, turn: float, frames: list[int]
+) -> list[Plan]:
     """Check everything before anything is done."""
+    _check(requests)
+    limbs = [(request.last, request.segments) for request in requests]
+    axes = axes_seen(context, limbs, frames, tip) if not turn else {}
+    plans = []
+    for request in requests:
+        last, segments = request.last, request.segments
+        plane = request.plane if request.plane != "AUTO" or request.pole else knee
+        plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
+        follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
+        is_flat = plane in ("AUTO", "HINGE") and hinge_axis(last)
+        seen = None if is_flat else axes.get((last.id_data, last.name))
+        axis = seen or bend_axis(last, segments, tip, turn)
+        fitted = fit(context, last, segments, follow, plane, tip, axis=axis)
+        rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
+        if turn and not is_straight(rest):
+            fitted = turned_around(fitted, turn, request.pole is not None)
+        turn_around = 0.0 if is_straight(rest) else turn
+        plans.append(Plan(last.id_data, last.name, request=request, fit=fitted, rest=rest, turn=turn_around))
+    return plans
+
+
+def _check(requests: Sequence[Request]) -> None:
+    """Refuse what can't be made."""
     taken: set[PoseBone] = set()
     dependencies = Dependencies()
-    plans = []
     for request in requests:
         last, segments = request.last, request.segments
         check(last, segments, dependencies)
@@ -154,22 +179,12 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, t
         for followed in (request.target, request.pole):
             if followed:
                 check_followed(last, segments, followed, dependencies)
-        plane = request.plane if request.plane != "AUTO" or request.pole else knee
-        plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
-        follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-        fitted = fit(context, last, segments, follow, plane, tip, axis=bend_axis(last, segments, tip, turn))
-        rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
-        if turn and not is_straight(rest):
-            fitted = turned_around(fitted, turn, request.pole is not None)
-        turn_around = 0.0 if is_straight(rest) else turn
-        plans.append(Plan(last.id_data, last.name, request=request, fit=fitted, rest=rest, turn=turn_around))
-    return plans
 
 
-def _frames_kept(plans: list[Plan], controls: str) -> list[int]:
+def _frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
     """The frames in which keys move those of these limbs that get a target, or what carries them."""
-    new = [plan for plan in plans if plan.request.target is None]
-    bones = [bone for plan in new for bone in chain_bones(plan.last, plan.request.segments)]
+    new = [request for request in requests if request.target is None]
+    bones = [bone for request in new for bone in chain_bones(request.last, request.segments)]
     return animated_frames(bones, goes_along=controls == "BONES")
 
 
