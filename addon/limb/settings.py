@@ -152,10 +152,13 @@ CHOICES: dict[str, Any] = {
     "stretch_volume": "LENGTH",
     "min_angle": 0.0,
     "max_angle": math.pi,
+    "root_min_angle": -math.pi,
+    "root_max_angle": math.pi,
     "break_angle": math.pi / 4.0,
 }
-"""The settings that do not animate, with their defaults. The knee's inner angles are in radians, as is the roll from
-which on a foot rolls on its toe."""
+"""The settings that do not animate, with their defaults. Angles are in radians: the knee's inner ones; by how much the
+first bone may be turned about its hinge from rest, above 0 towards where the knee points; and the roll from which on a
+foot rolls on its toe."""
 
 ALLOWED = {
     "plane": PLANES,
@@ -163,9 +166,17 @@ ALLOWED = {
     "stretch_max": (1.0, 100.0),
     "min_angle": (0.0, math.pi),
     "max_angle": (0.0, math.pi),
+    "root_min_angle": (-math.pi, math.pi),
+    "root_max_angle": (-math.pi, math.pi),
     "break_angle": (0.0, math.pi),
 }
 """What a choice may be: one of several words, or a number from the first to the second."""
 
 UNLIMITED = math.pi - 1e-6
-"""The largest knee angle in single precision that is still no limit."""
+"""The largest angle in single precision that is still no limit."""
+
+
+def has_first_limits(choices: dict[str, Any]) -> bool:
+    """Whether the first joint of a limb has limits."""
+    low, high = choices["root_min_angle"], choices["root_max_angle"]
+    return bool(low > -UNLIMITED or high < UNLIMITED)

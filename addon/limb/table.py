@@ -4,7 +4,7 @@ arrays."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import cos, inf, sin
+from math import atan2, cos, inf, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..blender.types import ArmatureObject
 from ..solver.arrays import row_of
 from ..solver.groups import range_of_groups
 from ..solver.limb import Plane, Settings, joints_of
+from ..solver.limits import Limits, Range
 from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
@@ -23,7 +24,7 @@ from ..solver.triangle import bones_of_lengths, range_of_bones
 from .follow import Follow
 from .foot_roll import goal_of
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
-from .settings import SLIDERS, UNLIMITED, Slider
+from .settings import SLIDERS, UNLIMITED, Slider, has_first_limits
 from .sides import outwards
 from .storage import bones_of_limb, choices_of, has_slider
 from .tips import rest_matrix
@@ -169,6 +170,7 @@ def _batches(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Batch]:
         ]
         settings = Settings(
             softness=None,
+            limits=_limits_of(members),
             stretch_max=np.array([limb.choices["stretch_max"] for limb in members], float),
             nearest=np.array([nearest for nearest, _ in ranges]),
             farthest=np.array([farthest for _, farthest in ranges]),
@@ -196,6 +198,43 @@ def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, mo
         kind = is_zigzag(angles)
         nearest, farthest = range_of_groups(lengths, [half_of(angle) for angle in angles], kind, *cosines)
     return nearest if cosines[0] < 1.0 else 0.0, farthest if cosines[1] > 0.0 else inf
+
+
+def first_range_of(
+    plane: str, normal: Any, reference_rotation: Any, choices: dict[str, Any]
+) -> tuple[float, float] | None:
+    """By how much the first bone of a hinge may be turned from the reference, from and to, in radians against the clock
+    about the normal, given in its own axes; None without limits. They are kept from rest on."""
+    low, high = float(choices["root_min_angle"]), float(choices["root_max_angle"])
+    if plane != "HINGE" or not has_first_limits(choices):
+        return None
+    w, *about = reference_rotation
+    angle = 2.0 * atan2(float(np.dot(about, normal)), w)
+    return low - angle, max(low, high) - angle
+
+
+def _limits_of(limbs: Sequence[Limb]) -> Limits | None:
+    """The limits of both joints of limbs of one kind, as the solver takes them, a row each; None if none has any of its
+    first."""
+    ranges = [
+        first_range_of(limb.plane, limb.geometry.normals[0], limb.geometry.reference_rotations[0], limb.choices)
+        for limb in limbs
+    ]
+    if not any(ranges) or len(limbs[0].bones) > 2:
+        return None
+    knees = [(pi - limb.choices["max_angle"], pi - limb.choices["min_angle"]) for limb in limbs]
+    return Limits(_range([either or (-pi, pi) for either in ranges]), _range(knees))
+
+
+def _range(ends: Sequence[tuple[float, float]]) -> Range:
+    """Turns between these, a row each."""
+    middles, widths = zip(*((half_of((a + b) / 2.0), half_of(max(b - a, 0.0) / 2.0)) for a, b in ends), strict=True)
+    return Range(
+        *(
+            (np.array(cosines), np.array(sines))
+            for cosines, sines in (zip(*middles, strict=True), zip(*widths, strict=True))
+        )
+    )
 
 
 def _single(row: int, batches: Sequence[Batch]) -> Single:

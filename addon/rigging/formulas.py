@@ -7,9 +7,9 @@ what is not a number, whatever the letters are. What is not chosen is not evalua
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atan2
+from math import atan2, cos, pi, sin
 
-from ..limb.table import half_of, range_of
+from ..limb.table import first_range_of, half_of, range_of
 from ..solver.groups import FOLDED as FOLDED_GROUP
 from ..solver.groups import Group, Groups, groups_of, nearest_of
 from ..solver.ops import FLOATS
@@ -56,6 +56,11 @@ def aims(spec: Spec) -> bool:
 def turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
     """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
     all but the last where that aims; each with so much ``more``."""
+    return _turns_within_limits(spec, more) if spec.is_root_limited else _free_turns(spec, more)
+
+
+def _free_turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
+    """`turns` without limits of the first joint."""
     line = "+atan2(-x,y+0)" if spec.plane == "HINGE" else ""  # y + 0 is never -0
     off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
     first_angle, *others = spec.angles
@@ -64,6 +69,61 @@ def turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
     for before, after, plus, joint in zip(spec.angles, others, others_more, joints, strict=False):
         expressions.append(finite(f"{number(before - after + plus)}-(1-2*f)*({joint})", number(plus)))
     return expressions[:-1] if aims(spec) else expressions
+
+
+def _turns_within_limits(spec: Spec, more: Sequence[float]) -> list[str]:
+    """`turns` of two bones whose first joint has limits, as `solver.limits` has them."""
+    low, high = _first_range(spec)
+    is_free = f"cos(P-{number((low + high) / 2.0)})>={number(cos((high - low) / 2.0))}"
+    first_more, knee_more = more or (0.0, 0.0)
+    first = f"P if {is_free} else ({number(low)} if U<=V else {number(high)})"
+    bent = f"Q if {is_free} else (R if U<=V else S)"
+    knee = f"{number(spec.angles[0] - spec.angles[1] + knee_more)}-(1-2*f)*({bent})"
+    return [f"{number(first_more)}+({first})" if first_more else first, knee]
+
+
+def _first_range(spec: Spec) -> tuple[float, float]:
+    """By how much the first bone may be turned from the reference."""
+    choices = {"root_min_angle": spec.root_min_angle, "root_max_angle": spec.root_max_angle}
+    range_ = first_range_of(spec.plane, spec.normals[0], spec.reference_rotations[0], choices)
+    return range_ or (-pi, pi)
+
+
+def limits(spec: Spec) -> dict[str, list[str]]:
+    """What the helper bones of limits say, by their roles, along their own axes: how the bones would be turned without
+    limits; how the second is with the first at either end; and how far the tip is off then, squared."""
+    if not spec.is_root_limited:
+        return {}
+    free, (_, knee) = _free_turns(spec)[0], _turns_of_two(spec)
+    ends = [spec.angles[0] + end for end in _first_range(spec)]
+    return {
+        "free": [free, finite(knee)],
+        "ends": [finite(_knee_at(spec, heading)) for heading in ends],
+        "misses": [finite(_miss_at(spec, *pair), "1") for pair in zip(ends, "RS", strict=True)],
+    }
+
+
+def _knee_of(spec: Spec, heading: float) -> tuple[str, str]:
+    """Where the knee is with the first bone off Y by this angle."""
+    return number(-spec.lengths[0] * sin(heading)), number(spec.lengths[0] * cos(heading))
+
+
+def _knee_at(spec: Spec, heading: float) -> str:
+    """How far the knee turns towards the target, with the first bone off Y by this angle: the turn from the middle of
+    its range is taken within half a turn, and then within the range."""
+    x, y = _knee_of(spec, heading)
+    low, high = pi - spec.max_angle, pi - spec.min_angle
+    middle, half, full = (low + high) / 2.0, number(pi), number(2.0 * pi)
+    turns = f"(1-2*f)*({number(heading / (2.0 * pi))}-atan2({x}-x,y-{y}+0)/{full})"
+    off = f"{full}*fmod({turns}+{number(8.5 - middle / (2.0 * pi))},1)-{half}"  # 8 full turns: nothing is below 0
+    return f"{number(middle)}+max(min({off},{number(high - middle)}),{number(low - middle)})"
+
+
+def _miss_at(spec: Spec, heading: float, knee: str) -> str:
+    """The square of how far the tip is off with the knee turned by what this letter says."""
+    (x, y), length = _knee_of(spec, heading), number(spec.lengths[1])
+    angle = f"{number(heading)}-(1-2*f)*{knee}"
+    return f"pow(x-{x}+{length}*sin({angle}),2)+pow(y-{y}-{length}*cos({angle}),2)"
 
 
 def _turns_of_two(spec: Spec) -> tuple[str, str]:

@@ -58,7 +58,8 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
                 roles.setdefault(root.name, {})[helper[MADE_FOR_LIMB]] = helper.name
     roots: dict[str, str] = {}
     for root, helpers in roles.items():
-        for curve in drivers.get(helpers.get("turn 1", ""), {}).values():
+        flipped = helpers.get("free", helpers.get("turn 1", ""))
+        for curve in drivers.get(flipped, {}).values():
             last = _reads_slider(curve)
             if last in ob.pose.bones:
                 roots.setdefault(last, root)

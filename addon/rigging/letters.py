@@ -68,13 +68,19 @@ LETTERS: dict[str, Letter] = {
     "p": Location("location of the first bone along X", 0),
     "q": Location("along Y", 1),
     "r": Location("along Z", 2),
+    "P": Number("turn of the first bone without limits", "free", "X"),
+    "Q": Number("turn of the knee off straight without limits", "free", "Y"),
+    "R": Number("turn of the knee with the first bone at its least", "ends", "X"),
+    "S": Number("turn of the knee with the first bone at its most", "ends", "Y"),
+    "U": Number("square of how far the tip is off then, at the least", "misses", "X"),
+    "V": Number("and at the most", "misses", "Y"),
     "o": Number("largest share of the rest pose's bends", "largest share", "X"),
 }
 
 TWISTS = "ABCD"
 """The letters of the bones' twists, from the root down."""
 
-ONE_LETTER = re.compile(r"\b[A-Da-z]\b")
+ONE_LETTER = re.compile(r"\b[A-Za-z]\b")
 
 
 def letters_of(expression: str) -> list[str]:

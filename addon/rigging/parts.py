@@ -16,6 +16,9 @@ They refer to each other by role, and to the limb's own bones as "bone 1", "bone
     group 1          (three and four bones) holds how far bones that keep together are bent; and group 2
     fold             (neighbours that keep together, with an ankle) holds how far they are bent at rest
     largest share    (these) holds the largest share of that, along X
+    free             (limits of the first joint) holds how the bones would be turned without limits
+    ends             (these) holds how the second bone is turned with the first at either end
+    misses           (these) holds how far the tip is off then, squared
     reference 1      (where the reference is a pose) is turned as the bone itself is in the reference; and reference 2
 
 They rest in the axes of G, in the order that the spec's seat says. Helper bones point along none of those directions
@@ -114,6 +117,7 @@ class Parts(NamedTuple):
 
 
 ROLES = {"root", "origin", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
+ROLES |= {"free", "ends", "misses"}
 ROLES |= {f"{kind} {k}" for kind in ("turn", "reference") for k in range(1, 5)}
 
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
@@ -137,7 +141,7 @@ def _bones(spec: Spec) -> list[Bone]:
         roles.append("span")
     if spec.stretch:
         roles.append("scale")
-    roles += [*formulas.folds(spec), *formulas.groups(spec)]
+    roles += [*formulas.folds(spec), *formulas.groups(spec), *formulas.limits(spec)]
     base = axes_of(spec)
     rest = _flat(base.rest)
     at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
@@ -260,7 +264,7 @@ def _drivers(spec: Spec) -> list[Driver]:
         drivers.append(("span", "location", 0, formulas.to_straight_of(spec)))
     for index, expression in formulas.lengthening(spec).items() if spec.stretch else ():
         drivers.append(("scale", "scale", index, expression))
-    for role, expressions in (formulas.folds(spec) | formulas.groups(spec)).items():
+    for role, expressions in (formulas.folds(spec) | formulas.groups(spec) | formulas.limits(spec)).items():
         drivers += [(role, "location", *numbered) for numbered in enumerate(expressions)]
     drivers += _drivers_of_turns(spec)
     for k, is_still in enumerate(spec.is_still, 1):

@@ -69,11 +69,19 @@ class Spec(NamedTuple):
     twist: bool = False
     lines: tuple[Numbers, ...] = ()
     is_moved: bool = False
+    root_min_angle: float = -pi
+    root_max_angle: float = pi
 
     @property
     def is_limited(self) -> bool:
-        """Whether the knee has a smallest or largest angle."""
-        return self.min_angle > CLOSE or self.max_angle < pi - CLOSE
+        """Whether the knee has a smallest or largest angle, or the first joint has."""
+        return self.min_angle > CLOSE or self.max_angle < pi - CLOSE or self.is_root_limited
+
+    @property
+    def is_root_limited(self) -> bool:
+        """Whether the first bone may not be turned about its hinge by any angle."""
+        is_narrow = self.root_min_angle > CLOSE - pi or self.root_max_angle < pi - CLOSE
+        return is_narrow and self.plane == "HINGE" and len(self.bones) == 2
 
     @property
     def is_zigzag(self) -> bool:
@@ -120,6 +128,8 @@ def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
         stretch_volume=choices["stretch_volume"] if all(geometry.points) else "UNIFORM",
         min_angle=float(choices["min_angle"]),
         max_angle=float(choices["max_angle"]),
+        root_min_angle=float(choices["root_min_angle"]),
+        root_max_angle=float(choices["root_max_angle"]),
         seat=seat_in(geometry.frame, below),
         outwards=1.0 if plane == "HINGE" and not twist else outwards(last.name),
         is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
@@ -197,7 +207,8 @@ def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     places = [place / size for place in (*spec.frame[3:12:4], *chain(*spec.heads), *spec.lengths, size * size)]
     directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations, *spec.lines)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
-    limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
+    root = (spec.root_min_angle, spec.root_max_angle) if spec.is_root_limited else (-pi, pi)
+    limits = (spec.outwards, spec.min_angle, spec.max_angle, *root, spec.stretch_max * spec.stretch)
     kind = (
         len(spec.bones),
         spec.is_zigzag,

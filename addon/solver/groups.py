@@ -36,7 +36,7 @@ from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 from .ops import FLOATS, Ops
-from .rotation import HalfAngle, half_angle
+from .rotation import HalfAngle, half_angle, minus, plus
 from .triangle import Bones, turns
 
 STRAIGHT = 1e-3
@@ -266,16 +266,6 @@ def range_of_groups(
 
 
 TRIES = 200
-
-
-def plus(a: HalfAngle, b: HalfAngle) -> HalfAngle:
-    """One turn after another, as half angles or as unit vectors: the product of complex numbers."""
-    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
-
-
-def minus(a: HalfAngle, b: HalfAngle) -> HalfAngle:
-    """The turn from the second to the first."""
-    return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
 
 
 def unit_half(half: HalfAngle, ops: Ops) -> HalfAngle:

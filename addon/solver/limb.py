@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import in_slabs, split
-from .groups import bend, minus, nearest_of, plus, unit_half, with_ankle
+from .groups import bend, nearest_of, unit_half, with_ankle
+from .limits import Within, within
 from .ops import ARRAYS, Array, Ops
 from .reach import Reach
 from .reference import Reference, direction
@@ -31,7 +32,9 @@ from .rotation import (
     cross,
     dot,
     half_angle,
+    minus,
     multiply,
+    plus,
     rotate,
     scale,
     shortest,
@@ -103,6 +106,14 @@ def pose_limb(
     joints, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, ops)
     if plane == Plane.HINGE:
         cosine, sine = unit_half(plus(half_angle(y, -x, distance, ops), off_line), ops)
+        if settings.limits is not None:
+            limited = _within_limits((cosine, sine), joints[0], (x, y), reference, settings, ops)
+            (cosine, sine), joints = limited.first, [_joint_of(limited.knee, reference, settings)]
+            shortfall = ops.select(limited.is_free, shortfall, limited.distance)
+            if tolerance is not None:
+                is_off = limited.distance > tolerance * reference.bones.total
+                at_limit = ops.select(is_off, Reach.LIMITED, Reach.REACHED)
+                reach = ops.select(limited.is_free, reach, at_limit)
         turn = (cosine, 0.0, 0.0, sine)
         if tolerance is not None:
             beside = ops.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
@@ -255,6 +266,21 @@ def _bend(
     joints = [minus(after, before) for before, after in pairwise(halves)] if groups is not None else halves[1:]
     joints = [plus(*pair) for pair in zip(joints, reference.axis_corrections, strict=True)]
     return joints, minus(off_line, reference.half_angles[0]), stretch, reach, shortfall
+
+
+def _within_limits(
+    first: HalfAngle, joint: HalfAngle, target: tuple[Any, Any], reference: Reference, settings: Settings, ops: Ops
+) -> Within:
+    """The nearest pose of two bones, the second of which would be turned off the first by ``joint``."""
+    cosine, sine = minus(joint, reference.axis_corrections[0])
+    knee = (cosine, -settings.side * sine)
+    limits: Any = settings.limits
+    return within(first, knee, target, reference.lengths, reference.half_angles[0], settings.side, limits, ops)
+
+
+def _joint_of(knee: HalfAngle, reference: Reference, settings: Settings) -> HalfAngle:
+    """The knee's turn off straight as that of the second bone off the first, from the reference."""
+    return plus((knee[0], -settings.side * knee[1]), reference.axis_corrections[0])
 
 
 def _onto(at_rest: Quaternion, turn: Quaternion) -> Quaternion:

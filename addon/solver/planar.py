@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import LIMIT, in_slabs, split
-from .groups import bend, bends_to_and_fro, direction, groups_of, members, nearest_of, plus, unit_half
+from .groups import bend, bends_to_and_fro, direction, groups_of, members, nearest_of, unit_half
 from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
-from .rotation import HalfAngle, half_angle
+from .rotation import HalfAngle, half_angle, plus
 from .triangle import Bones, extend, judge
 
 ROUNDING = 1e-15

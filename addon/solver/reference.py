@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .groups import Groups, groups_of, minus, nearest_of, unit_half
+from .groups import Groups, groups_of, nearest_of, unit_half
 from .ops import Ops
-from .rotation import HalfAngle, Quaternion, Vector, components, cross, unit
+from .rotation import HalfAngle, Quaternion, Vector, components, cross, minus, unit
 from .triangle import Bones, bones_of_lengths
 
 Axes = tuple[Vector, Vector, Vector]

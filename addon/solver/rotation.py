@@ -96,6 +96,16 @@ def half_angle(x: Any, y: Any, size: Any, ops: Ops) -> HalfAngle:
     return both + x + ops.tiny, ops.select(y < 0.0, -1.0, 1.0) * (both - x)
 
 
+def plus(a: HalfAngle, b: HalfAngle) -> HalfAngle:
+    """One turn after another, as half angles or as unit vectors: the product of complex numbers."""
+    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
+
+
+def minus(a: HalfAngle, b: HalfAngle) -> HalfAngle:
+    """The turn from the second to the first."""
+    return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
+
+
 def slerp(a: Quaternion, b: Quaternion, t: Any, ops: Ops) -> Quaternion:
     """The rotation the fraction ``t`` of the way from ``a`` to ``b`` by the shortest turn, at constant speed.
 

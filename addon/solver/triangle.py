@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
+from .limits import Limits
 from .ops import Ops
 from .reach import Reach
 from .rotation import HalfAngle
@@ -31,6 +32,7 @@ class Settings(NamedTuple):
     farthest: Any = inf
     influence: Any = 1.0  # of the solution over the bones' own rotations
     ankle: HalfAngle | None = None  # turn of the last of more than two bones
+    limits: Limits | None = None  # of both joints of two bones about their hinge, without softness and stretch
     twist: tuple[HalfAngle, ...] | None = None  # turn of each bone about its own line; the joints stay
 
 

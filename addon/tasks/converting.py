@@ -29,7 +29,7 @@ from ..finding.constraints import (
 )
 from ..limb.follow import read, write
 from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER
+from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER, UNLIMITED
 from ..limb.storage import hierarchy, is_converted, make_limb, mode_of
 from ..limb.tips import tip_of
 from ..limb.whole import wholly
@@ -348,26 +348,36 @@ def _take_over(solvers: Solvers) -> None:
 
 
 def _carry_limits_over(solvers: Solvers) -> list[Message]:
-    """Carry the knee's IK limits over, if it has them about the one axis that it bends about. Returns warnings of all
-    others."""
-    last = solvers.last
-    axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
-    limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
-    if not limited:
-        return []
-    geometry = rest_geometry(last, solvers.segments, tip="TAIL")
-    (bone, axis), *others = limited
-    along = float(geometry.normals[1]["xyz".index(axis)])
-    if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.segments) > 2:
-        return [Message("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
-    side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
-    ends = [
-        geometry.angles[0] - geometry.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")
-    ]
-    limits = last[GROUP]
-    limits["min_angle"] = min(max(pi - max(ends), 0.0), pi)
-    limits["max_angle"] = min(max(pi - min(ends), 0.0), pi)
-    return []
+    """Carry IK limits over that two bones have about the hinge, of the first one where the limb is a hinge. Returns
+    warnings of all others."""
+    last, warnings = solvers.last, []
+    limits: Any = last[GROUP]
+    axis = limits.get("bend_axis", (1.0, 0.0, 0.0))
+    geometry = rest_geometry(last, solvers.segments, axis=axis, tip="TAIL")
+    for k, bone in enumerate(solvers.bones):
+        for about in _limited_axes(bone):
+            along = float(geometry.normals[k]["xyz".index(about)])
+            has_any = k == 1 or (limits.get("plane") == "HINGE" and not _stretches(solvers))
+            if len(solvers.segments) > 2 or not has_any or abs(along) < 1.0 - STRETCHED:
+                template = "IK limits of '{bone}' are left out: they are not about its hinge"
+                warnings.append(Message(template, bone=bone.name))
+                continue
+            side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
+            low, high = sorted(side * getattr(bone, f"ik_{end}_{about}") for end in ("min", "max"))
+            if k == 0:
+                limits["root_min_angle"], limits["root_max_angle"] = max(low, -pi), min(high, pi)
+                continue
+            straight = geometry.angles[0] - geometry.angles[1]
+            limits["min_angle"] = min(max(pi - straight + low, 0.0), pi)
+            limits["max_angle"] = min(max(pi - straight + high, 0.0), pi)
+    return warnings
+
+
+def _limited_axes(bone: PoseBone) -> list[str]:
+    """The axes about which a bone has IK limits: half a turn to either side is none."""
+    axes = [axis for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}") and getattr(bone, f"use_ik_limit_{axis}")]
+    ends = {axis: (getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")) for axis in axes}
+    return [axis for axis, (low, high) in ends.items() if low > -UNLIMITED or high < UNLIMITED]
 
 
 def _differences(solvers: Solvers) -> list[Message]:

@@ -15,7 +15,7 @@ from ..blender.editing import unkeyed_kept
 from ..blender.transaction import all_or_nothing
 from ..blender.types import path_to_custom, tag
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER, TURNS, TWISTS
+from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER, TURNS, TWISTS, has_first_limits
 from ..limb.storage import (
     align,
     choices_of,
@@ -48,6 +48,8 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
     if has_slider(last, name):
         write_slider(last, name, number)
         return
+    if name in ("softness", "stretch") and has_first_limits(choices_of(last)):
+        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
     check_structure(last)
     ob, bone = last.id_data, last.name
     with set_wholly(last):
@@ -110,6 +112,7 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
     check_limb(last, name)
     if choices_of(last)[name] == value:
         return
+    _check_first_limits(last, name, value)
     check_structure(last)
     with set_wholly(last):
         last[GROUP][name] = value
@@ -117,6 +120,17 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
             set_break_angle(last)
         else:
             _rebuild(last)
+
+
+def _check_first_limits(last: PoseBone, name: str, value: Any) -> None:
+    """Refuse what limits of a limb's first joint do not go with."""
+    choices = {**choices_of(last), name: value}
+    if not has_first_limits(choices) or not (name == "plane" or name.startswith("root")):
+        return
+    if choices["plane"] != "HINGE" or len(segments_of(last)) > 2:
+        raise Refused("Root limits are about a hinge: '{bone}' needs two bones and Hinge", bone=last.name)
+    if has_slider(last, "softness") or has_slider(last, "stretch"):
+        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
 
 
 def _rebuild(last: PoseBone) -> None:

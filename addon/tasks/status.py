@@ -77,7 +77,7 @@ SENTENCES = {
     Reach.REACHED: "On target",
     Reach.TOO_FAR: "{distance} too far",
     Reach.TOO_NEAR: "{distance} too near",
-    Reach.LIMITED: "{distance} off: the knee is at its limit",
+    Reach.LIMITED: "{distance} off: a joint is at its limit",
     Reach.OFF_PLANE: "{distance} beside the hinge",
 }
 OFF = "In FK, because Live is off in this scene"

@@ -4,7 +4,6 @@ what animates it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
@@ -19,6 +18,7 @@ from ..tasks.status import Status
 from .dots import dot
 from .fields import draw_fields, draw_slider_of_limb
 from .finding import bones_selected, control_of, convertible, left_at, limb_meant, limbs_shown
+from .lines import draw_lines
 from .operators.mending import labels_of, repairs_for, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
@@ -98,7 +98,7 @@ def draw_offer(layout: Any, context: Context) -> None:
 def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
     limbs = until_rebuilt(
-        ("limbs", selection_in(context)),
+        ("to add", selection_in(context)),
         lambda: [(name_of(last), segments) for last, segments in offered(context)],
     )
     label = translated_text("Add IK to {count} Limbs", count=len(limbs))
@@ -120,19 +120,6 @@ def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[
         else:
             button = column.operator("pose.planar_ik_mend", text=text, icon="TOOL_SETTINGS", translate=False)
             button.repair = repair
-
-
-def draw_lines(layout: Any, context: Context, sentence: str, icon: str) -> None:
-    """A sentence in as many lines as it takes, an icon before the first."""
-    column = layout.column(align=True)
-    for number, line_of_text in enumerate(wrapped(context, sentence)):
-        column.label(text=line_of_text, icon="BLANK1" if number else icon, translate=False)
-
-
-def wrapped(context: Context, sentence: str) -> list[str]:
-    """A sentence in lines that the region has room for."""
-    region, scale = context.region, context.preferences.system.ui_scale  # type: ignore[union-attr]
-    return wrap(sentence, max(20, int((region.width if region else 250) / (7.5 * scale)) - 4))
 
 
 # what it is, and how

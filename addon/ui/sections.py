@@ -10,7 +10,7 @@ from bpy.types import Context, Panel, PoseBone
 from ..blender.types import scene_of
 from ..limb.foot_roll import has_roll
 from ..limb.pole_follow import has_pole_follow
-from ..limb.storage import choices_of, has_slider, has_twist, is_converted, limbs_of, mode_of
+from ..limb.storage import choices_of, has_slider, has_twist, is_converted, limbs_of, mode_of, segments_of
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
 from ..rigging.feet import foot_follows
@@ -104,6 +104,11 @@ def draw_limits(layout: Any, last: PoseBone) -> None:
     row = layout.row(align=True)
     row.label(text=f"{joint_of(last)} Limits")
     row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
+    if choices["plane"] == "HINGE" and len(segments_of(last)) == 2:
+        turns = f"{degrees(choices['root_min_angle']):.0f}° - {degrees(choices['root_max_angle']):.0f}°"
+        row = layout.row(align=True)
+        row.label(text="Root Limits")
+        row.operator("pose.planar_ik_root_limits", text=turns, translate=False)
     if has_slider(last, "stretch"):
         row = layout.row(align=True)
         row.label(text="Stretch Limit")

@@ -31,6 +31,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "softness": (None, 0.1, 0.0),
     "stretch": (None, "LENGTH", "UNIFORM", "VOLUME"),
     "limits": ((0.0, pi), (0.6, 2.4)),
+    "root_limits": (None, (-0.6, 0.9), (0.2, 2.5)),
     "influence": (1.0, 0.4, 0.0, "KEYED"),
     "target": ("EMPTY", "OWN BONE", "OTHER BONE"),
     "is_posed": (False, True),
@@ -40,7 +41,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 Case = dict[str, Any]
 
 
-def pairs(choices: dict[str, tuple[Any, ...]] = CHOICES, seed: int = 1) -> list[Case]:
+def pairs(choices: dict[str, tuple[Any, ...]] = CHOICES, seed: int = 2) -> list[Case]:
     """Few cases in which any two features occur together, in each of what they may be."""
     rng = random.Random(seed)
     names = [*choices]
@@ -60,6 +61,8 @@ def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) ->
     case = {name: rng.choice(given) for name, given in choices.items()}
     a, x, b, y = pair
     case |= {a: x, b: y}
+    if case["root_limits"]:
+        case |= {"plane": "HINGE", "bones": 2, "softness": None, "stretch": None}
     if case["bones"] == 2:
         case |= {"ankle": None, "bends": "TO AND FRO"}
     else:
@@ -68,7 +71,8 @@ def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) ->
         case["bends"] = "TO AND FRO"
     if case["is_moved"]:
         case["inherit"] = "FULL"
-    return {**case, **RARE} if case["parents"] == "SHEARED" else case
+    rare = RARE if case["parents"] == "SHEARED" else {}
+    return {**case, **rare, **({"stretch": None} if case["root_limits"] else {})}
 
 
 RARE = {"inherit": "FULL", "stretch": "UNIFORM"}
@@ -144,6 +148,8 @@ def _make(last: Any, case: Case) -> None:
         installed.addon("limb.storage").make_limb(last, (2, 1))
     limb.plane = case["plane"]
     limb.min_angle, limb.max_angle = case["limits"]
+    if case["root_limits"]:
+        limb.root_min_angle, limb.root_max_angle = case["root_limits"]
     if case["softness"] is not None:
         limb.softness = case["softness"]
     if case["stretch"]:

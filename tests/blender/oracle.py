@@ -16,7 +16,7 @@ from mathutils import Matrix, Quaternion, Vector
 Array = Any
 
 DEFAULTS = {"plane": "FREE", "segments": [1, 1], "stretch_volume": "LENGTH", "stretch_max": 2.0}
-DEFAULTS |= {"min_angle": 0.0, "max_angle": pi}
+DEFAULTS |= {"min_angle": 0.0, "max_angle": pi, "root_min_angle": -pi, "root_max_angle": pi}
 """What a limb is like that says nothing of it."""
 
 
@@ -210,6 +210,8 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
     if reach == "REACHED" and group["plane"] == "HINGE" and abs(z) > 1e-5 * sum(limb.lengths):
         reach = "OFF_PLANE"
     angles = [side * angle for angle in _angles(gone, limb, sliders["ankle"])]
+    if group["plane"] == "HINGE" and group["root_max_angle"] - group["root_min_angle"] < tau - 1e-6:
+        angles, reach = _within_limits((x, y), angles, side, limb, group, reach)
     turned = limb.frame @ line @ _about((0, 0, 1), angles[0] - limb.angles[0]) @ np.linalg.inv(limb.frame)
     one = np.linalg.inv(limb.poses[0]) @ turned @ limb.poses[0]
     turns = [limb.reference_rotations[0] @ Matrix(one[:3, :3].tolist()).to_quaternion()]
@@ -231,6 +233,36 @@ def _twisted(turns: list[Quaternion], limb: _Limb, twist: Any, is_left: bool) ->
             about = limb.reference_rotations[k + 1] @ Vector(limb.poses[k + 1][:3, :3].T @ limb.poses[k][:3, :3] @ line)
             turns[k + 1] = Quaternion(about, angle if is_left else -angle) @ turns[k + 1]
     return tuple(turns)
+
+
+def _within_limits(
+    place: Any, angles: list[float], side: float, limb: _Limb, group: Any, reach: str
+) -> tuple[list[float], str]:
+    """The angles off the line of two bones whose first joint has limits, too: those without, or with the first bone at
+    the end of its range where the tip comes nearest, by looking for the knee's best turn."""
+    off_line = atan2(-place[0], place[1])
+    still = limb.reference_rotations[0]
+    turned = 2.0 * atan2(float(np.dot(still[1:], limb.poses[0][:3, :3].T @ limb.frame[:3, 2])), still[0])
+    low, high = (limb.angles[0] + group[name] - turned for name in ("root_min_angle", "root_max_angle"))
+    if abs(remainder(off_line + angles[0] - (low + high) / 2.0, tau)) <= (high - low) / 2.0:
+        return angles, reach
+
+    def off(first: float, bent: Any) -> Any:
+        tip = limb.lengths[0] * exp(1j * first) + limb.lengths[1] * np.exp(1j * (first - side * bent))
+        return abs(1j * tip - complex(*place))
+
+    found = []
+    for first in (low, high):
+        start, end = pi - group["max_angle"], pi - group["min_angle"]
+        for _ in range(6):
+            bends = np.linspace(start, end, 2001)
+            best = bends[off(first, bends).argmin()]
+            start, end = max(best - (end - start) / 500, start), min(best + (end - start) / 500, end)
+        found.append((float(off(first, best)), first, float(best)))
+    distance, first, bent = min(found)
+    if distance > 1e-5 * sum(limb.lengths):
+        reach = "LIMITED"
+    return [first - off_line, first - side * bent - off_line], reach
 
 
 def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:

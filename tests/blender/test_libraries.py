@@ -93,6 +93,26 @@ def test_bake(addon, library, remove):
     assert np.abs(np.array(after) - np.delete(before, 2, axis=1)).max() < 1e-4
 
 
+def test_mirror_poses_the_other_side(library):
+    """Of limbs that are there; what they are made of is the library's."""
+    (ob,) = overridden(library)
+    rigs.activate(ob)
+    left, right = (ob.pose.bones[name] for name in LIMBS)
+    target, other = (ob.pose.bones[last.planar_ik.subtarget] for last in (left, right))
+    rigs.put(target, Vector((0.2, -0.15, 0.25)))
+    left["IK Swivel"] = 0.4
+    before = properties_of(ob)
+    for bone in ob.pose.bones:
+        rigs.select(bone, bone == target)
+    ob.data.bones.active = ob.data.bones[target.name]
+    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
+    holds(ob)
+    assert (rigs.place(ob, other.name) - Vector((-0.2, -0.15, 0.25))).length < 1e-5
+    assert right["IK Swivel"] == pytest.approx(0.4)
+    after = properties_of(ob)
+    assert {name for name in after if after[name] != before[name]} == {right.name}
+
+
 NEED_BONES: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert")},
     "plane": {"plane": "HINGE"},

@@ -78,6 +78,14 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
         yield
         of = limb()
         found[name] = [of.flip, of.target.type, of.mode, of.reach, bpy.context.mode]
+    again = bpy.context.window_manager.operators[-1].properties
+    again.ends_at = 9
+    with bpy.context.temp_override(**in_view(hand)):
+        bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)
+    yield
+    again = bpy.context.window_manager.operators[-1].properties
+    found["refused"] = [again.ends_at, bool(again.why), limb().mode, limb().reach]
+    hand.picture("refused")
     yield from hand.to_the_middle()
     yield from hand.key("Z", ctrl=True)
     found["undone"] = sorted(rig().pose.bones.keys())
@@ -172,27 +180,27 @@ ANGLES = ("IK Swivel", "IK Roll", "IK Bank")
 
 
 def drags_angles(hand: Hand) -> Iterator[Any]:
-    """Drag a rotation of Blender's own, then each angle of the panel, as far; and click at the right end of each."""
-    yield from open_limb(hand, "RIG")
+    """Drag a rotation of Blender's own, then each angle of the panel, as far."""
+    yield from open_limb(hand, "RIG", plane="POLE")
     bpy.ops.pose.planar_ik_foot_roll()
     select("shin.L")
     shin = rig().pose.bones["shin.L"]
     shin.rotation_mode = "XYZ"
     yield from hand.open_sidebar()
-    fields = [("rotation_euler", "rotation_euler[0]")] + [(name, f'["{name}"]') for name in ANGLES]
     found = {}
-    for name, path in fields:
-        moved = []
-        for move in (lambda: hand.drag(60), lambda: hand.key("LEFTMOUSE")):
-            yield from hand.hover(name, 0.3 if name != "IK Bank" else 0.7)
-            if move is not None:
-                before = shin.path_resolve(path)
-                yield from move()
-                yield
-                moved.append(shin.path_resolve(path) - before)
-        found[name] = moved
+    for name in ("rotation_euler", *ANGLES):
+        yield from hand.hover(name, 0.3 if name != "IK Bank" else 0.7)
+        before = angle_of(shin, name)
+        yield from hand.drag(60)
+        yield
+        found[name] = angle_of(shin, name) - before
     hand.picture("angles")
     return found
+
+
+def angle_of(bone: Any, name: str) -> float:
+    """A rotation about whichever axis was dragged, or a custom property."""
+    return sum(bone.rotation_euler) if name == "rotation_euler" else bone[name]
 
 
 def drags_sliders_of_the_rig(hand: Hand) -> Iterator[Any]:

@@ -36,6 +36,7 @@ def test_adjust_last_operation(play):
     assert found["bends"][1:] == ["ARMATURE", "RIG", "REACHED", "POSE"]
     assert found["controls"][1:] == ["MESH", "RIG", "REACHED", "POSE"]
     assert found["mode"][1:] == ["MESH", "LIVE", "REACHED", "POSE"]
+    assert found["refused"] == [0, True, "LIVE", "REACHED"]
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
     assert found["again"] == ["FOUND", "BONES", "ARMATURE"]
 
@@ -67,6 +68,13 @@ def test_sliders(play, mode):
     assert found["autokeyed"][1][1] < 1.0
     assert found["at_1"] == 1.0
     assert found["path"].endswith('.pose.bones["shin.L"]["IK Influence"]')
+
+
+def test_angles_move_as_blender_s_own(play):
+    found = play("drags_angles")
+    own = found.pop("rotation_euler")
+    assert own > 0.5
+    assert {name: abs(moved - own) < 0.02 for name, moved in found.items()} == dict.fromkeys(found, True)
 
 
 def test_the_panel_tells_while_a_target_is_dragged(play):
@@ -175,3 +183,33 @@ def test_the_overlay_is_drawn(play):
 
 def test_the_pie_menu_opens(play):
     play("tasks.opens_the_pie")
+
+
+def test_all_limbs_are_offered_and_listed(play):
+    found = play("shown.offers_all_limbs")
+    assert found["selected"] == ["foot_ik.L", "foot_ik.R", "hand_ik.L", "hand_ik.R"]
+    assert found["shown"] == ["forearm.L", "forearm.R", "shin.L", "shin.R"]
+    assert found["joints"] == {"hand_ik.L": "Elbow", "foot_ik.L": "Knee"}
+
+
+def test_a_hidden_target_is_shown(play):
+    assert play("shown.shows_a_hidden_target") == {"selected": ["foot_ik.L"], "visible": True}
+
+
+def test_hold_asks_for_a_range(play):
+    assert play("shown.asks_for_a_range") == {"asked": True, "cancelled": True, "held": True}
+
+
+def test_an_excavator(play):
+    found = play("shown.adds_to_a_boom")
+    assert found["moved"] < NEAR
+    assert len(found["selected"]) == 1
+    assert found["parent"] is None
+    assert found["dragged"] > 0.05
+    assert found["missed"] < NEAR
+
+
+def test_what_the_library_has_is_grey(play):
+    assert play("shown.greys_what_the_library_has")["can"] == {
+        "remove": False, "plane": False, "switch": True, "mirror": True,
+    }  # fmt: skip

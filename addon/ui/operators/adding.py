@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from math import pi
 from typing import Any
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
@@ -16,10 +18,11 @@ from ...finding.constraints import candidates
 from ...finding.knees import bends_to
 from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
-from ...limb.words import Message, frames_counted, limbs_counted, translated_text
+from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
 from ...tasks.removing import remove
 from ..finding import convertible, selected_limbs
+from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
 from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
@@ -37,7 +40,7 @@ OF_ONE_LIMB = ("plane", "controls", "bends", "bones", "ends_at", "foot_roll")
 """What is not kept from one limb to the next. ``SKIP_SAVE`` would keep it out of presets too."""
 
 
-FIRST = ("bones", "ends_at", "bends", "plane", "controls", "foot_follows", "foot_roll")
+FIRST = ("bones", "ends_at", "bends", "plane", "controls", "foot_follows", "pole_follows", "foot_roll")
 """What people change of a limb that was added, in this order."""
 
 MORE = ("mode", "tip", "keyed", "tolerance")
@@ -89,7 +92,11 @@ class POSE_OT_planar_ik_add(PoseOperator):
         soft_min=-3,
         soft_max=3,
     )
-    taken: StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    taken: StringProperty(name="Taken", description="The bones of the limbs", options={"HIDDEN", "SKIP_SAVE"})
+    worked: StringProperty(
+        name="Worked", description="The settings of the limb that is there, as JSON", options={"HIDDEN", "SKIP_SAVE"}
+    )
+    why: StringProperty(name="Why", description="Why others can't be had", options={"HIDDEN", "SKIP_SAVE"})
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
         name="Tip",
@@ -138,7 +145,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         context.window_manager.popup_menu(draw, title=translated_text("This rig has IK of its own"))  # type: ignore[union-attr]
         return {"CANCELLED"}
 
-    def draw(self, _context: Context) -> None:
+    def draw(self, context: Context) -> None:
         """The bones that it took, what puts another choice right, and closed, what few change."""
         layout: Any = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
@@ -146,10 +153,24 @@ class POSE_OT_planar_ik_add(PoseOperator):
             layout.label(text=bones, icon="BONE_DATA", translate=False)
         for name in FIRST:
             layout.prop(self, name)
+        if self.why:
+            draw_lines(layout, context, self.why, "INFO")
         header, body = layout.panel("planar_ik_add_more", default_closed=True)
         header.label(text="More")
         for name in MORE if body else ():
             body.prop(self, name)
+
+    def refuse(self, why: Refused) -> Any:
+        """Where a setting of a limb that was added is changed to what can't be had, leave the limb as it was, and say
+        why under the fields."""
+        if not self.worked:
+            return super().refuse(why)
+        settings, self.worked = json.loads(self.worked), ""
+        for name, value in settings.items():
+            setattr(self, name, value)
+        done = self.execute(bpy.context)
+        self.why = why.message.translated
+        return done
 
     def checked(self, context: Context) -> Any:
         """What IK can be added to, what it is to follow, and what is skipped."""
@@ -166,6 +187,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         self.warn(*added.warnings)
         live.refresh(context)
         lasts = added.lasts
+        self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})
         self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(last)) for last in lasts)
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""

@@ -146,6 +146,31 @@ class POSE_OT_planar_ik_knee_limits(_Numbers):
     )
 
 
+class POSE_OT_planar_ik_root_limits(_Numbers):
+    """How far the first bones of the selected limbs may be turned about their hinges, from rest"""
+
+    bl_idname = "pose.planar_ik_root_limits"
+    bl_label = "Limb: Root Limits"
+    _names = ("root_min_angle", "root_max_angle")
+
+    root_min_angle: FloatProperty(
+        name="Root Min",
+        description="The least turn of the first bone: below 0 away from where the joint points",
+        min=-pi,
+        max=pi,
+        default=-pi,
+        subtype="ANGLE",
+    )
+    root_max_angle: FloatProperty(
+        name="Root Max",
+        description="The largest turn of the first bone: above 0 towards where the joint points",
+        min=-pi,
+        max=pi,
+        default=pi,
+        subtype="ANGLE",
+    )
+
+
 class POSE_OT_planar_ik_stretch_limit(_Numbers):
     """How far the selected limbs may stretch, and what becomes of their volume"""
 
@@ -270,6 +295,7 @@ CLASSES = (
     POSE_OT_planar_ik_foot_follows,
     POSE_OT_planar_ik_drop,
     POSE_OT_planar_ik_knee_limits,
+    POSE_OT_planar_ik_root_limits,
     POSE_OT_planar_ik_stretch_limit,
     POSE_OT_planar_ik_roll_break,
     POSE_OT_planar_ik_foot_roll,

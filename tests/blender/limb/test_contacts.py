@@ -132,7 +132,19 @@ def test_markers_say_phases_and_are_read_again(addon: Any) -> None:
         contacts.Contact((contacts.Phase(16, "sole"),), 16),
         contacts.Contact((contacts.Phase(20, "toe"), contacts.Phase(21, "heel")), 30),
     ]
+    other = last.id_data.pose.bones["shin.R"]
+    scene.timeline_markers.new("Jump", frame=15)
+    markers.mark_contacts(scene, [markers.Contacts(limb, wanted, [0.0] * 3) for limb in (last, other)])
+    markers.mark_contacts(scene, [markers.Contacts(other, wanted[:1], [0.0])])
+    assert [markers.marked_contacts(scene, limb) for limb in (last, other)] == [wanted, wanted[:1]]
+    frames = [marker.frame for marker in scene.timeline_markers if marker.name != "Jump"]
+    assert sorted(frames) == [3, 6, 12, 15, 16, 20, 21, 30]  # one in each frame: two would hide each other
+    assert len(scene.timeline_markers) == len(frames) + 1
     markers.mark_contacts(scene, [markers.Contacts(last, wanted, [0.0] * 3)])
+    assert markers.marked_contacts(scene, last) == wanted
+    markers.mark_contacts(
+        scene, [markers.Contacts(other, [contacts.Contact((contacts.Phase(40, "sole"),), 50)], [0.0])]
+    )
     assert markers.marked_contacts(scene, last) == wanted
     up = markers.marker_names(last)[markers.UP]
     scene.timeline_markers.remove(next(marker for marker in scene.timeline_markers if marker.name == up))

@@ -1,0 +1,21 @@
+"""Sentences in panels, in as many lines as they take."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import Any
+
+from bpy.types import Context
+
+
+def draw_lines(layout: Any, context: Context, sentence: str, icon: str) -> None:
+    """A sentence in as many lines as it takes, an icon before the first."""
+    column = layout.column(align=True)
+    for number, line_of_text in enumerate(wrapped(context, sentence)):
+        column.label(text=line_of_text, icon="BLANK1" if number else icon, translate=False)
+
+
+def wrapped(context: Context, sentence: str) -> list[str]:
+    """A sentence in lines that the region has room for."""
+    region, scale = context.region, context.preferences.system.ui_scale  # type: ignore[union-attr]
+    return wrap(sentence, max(20, int((region.width if region else 250) / (7.5 * scale)) - 4))

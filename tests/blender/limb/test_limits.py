@@ -1,0 +1,93 @@
+"""Both joints of a hinge keep their limits: Blender's are carried over, and what does not go with them is refused."""
+
+from __future__ import annotations
+
+from math import degrees, pi, radians
+
+import bpy
+import pytest
+
+from tests.blender import oracle, rigs
+
+LIMITS = {"upper": (-20.0, 35.0), "lower": (-70.0, 10.0)}
+
+
+def axis_of(bone):
+    """The axis of a bone that lies along the depth."""
+    return max("xyz", key=lambda axis: abs(bone.bone.matrix_local.to_3x3().col["xyz".index(axis)].y))
+
+
+def robot(limits=LIMITS):
+    """A flat arm with Blender's IK, and limits about the axis that both bones turn about."""
+    ob = rigs.rig(
+        {
+            "base": ((0, 0, 0), (0, 0, 0.5), ""),
+            "upper": ((0, 0, 0.5), (0.3, 0, 1.4), "base"),
+            "lower": ((0.3, 0, 1.4), (1.0, 0, 1.5), "upper"),
+        }
+    )
+    rigs.activate(ob, "EDIT")
+    for bone in ob.data.edit_bones:
+        bone.align_roll((0, -1, 0))  # as whoever sets limits about it does
+    rigs.activate(ob)
+    goal = rigs.empty("goal", (1.0, 0.0, 1.5))
+    constraint = ob.pose.bones["lower"].constraints.new("IK")
+    constraint.name = "Planar IK"
+    constraint.target, constraint.chain_count, constraint.iterations = goal, 2, 500
+    for name, ends in limits.items():
+        bone = ob.pose.bones[name]
+        axis = axis_of(bone)
+        for other in "xyz":
+            setattr(bone, f"lock_ik_{other}", other != axis)
+        setattr(bone, f"use_ik_limit_{axis}", True)
+        for end, value in zip(("min", "max"), ends, strict=True):
+            setattr(bone, f"ik_{end}_{axis}", radians(value))
+    return ob, goal
+
+
+def turned(ob, name):
+    """By how much a bone is turned about the depth from where it is at rest in its parent, in degrees."""
+    now = rigs.evaluated(ob).pose.bones[name]
+    own = now.id_data.convert_space(pose_bone=now, matrix=now.matrix, from_space="POSE", to_space="LOCAL")
+    return degrees(own.to_euler()["xyz".index(axis_of(now))])
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_blenders_limits_are_kept(addon, mode):
+    ob, goal = robot()
+    addon("tasks.converting").convert(bpy.context, [ob.pose.bones["lower"]], mode=mode)
+    last = ob.pose.bones["lower"]
+    assert last.planar_ik.plane == "HINGE"
+    reached = set()
+    for place in ((3, 0, 0.5), (-3, 0, 1.0), (0.1, 0, 0.6), (0, 0, 4), (0.9, 0, 1.45)):
+        goal.location = place
+        bpy.context.view_layer.update()
+        for name, (low, high) in LIMITS.items():
+            assert low - 0.1 <= turned(ob, name) <= high + 0.1, (place, name)
+        joints = oracle.seen(last)[0]
+        assert joints == pytest.approx(oracle.expected(last).joints, abs=2e-5)
+        reached.add(last.planar_ik.reach)
+    assert reached == {"LIMITED", "REACHED"}
+
+
+def test_half_a_turn_is_no_limit(addon):
+    ob, _ = robot({"upper": (-180.0, 180.0), "lower": (-180.0, 180.0)})
+    done = addon("tasks.converting").convert(bpy.context, [ob.pose.bones["lower"]])
+    assert not done.warnings
+    limb = ob.pose.bones["lower"].planar_ik
+    assert (limb.root_min_angle, limb.root_max_angle) == (-pi, pi)
+    assert (limb.min_angle, limb.max_angle) == (0.0, pi)
+
+
+def test_what_root_limits_do_not_go_with(add):
+    ob = rigs.puppet()
+    limb = add(ob, "shin")[0].planar_ik
+    assert limb.plane == "HINGE"
+    limb.root_max_angle = 0.5
+    for name, value in (("softness", 0.1), ("stretch", 1.0), ("plane", "FREE")):
+        with pytest.raises(RuntimeError, match=r"[Rr]oot limits"):
+            setattr(limb, name, value)
+    limb.root_max_angle = pi
+    limb.plane = "FREE"
+    with pytest.raises(RuntimeError, match="Root limits are about a hinge"):
+        limb.root_max_angle = 0.5
