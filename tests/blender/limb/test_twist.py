@@ -34,10 +34,11 @@ def key(ob, name, frame, turn):
 
 
 def anyhow(ob, rng):
-    """Both bones turn about all axes."""
-    for frame in range(1, 61, 12):
+    """Both bones turn about all axes, the elbow never straight."""
+    for frame in range(1, 62, 12):
         for name in (*LIMB, "hand.L"):
-            key(ob, name, frame, rigs.turn(rng, 0.8))
+            bend = Quaternion((0, 0, 1), -0.9) if name == LIMB[1] else Quaternion()
+            key(ob, name, frame, bend @ rigs.turn(rng, 0.7))
 
 
 def with_the_hand(ob, rng):
