@@ -29,6 +29,7 @@ from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
+from .channels import Channel
 from .fitting import PAST_STRAIGHT
 from .inverse import (
     ALIKE,
@@ -39,17 +40,7 @@ from .inverse import (
     inverse_over_frames,
     posture_of_rows,
 )
-from .reading import (
-    Channel,
-    LimbsRead,
-    Recording,
-    channel_of,
-    limbs_read,
-    matrices_of,
-    own_turns_of,
-    poses_of,
-    worlds_of,
-)
+from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, own_turns_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 
