@@ -18,9 +18,6 @@ from ..solver.matrices import applied
 from .reading import Recording, poses_of, record
 
 Array = NDArray[Any]
-Limb = tuple[PoseBone, tuple[int, ...]]
-"""The last bone of a limb that may be none yet, and its segments."""
-
 Axis = tuple[float, float, float]
 
 LEAST_BEND = sin(radians(2.0))
@@ -30,10 +27,12 @@ TO_ONE_SIDE = 0.2
 """What part of all bends has to be left once those to one side are set off against those to the other."""
 
 
-def axes_seen(context: Context, limbs: Sequence[Limb], frames: Sequence[int], tip: str) -> dict[tuple[Any, str], Axis]:
-    """The axes in the last bones' own space, by rig and name, of those limbs of two segments that are straight at rest
-    and are seen bent in these frames; without any, in the one that is shown."""
-    straight = [(last, segments) for last, segments in limbs if _is_asked(last, segments, tip)]
+def axes_seen(context: Context, limbs: Sequence[Any], frames: Sequence[int], tip: str) -> dict[tuple[Any, str], Axis]:
+    """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each with a last bone and
+    segments, that have two segments, are straight at rest, and are seen bent in these frames; without any, in the one
+    that is shown."""
+    named = [(limb.last, limb.segments) for limb in limbs]
+    straight = [(last, segments) for last, segments in named if _is_asked(last, segments, tip)]
     refs = [(last.id_data, bone.name) for last, segments in straight for bone in (*bones_of_limb(last, segments), last)]
     if not refs:
         return {}

@@ -141,8 +141,8 @@ def _inverse_at(
     rolls = _rolls(reference, geometry, posture, side, ankle) if plane != "HINGE" else [np.zeros_like(ankle)]
     best: Any = None
     for roll in rolls:
-        found = _inverse_with(reference, posture, plane, side, ankle, roll)
-        best = found if best is None else _with_better(best, found, np.arange(len(ankle)))
+        inverse = _inverse_with(reference, posture, plane, side, ankle, roll)
+        best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
     return best  # type: ignore[no-any-return]
 
 
@@ -208,17 +208,17 @@ def inverse_over_frames(geometry: RestGeometry, posture: Posture, plane: str, si
 def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
     """In which frames to take the second of two: those with which the knee goes the shortest way in all, and what it
     does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
-    offs = [MISSED * np.maximum(each.off - MOVED, 0.0) + SLIGHT * each.off_twist for each in both]
+    offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
     costs, froms = np.array([off[0] for off in offs]), []
     for f in range(1, len(aside)):
         size = max(aside[f - 1], aside[f])
-        ways = np.empty((2, 2))
+        steps = np.empty((2, 2))
         for old in range(2):
             for new in range(2):
                 turn = abs(within_half_turn(both[new].swivel[f] - both[old].swivel[f - 1]))
-                ways[old, new] = costs[old] + size * (turn + 2.0 * (old != new))
-        froms.append(ways.argmin(axis=0))
-        costs = ways.min(axis=0) + np.array([off[f] for off in offs])
+                steps[old, new] = costs[old] + size * (turn + 2.0 * (old != new))
+        froms.append(steps.argmin(axis=0))
+        costs = steps.min(axis=0) + np.array([off[f] for off in offs])
     chosen = [int(costs.argmin())]
     for came in reversed(froms):
         chosen.append(int(came[chosen[-1]]))

@@ -144,8 +144,8 @@ def shown_in_ik(
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, last in enumerate(rig.lasts):
-            aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls, tolerance)
-            shown.append(_shown_of(aim))
+            aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls)
+            shown.append(_shown_of(aim._replace(tolerance=tolerance)))
     return shown
 
 
@@ -204,8 +204,8 @@ def _shown_of(aim: Aim) -> Shown:
     if swivel is not None:
         sliders["swivel"] = swivel
     if has_twist(last) or (is_turned and takes_twist(last)):
-        for slider, turned in zip(TWISTS, inverse.twist, strict=False):
-            sliders[slider.name] = sign * np.unwrap(turned) if is_turned else np.zeros_like(turned)
+        for slider, twist in zip(TWISTS, inverse.twist, strict=False):
+            sliders[slider.name] = sign * np.unwrap(twist) if is_turned else np.zeros_like(twist)
     frames = aim.frames
     return Shown(
         last=last,

@@ -26,11 +26,11 @@ def twists_between(
     same joints, both the bones' own local rotations; of poses with other joints, those that come nearest."""
     halves: list[HalfAngle] = []
     for k, (before, after) in enumerate(zip(untwisted, turns, strict=True)):
-        turned = after
+        turn = after
         if k:
             line_above = rotate(reference.reference_rotations[k], reference.lines_above[k - 1])
-            turned = multiply(_unit_about(line_above, halves[-1], ops), after)
-        w, x, y, z = multiply(conjugate(before), turned)
+            turn = multiply(_unit_about(line_above, halves[-1], ops), after)
+        w, x, y, z = multiply(conjugate(before), turn)
         along = dot((x, y, z), reference.lines[k])
         is_none = w * w + along * along < 1e-12  # half a turn about another axis
         halves.append((ops.select(is_none, 1.0, w), ops.select(is_none, 0.0, along)))
