@@ -122,4 +122,4 @@ def test_add_looks_seldom(addon: Any, monkeypatch: Any) -> None:
     finally:
         bpy.app.handlers.depsgraph_update_post.remove(look)
     assert visits.count("EDIT") == 1
-    assert len(evaluated) <= 20
+    assert len(evaluated) <= 10
