@@ -42,11 +42,15 @@ def remove_bones(context: Context, bones: Mapping[ArmatureObject, Collection[str
             ob.data.collections.remove(ours)
 
 
-def collect(ob: ArmatureObject, bone: Bone, collection: str) -> Any:
-    """Have a bone in one bone collection only, which is made if it is not there."""
+def collect(ob: ArmatureObject, bone: Bone, collection: str, place: int = 1) -> Any:
+    """Have a bone in one bone collection only, which is made if it is not there: at this place among the others."""
     for other in [*bone.collections]:
         other.unassign(bone)
-    only: Any = ob.data.collections_all.get(collection) or ob.data.collections.new(collection)
+    only: Any = ob.data.collections_all.get(collection)
+    if only is None:
+        only = ob.data.collections.new(collection)
+        last = len(ob.data.collections) - 1
+        ob.data.collections.move(last, min(place, last))
     only.assign(bone)
     return only
 

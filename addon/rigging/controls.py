@@ -137,7 +137,7 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     bone.bone[MADE_FOR_LIMB] = control.kind
     widgets.draw_bone(bone, control.drawing)
     widgets.colour_bone(bone, control.kind, drawn_side(control.last))
-    collect(ob, bone.bone, COLLECTION)
+    collect(ob, bone.bone, COLLECTION, place=0)
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
         for i, axis in enumerate(control.rest.to_3x3().col):

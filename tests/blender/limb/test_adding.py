@@ -76,6 +76,7 @@ def test_many_rigs_at_once_in_any_mode(add, addon, solved):
     for ob, matrices in zip((one, two), before, strict=True):
         solved([last for last in lasts if last.id_data == ob])
         assert np.abs(matrices - rigs.matrices(ob, [*ob.pose.bones.keys()][: len(matrices)])).max() < 1e-4
+        assert ob.data.collections[0].name == "IK Controls"
         assert [bone.name for bone in ob.data.collections["IK Controls"].bones] == [
             f"{control}.{side}"
             for limb in (("foot_ik", "knee_pole"), ("hand_ik", "elbow_pole"))
