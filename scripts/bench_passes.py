@@ -89,7 +89,7 @@ def with_constraints(frames: int, poles: bool) -> None:
             constraint.pole_target.location = last.head + Vector((0, ahead, 0))
             constraint.pole_angle = chance.uniform(-3, 3)
         for frame in range(1, frames + 10, 10):
-            constraint.target.location = tip + Vector([chance.uniform(-0.15, 0.15) for _ in range(3)])
+            constraint.target.location = tip + Vector([chance.uniform(-0.08, 0.08) for _ in range(3)])
             constraint.target.keyframe_insert("location", frame=frame)
     bpy.context.view_layer.update()
 

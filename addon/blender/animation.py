@@ -9,6 +9,8 @@ from typing import Any
 
 import bpy
 
+from .types import BACKUP
+
 _CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 
 
@@ -100,6 +102,7 @@ def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
         action
         for action in bpy.data.actions
         if action not in used
+        and not action.name.startswith(BACKUP)
         and action.users == int(action.use_fake_user)
         and any(curve.data_path.startswith(prefixes) for curves in all_curve_lists(action) for curve in curves)
     ]
@@ -228,7 +231,7 @@ def move_curves(owner: Any, old: str, new: str) -> None:
 def value_at(owner: Any, path: str) -> Any:
     """What the property at a data path holds, the numbers of a vector or rotation as a tuple; None if there is none."""
     try:
-        holder, name, is_custom = _property_at(owner, path)
+        holder, name, is_custom = property_at(owner, path)
         value = holder[name] if is_custom else getattr(holder, name)
     except (AttributeError, KeyError, ValueError):
         return None
@@ -237,14 +240,14 @@ def value_at(owner: Any, path: str) -> Any:
 
 def set_at(owner: Any, path: str, value: Any) -> None:
     """Set the property at a data path."""
-    holder, name, is_custom = _property_at(owner, path)
+    holder, name, is_custom = property_at(owner, path)
     if is_custom:
         holder[name] = value
     else:
         setattr(holder, name, value)
 
 
-def _property_at(owner: Any, path: str) -> tuple[Any, str, bool]:
+def property_at(owner: Any, path: str) -> tuple[Any, str, bool]:
     """What has the property at a data path, the property's name, and whether it is a custom one: of one that is a
     choice, `path_resolve` gives another value than it holds."""
     custom = _CUSTOM_PROPERTY.match(path)

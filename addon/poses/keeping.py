@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import ceil, floor
 
+import bpy
 from bpy.types import PoseBone
 
 from ..blender.animation import keyed_range
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import split_path
+from ..blender.stepping import frames_between
+from ..blender.types import scene_of, split_path
 
 
 def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
@@ -29,4 +30,5 @@ def frames_of(carriers: Iterable[BoneRef]) -> list[int]:
         names.setdefault(ob, set()).add(bone)
     ranges = [keyed_range(ob, lambda path, names=of_ob: split_path(path)[0] in names) for ob, of_ob in names.items()]  # type: ignore[misc]
     ends = [range_ for range_ in ranges if range_]
-    return [*range(floor(min(first for first, _ in ends)), ceil(max(last for _, last in ends)) + 1)] if ends else []
+    times = [time for range_ in ends for time in range_]
+    return [*frames_between(scene_of(bpy.context), min(times), max(times))] if ends else []

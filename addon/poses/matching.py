@@ -27,19 +27,10 @@ from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import conjugate, rotate
+from .channels import Channel
 from .fitting import PAST_STRAIGHT
 from .inverse import EXACT, angle_of, inverse_fit, posture_of_rows
-from .reading import (
-    Channel,
-    LimbsRead,
-    Recording,
-    channel_of,
-    limbs_read,
-    matrices_of,
-    own_turns_of,
-    poses_of,
-    worlds_of,
-)
+from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, own_turns_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 

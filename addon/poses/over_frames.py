@@ -23,6 +23,7 @@ from ..limb.words import Message, Refused
 from ..rigging import feet
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
+from .channels import Channel, Values
 from .inverse import angle_between
 from .matching import (
     LimbName,
@@ -38,8 +39,8 @@ from .matching import (
     world_turns,
 )
 from .parts import part_of_fk, part_of_foot, part_of_ik, slider_channel, turn_channel
-from .placing import Placing, place, refs_of_control, without_jumps
-from .reading import Channel, LimbsRead, Recording, Values, limbs_read, matrices_of, read_again, record
+from .placing import Placing, controls_of, parents_of, place, without_jumps
+from .reading import LimbsRead, Recording, limbs_read, matrices_of, read_again, record
 from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
@@ -61,8 +62,17 @@ def show_in_ik(
     be seen where it has to be."""
     parts = [part_of_ik(last, moves_controls) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    refs = [ref for last in lasts for pair in follow_of(last).pairs if pair[0] for ref in refs_of_control(pair)]
-    recording = record(task.context, lasts, task.frames, refs, channels, None if poses else 0.0, task.next_share())
+    controls = controls_of(lasts)
+    recording = record(
+        context=task.context,
+        lasts=lasts,
+        frames=task.frames,
+        refs=parents_of(controls),
+        channels=channels,
+        controls=controls,
+        influence=None if poses else 0.0,
+        progress=task.next_share(),
+    )
     poses = poses or poses_by_fk(recording)
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     shown, values = shown_in_ik(recording, poses, moves_controls), {key: rows.copy() for key, rows in before.items()}
@@ -142,7 +152,7 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
     parts = [part_of_fk(last) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    recording = record(task.context, lasts, task.frames, (), channels, 1.0, task.next_share())
+    recording = record(task.context, lasts, task.frames, (), channels, (), 1.0, task.next_share())
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     values = {channel: rows.copy() for channel, rows in before.items()}
     for rig in recording.rigs:
@@ -193,9 +203,17 @@ def place_tips(
     channels = [
         *dict.fromkeys(channel for of_limb in parts for keyed_part in of_limb for channel in keyed_part.channels)
     ]
-    refs = [ref for last in lasts for pair in follow_of(last).pairs if pair[0] for ref in refs_of_control(pair)]
-    feet_refs = [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
-    recording = record(task.context, lasts, task.frames, [*refs, *feet_refs], channels, None, task.next_share())
+    controls = controls_of(lasts)
+    controls += [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
+    recording = record(
+        context=task.context,
+        lasts=lasts,
+        frames=task.frames,
+        refs=parents_of(controls),
+        channels=channels,
+        controls=controls,
+        progress=task.next_share(),
+    )
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     values = {channel: rows.copy() for channel, rows in before.items()}
     placings: list[Placing] = []

@@ -23,9 +23,10 @@ from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import rotate
+from .channels import Channel, Values
 from .matching import is_pole_movable
 from .placing import owner_of, slopes_of
-from .reading import Channel, Recording, Values, limb_frames, places_of, worlds_of
+from .reading import Recording, limb_frames, places_of, worlds_of
 
 Array = NDArray[Any]
 

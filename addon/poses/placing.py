@@ -11,18 +11,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from bpy.types import PoseBone
 from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.types import bones_of
+from ..limb.follow import follow_of
 from ..limb.moving import NOTICED, ROUNDING, SETTLED, TURN_SETTLED
 from ..limb.words import Refused
 from ..solver.matrices import inverted_all
 from ..solver.rotation import IDENTITY, conjugate, multiply
+from .channels import Channel, Values
 from .matching import world_turns
-from .reading import Channel, Recording, Values, matrices_of, poses_of, worlds_of
+from .reading import Recording, matrices_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 
@@ -70,6 +73,8 @@ class Placing:
         self._slopes: Array | None = None
         self._before: tuple[Array, Array, Array] | None = None  # rows, location, and where that was seen
         self._rounds = 0
+        self.moved: Array | None = None  # (f, 4, 4): how it was moved in the world since all was read
+        self.under: Placing | None = None  # the one that it hangs on
 
     @property
     def channels(self) -> list[Channel]:
@@ -79,6 +84,9 @@ class Placing:
     def correct(self, recording: Recording, values: Values, rows: Array) -> Array:
         """Move it in those of these rows in which it is not where it is to be; says in which."""
         seen_at, now = matrices_of(recording, self.followed)[rows], matrices_of(recording, self.control)[rows]
+        carried = self.under.moved if self.under else None
+        if carried is not None:  # not read yet where it goes along
+            seen_at, now = carried[rows] @ seen_at, carried[rows] @ now
         places = self.places[rows]
         missed = np.where(np.isfinite(places), places - seen_at[:, :3, 3], 0.0)
         self.off[rows] = np.linalg.norm(missed, axis=1)
@@ -88,23 +96,36 @@ class Placing:
             turn = self._turn_lacking(seen_at, rows)
             is_off |= self.off_turn[rows] > TURN_SETTLED
         if not is_off.any():
+            self.moved = carried
             return is_off
-        some, by = rows[is_off], missed[is_off]
+        some, by, turn_by = rows[is_off], missed[is_off], None
         if self.turns is not None:
             turn_by = tuple(component[is_off] for component in turn)
             off_control = seen_at[is_off, :3, 3] - now[is_off, :3, 3]
             by = by + off_control - _rotated(turn_by, off_control)  # what turns about the control goes along
             values[self.rotation][some] = self._turned(recording, values, turn_by, some)
+        self._note_move(now, carried, is_off, by, turn_by)
         if self.location not in values:  # a foot, which is only turned
             return is_off
         self._rounds += 1
         if self._slopes is None or not self.holding or self._rounds < LEARNS:  # what it hangs on has turned as well
             self._slopes = slopes_of(recording, self.control)
+            if carried is not None:
+                self._slopes = carried[:, :3, :3] @ self._slopes
         location = values[self.location]
         self._learn(location, seen_at[:, :3, 3], rows)
         self._before = (rows.copy(), location[rows].copy(), seen_at[:, :3, 3].copy())
         location[some] += np.einsum("fij,fj->fi", np.linalg.pinv(self._slopes[some], rcond=1e-6), by)
         return is_off
+
+    def _note_move(self, now: Array, carried: Array | None, is_off: Array, by: Array, turn_by: Any) -> None:
+        """Remember how it is moved in the world, for what hangs on it. Only of all rows, the first time."""
+        moved, place = np.tile(np.eye(4), (len(now), 1, 1)), now[is_off, :3, 3]
+        if turn_by is not None:
+            axes = [_rotated(turn_by, np.tile(axis, (len(place), 1))) for axis in np.eye(3)]
+            moved[is_off, :3, :3] = np.stack(axes, axis=-1)
+        moved[is_off, :3, 3] = place + by - (moved[is_off, :3, :3] @ place[..., None])[..., 0]
+        self.moved = moved if carried is None else moved @ carried
 
     def _turn_lacking(self, seen_at: Array, rows: Array) -> Any:
         """By how much it has to be turned in the world."""
@@ -167,19 +188,40 @@ def place(placings: Sequence[Placing], recording: Recording, values: Values, rer
     and reads some rows anew. Raises `Refused` for what can't be seen there."""
     rows = np.arange(recording.frames)
     for placing in placings:
+        above = [other for other in placings if _carries(other.control, placing)]
+        placing.under = max(above, key=_depth, default=None)
         placing.correct(recording, values, rows)
+    for placing in placings:
+        placing.under = None
     reread(rows)
     offs = np.inf
-    for _ in range(ROUNDS):
+    for count in range(ROUNDS):
         moved = [placing.correct(recording, values, rows) for placing in placings]
         rows = rows[np.any(moved, axis=0)] if moved else rows[:0]
         off = sum(float(placing.off.sum() + placing.off_turn.sum()) for placing in placings)
-        if not len(rows) or (off > 0.5 * offs and not any(placing.holding for placing in placings)):
+        if not len(rows) or (
+            off > 0.5 * offs and count > len(placings) and not any(placing.holding for placing in placings)
+        ):
             break
         offs = off
         reread(rows)
     for placing in placings:
         placing.check()
+
+
+def _depth(placing: Placing) -> int:
+    """How many bones carry a control."""
+    return len(owner_of(placing.control).parent_recursive) if placing.control[1] else 0
+
+
+def _carries(ref: BoneRef, placing: Placing) -> bool:
+    """Whether a control hangs on another one, by nothing but parents."""
+    ob, bone = placing.control
+    if placing.holding or ref == placing.control:
+        return False
+    if bone:
+        return ref[0] == ob and ref[1] in [parent.name for parent in owner_of(placing.control).parent_recursive]
+    return ob.parent == ref[0] and ob.parent_type == ("BONE" if ref[1] else "OBJECT") and ob.parent_bone == ref[1]
 
 
 def slopes_of(recording: Recording, ref: BoneRef) -> Array:
@@ -226,10 +268,14 @@ def _rotated(turn: Any, vectors: Array) -> Array:
     return rotated
 
 
-def refs_of_control(ref: tuple[Any, str]) -> list[tuple[Any, str]]:
-    """A control and what carries it."""
-    parent = owner_of(ref).parent if ref[1] else None
-    return [ref, *([(ref[0], parent.name)] if parent else ())]
+def controls_of(lasts: Sequence[PoseBone]) -> list[tuple[Any, str]]:
+    """What limbs follow."""
+    return [*dict.fromkeys(pair for last in lasts for pair in follow_of(last).pairs if pair[0])]
+
+
+def parents_of(refs: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    """The bones that carry bones."""
+    return [(ref[0], owner_of(ref).parent.name) for ref in refs if ref[1] and owner_of(ref).parent]
 
 
 def without_jumps(mode: str, rows: Array, is_animated: bool) -> Array:

@@ -1,6 +1,6 @@
 """The reader of frames: one pass over them reads all that a task needs of its limbs, as plain arrays.
 
-    recording = record(context, lasts, frames, refs=[(target, "foot_ik.L")], channels=[...], influence=1.0)
+    recording = record(context, lasts, frames, controls=[(target, "foot_ik.L")], channels=[...], influence=1.0)
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)      # frames G, targets, poles, sliders, own turns: (frames, limbs, ...)
     poses_of(recording, rig, "foot.L")          # (frames, 4, 4), evaluated, in the armature
@@ -11,8 +11,8 @@
 With ``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Matrices are
 what Blender evaluates, whatever carries, constrains and drives it; numbers of channels are those of the original,
 since a live limb's evaluated channels are its solution. What is read of a limb: its bones, the foot or hand below,
-their parents, and what it follows. Whoever needs more names it: objects and bones as ``refs``, properties as
-``channels``.
+their parents, and what it follows. Whoever needs more names it: objects and bones as ``refs``, those that are to
+be moved as ``controls``, properties as ``channels``.
 
 A bake goes through frames in its own ways (`bake.frames`), with `new_recording` and `readers_of`."""
 
@@ -27,7 +27,6 @@ from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import animated_paths, is_animated, value_at
-from ..blender.changes import full_path
 from ..blender.channels import SIZES
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
@@ -39,6 +38,7 @@ from ..limb.storage import by_rig, chain_bones, has_slider, value_in
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
 from ..rigging.feet import at_influence
+from .channels import Channel, Values, originals_of
 
 Array = NDArray[Any]
 Progress = Callable[[float], None]
@@ -46,23 +46,6 @@ Progress = Callable[[float], None]
 
 Evaluated = Callable[[Any], Any]
 """Gives the evaluated object of an original one."""
-
-
-class Channel(NamedTuple):
-    """A property that may get keys: by the data path from its object, and the bone that has it, or nothing."""
-
-    object: Any
-    path: str
-    bone: str
-
-    @classmethod
-    def of_bone(cls, ob: Any, bone: str, path: str) -> Channel:
-        """A property of a bone, or of an object if no bone is named."""
-        return cls(ob, full_path(bone, path), bone)
-
-
-Values = dict[Channel, Array]
-"""What channels say over frames, (frames, numbers) each."""
 
 
 class Read(NamedTuple):
@@ -117,6 +100,7 @@ def record(
     frames: Sequence[float] | None,
     refs: Iterable[BoneRef] = (),
     channels: Iterable[Channel] = (),
+    controls: Sequence[BoneRef] = (),
     influence: float | None = None,
     progress: Progress | None = None,
     within: Callable[[], Any] = nullcontext,
@@ -124,7 +108,7 @@ def record(
     """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
     what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands."""
     count = 1 if frames is None else len(frames)
-    recording = new_recording(lasts, count, bones_read, False, refs, channels, ("location",))
+    recording = new_recording(lasts, count, bones_read, True, [*refs, *controls], channels, ("location",), controls)
     read_again(context, recording, lasts, frames, np.arange(count), influence, progress, within)
     return recording
 
@@ -144,12 +128,15 @@ def read_again(
         if frames is None:
             with within():
                 readers_of(recording, _evaluated_in(context), _as_it_is)(0)
+                originals_of(recording.channels, recording.bases, is_first=True)(0)
             return
         with going_through(context, lasts, influence) as show_frame:
+            read_originals = originals_of(recording.channels, recording.bases)
             for done, i in enumerate(rows.tolist()):
                 show_frame(frames[i])
                 with within():
                     readers_of(recording, _evaluated_in(context), _as_it_is)(i)
+                    read_originals(i)
                 if progress:
                     progress((done + 1) / len(rows))
 
@@ -199,6 +186,7 @@ def new_recording(
     refs: Iterable[BoneRef] = (),
     channels: Iterable[Channel] = (),
     also: Sequence[str] = (),
+    controls: Iterable[BoneRef] = (),
 ) -> Recording:
     """Room for so many frames. ``bones_of_limb`` gives the bones that have to be read for a limb, and ``also`` what of
     them besides matrices, scales and rotations; ``is_sure`` says that what has no keys and drivers does not change."""
@@ -222,7 +210,7 @@ def new_recording(
         channel: np.empty((count, np.size(value_at(channel.object, channel.path))), _kind(channel))
         for channel in dict.fromkeys(channels)
     }
-    bases = {ref: np.empty((count, 4, 4)) for ref in refs}
+    bases = {ref: np.empty((count, 4, 4)) for ref in controls}
     return Recording(rigs=rigs, worlds=worlds, read=read, channels=values, bases=bases, frames=count)
 
 
@@ -262,10 +250,6 @@ def readers_of(
         for pose, rig in rigs:
             for name, limb, bone in rig.changing:
                 rig.sliders[name][i, limb] = value_in(pose.bones[bone], SLIDER[name])
-        for channel, values in recording.channels.items():
-            values[i] = value_at(channel.object, channel.path)
-        for (ob, bone), bases in recording.bases.items():
-            bases[i] = bones_of(ob)[bone].matrix_basis if bone else ob.matrix_basis
 
     return read_frame
 

@@ -19,8 +19,9 @@ from ..blender.reduction import Segments, fewest, hermite
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
 from ..limb.words import Refused
+from .channels import Channel, Values
 from .parts import Part, Points
-from .reading import Channel, Progress, Recording, Values
+from .reading import Progress, Recording
 
 Array = NDArray[Any]
 

@@ -36,12 +36,13 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
+from ..poses.channels import Channel
 from ..poses.fitting import Fit, apply_fit, fit
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
 from ..poses.over_frames import show_in_ik
 from ..poses.pole_switch import switch_pole
-from ..poses.reading import Channel, Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
 from .modes import put_on_rig
@@ -92,11 +93,11 @@ class Conversion(NamedTuple):
 
 
 class NotKept(Exception):
-    """A limb can't be one without moving."""
+    """Some limbs can't be ones without moving: why, by the rig and the name of the bone with the constraint."""
 
-    def __init__(self, owner: tuple[Any, str], why: Refused) -> None:
-        super().__init__(str(why))
-        self.owner, self.why = owner, why
+    def __init__(self, refused: dict[tuple[Any, str], Refused]) -> None:
+        super().__init__(*map(str, refused.values()))
+        self.refused = refused
 
 
 @wholly
@@ -127,9 +128,9 @@ def convert(
         try:
             with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
                 warnings = _convert(context, plans, tolerance, mode, all_actions, progress)
-        except NotKept as why:  # taken back, the others go on without it
-            refused.append(why.why)
-            waiting.remove(why.owner)
+        except NotKept as why:  # taken back, the others go on without them
+            refused += why.refused.values()
+            waiting = [owner for owner in waiting if owner not in why.refused]
             continue
         return Converted(limbs, refused, warnings)
 
@@ -174,7 +175,7 @@ def _convert(
             with all_or_nothing(context, [plan.name[0]]):
                 warnings += _make_converted(context, plan.solvers, plan.fit)
         except Refused as why:
-            raise NotKept(owners[plan.name], why) from why
+            raise NotKept({owners[plan.name]: why}) from why
     if mode == "RIG":
         warnings += put_on_rig(context, named)
     refresh(context)
@@ -262,7 +263,7 @@ def _keep_still(
             lasts = [ob.pose.bones[name] for ob, name in moved]
             show_in_ik(task, lasts, sighting.poses, moves_controls=False)
             misses |= _misses(context, sighting, moved)
-    warnings: list[Message] = []
+    warnings, refused = list[Message](), dict[tuple[Any, str], Refused]()
     for (ob, name), (off, frame) in misses.items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
         if not off <= tolerance:
@@ -270,9 +271,11 @@ def _keep_still(
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"
             )
-            raise NotKept(owners[ob, name], Refused(template, **values))
-        if off > MOVED:
+            refused[owners[ob, name]] = Refused(template, **values)
+        elif off > MOVED:
             warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
+    if refused:
+        raise NotKept(refused)
     return warnings
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import bpy
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef
+from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
 from ..limb.follow import follow_of
 from ..limb.storage import chain_bones
@@ -63,7 +65,8 @@ def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
         for key in curve.keyframe_points
     ]
     selected = [key for key in keys if key.select_control_point]
-    return {round(key.co.x) for key in selected}, len(selected) == len(keys)
+    stretched = float(times_of(scene_of(bpy.context), [1.0])[0])
+    return {round(key.co.x / stretched) for key in selected}, len(selected) == len(keys)
 
 
 def _refs(lasts: Sequence[PoseBone]) -> list[BoneRef]:
