@@ -69,6 +69,29 @@ def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
     assert addon("ui.finding").limb_meant(bpy.context) == last
 
 
+AROUND = ("thigh_fk", "shin_fk", "foot_fk", "toe_fk", "toe_ik", "foot_heel_ik", "foot_spin_ik", "thigh_parent")
+TWEAKS = ("thigh_tweak", "shin_tweak", "foot_tweak")
+
+
+def test_all_bones_of_a_limb_show_it(addon, human):
+    """In FK as well, and the line says so; the limb is called as on other rigs, and FK Bones are the rig's own."""
+    rigs.activate(human)
+    bpy.ops.pose.planar_ik_convert(which="ALL")
+    finding, titles, state = addon("ui.finding"), addon("ui.titles"), addon("ui.state")
+    last = human.pose.bones["MCH-shin_ik.L"]
+    for name in (*AROUND, *TWEAKS, "foot_ik"):
+        assert finding.limbs_of_bones(bpy.context, [human.pose.bones[f"{name}.L"]]) == [last], name
+    for name in ("torso", "chest", "root", "head", "shoulder.L"):
+        assert not finding.limbs_of_bones(bpy.context, [human.pose.bones[name]]), name
+    assert titles.title_of(last) == "Left Leg"
+    human.pose.bones["thigh_parent.L"]["IK_FK"] = 1.0
+    human.update_tag()
+    bpy.context.view_layer.update()
+    assert state.status_in(bpy.context, last).is_fk
+    refs = addon("ui.operators.selecting").refs_of_role(last, "LIMB")
+    assert [name for _, name in refs] == ["thigh_fk.L", "shin_fk.L"]
+
+
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
 def test_a_shot(addon, human, mode, tmp_path):
     ob = human

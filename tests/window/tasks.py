@@ -243,9 +243,12 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
     generated = bpy.context.object
     rigs.activate(generated)
     found["generated"] = []
+    bpy.ops.pose.select_all(action="DESELECT")
     for bone in generated.pose.bones:
+        rigs.select(bone)
         generated.data.bones.active = bone.bone
         found["generated"] += [bone.name] if shown(bpy.context) else []
+        rigs.select(bone, False)
     yield
     hand.picture("generated")
     bpy.ops.pose.select_all(action="DESELECT")
