@@ -196,8 +196,8 @@ def _bends_along(last: PoseBone, normal: Matrix) -> bool:
     """Whether the last two bones of a limb bend about a normal, or are straight and square to it."""
     bones = hierarchy(last, 2)
     along = [np.array(bone.bone.tail_local) - np.array(bone.bone.head_local) for bone in bones]
-    units = [unit(each, normal) for each in along]
-    if max(abs(float(each @ normal)) for each in units) <= ALONG[0]:
+    units = [unit(segment, normal) for segment in along]
+    if max(abs(float(direction @ normal)) for direction in units) <= ALONG[0]:
         return True
     about = cross(units[0], units[-1])
     return bool(np.linalg.norm(about) > 1e-2 and abs(float(unit(about, normal) @ normal)) >= ALONG[1])
