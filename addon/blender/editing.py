@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import floor
 from typing import Any
@@ -16,8 +16,15 @@ from .types import ArmatureObject, is_armature, scene_of, view_layer_of
 
 @contextmanager
 def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
+    """`editing_bones` that keeps what was posed without a key."""
+    with unkeyed_kept(context, [ob]), editing_bones(context, ob):
+        yield
+
+
+@contextmanager
+def editing_bones(context: Context, ob: ArmatureObject) -> Iterator[None]:
     """Edit Mode of an armature, also of a hidden one, and then back to the modes that were before."""
-    with object_mode(context, ob), unkeyed_kept(context, [ob]):
+    with object_mode(context, ob):
         is_mirroring = ob.data.use_mirror_x  # which would move the bones of the other side along, by their names
         try:
             ob.data.use_mirror_x = False
@@ -30,16 +37,12 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
             ob.data.use_mirror_x = is_mirroring
 
 
-def remove_bones(context: Context, bones: Mapping[ArmatureObject, Collection[str]], collection: str) -> None:
-    """Remove bones, and the bone collection that was made for them once it is empty."""
-    for ob in [ob for ob, names in bones.items() if names]:
-        with edit_mode(context, ob):
-            edited = ob.data.edit_bones
-            for bone in [edited[name] for name in bones[ob] if name in edited]:
-                edited.remove(bone)
-        ours: Any = ob.data.collections_all.get(collection)
-        if ours and not any(ours.bones_recursive) and not any(ours.children):
-            ob.data.collections.remove(ours)
+def drop_collections(ob: ArmatureObject, names: Iterable[str]) -> None:
+    """Remove those bone collections of these names that are empty."""
+    there: Any = ob.data.collections_all
+    for collection in [there[name] for name in names if name in there]:
+        if not any(collection.bones_recursive) and not any(collection.children):
+            ob.data.collections.remove(collection)
 
 
 def collect(ob: ArmatureObject, bone: Bone, collection: str, place: int = 1) -> Any:

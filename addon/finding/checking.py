@@ -96,10 +96,10 @@ def _check_movers(chain: list[PoseBone], dependencies: Dependencies) -> None:
             raise Refused(template, "mute", name=mover.name, bone=bone.name)
 
 
-def check_solvers_above(last: PoseBone, dependencies: Dependencies) -> None:
+def check_solvers_above(last: PoseBone, chain: list[PoseBone], dependencies: Dependencies) -> None:
     """Refuse helper bones for a limb whose bones an IK constraint solves together with what they would hang on: a
     dependency cycle, also while the constraint is muted."""
-    first = chain_bones(last)[0]
+    first = chain[0]
     for owner, constraint in dependencies.solvers(last.id_data, first.parent.name) if first.parent else ():
         if first in (owner, *owner.parent_recursive):
             template = "'{name}' on '{bone}' reaches above the limb, in Blender's eyes even while muted: delete it"

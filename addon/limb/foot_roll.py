@@ -41,6 +41,13 @@ from .tips import foot_of, tip_of
 FOOT = f"{MADE_BY_US}Foot"
 """The constraint by which a foot copies the rotation of what its limb follows."""
 
+OFFSET = f"{MADE_BY_US}Foot Offset"
+"""The one by which it is turned off that, where it is: a transformation that always gives the same."""
+
+OFFSET_BACK = f"{MADE_BY_US}Foot Offset Back"
+"""The one that turns it by the opposite before it copies the target: so only that one blends between FK and IK, the
+short way, and the offset is whole at any influence."""
+
 FLAT_TOE = f"{MADE_BY_US}Flat Toe"
 """The one by which a toe stays flat on the ball."""
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..blender.types import bones_of, has_bone, path_to_bone
+from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone
 from .follow import follow_of, is_gone
-from .settings import MADE_BY_US
+from .settings import MADE_BY_US, MADE_FOR_LIMB
 from .storage import has_slider
 
 CONSTRAINT = f"{MADE_BY_US}Pole Follow"
@@ -16,6 +16,9 @@ CONSTRAINT = f"{MADE_BY_US}Pole Follow"
 
 STILL = "still"
 """The role of the helper that never moves."""
+
+ON_TARGET = "pole_on_target"
+"""What the group of a limb says whose pole hung on the target itself."""
 
 NEEDS = "Pole Follow of '{bone}' needs a target and a pole that are bones of its rig: pick such"
 MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
@@ -36,6 +39,12 @@ def pole_goes_along(last: PoseBone) -> bool:
     if pole_bone and pole == target:
         return target_bone in (bone.name for bone in bones_of(pole)[pole_bone].parent_recursive)
     return pole.parent is not None and pole.parent == target
+
+
+def is_still(ob: ArmatureObject, name: str) -> bool:
+    """Whether a bone is the helper that never moves."""
+    bone: Any = ob.data.bones.get(name)
+    return bone is not None and bone.get(MADE_FOR_LIMB) == STILL
 
 
 def problem_of(last: PoseBone) -> str:

@@ -324,6 +324,16 @@ def mode_of(last: PoseBone) -> str:
     return "RIG" if is_on_rig(last) else "LIVE"
 
 
+ELSEWHERE = "'{rig}' comes from another file: set this there"
+
+
+def check_structure(last: PoseBone) -> None:
+    """Refuse what changes more of a limb than sliders where Blender would not keep that."""
+    ob = last.id_data
+    if ob.library or ob.override_library or (is_limb(last) and mode_of(last) == "RIG" and ob.data.library):
+        raise Refused(ELSEWHERE, rig=ob.name)
+
+
 def is_part(bone: Any) -> bool:
     """Whether a bone was made for a limb, or is of another mechanism."""
     return MADE_FOR_LIMB in bone or bone.name.startswith("MCH-")

@@ -16,12 +16,12 @@ from ..blender.types import ArmatureObject, own_matrix
 from ..limb.follow import Follow, place_of
 from ..limb.measuring import joints_shown
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
-from ..limb.settings import CHOICES, GROUP, SLIDER
-from ..limb.sides import keep_side, outwards
+from ..limb.sides import outwards
 from ..limb.solving import frame_now
-from ..limb.storage import bones_of_limb, chain_bones, has_slider
+from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
 from ..limb.words import SIZELESS, Refused
+from ..rigging.description import Description
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit
@@ -32,6 +32,9 @@ Array = NDArray[Any]
 
 NOTHING, ENDLESS = 1e-24, 1e15
 """The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
+
+USUAL_AXIS = (1.0, 0.0, 0.0)
+"""What a straight limb bends about if nothing else is kept."""
 
 BESIDE_HINGE = 20.0
 """The `Inverse.error` up to which a hinge is that of the rest pose all the same: so far Blender's IK, which knows of
@@ -115,26 +118,12 @@ def _check_sized(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int,
             raise Refused(SIZELESS, bone=last.name)
 
 
-def apply_fit(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
-    """Set a limb that is there as a fit says, with the tip where `fit` had it."""
-    group: Any = last[GROUP]
-    reference_rotations = [number for turn in fit.reference_rotations for number in turn]
-    choices = {
-        "plane": fit.plane,
-        "bend_axis": [*fit.bend_axis],
-        "tip": tip,
-        "reference_rotations": reference_rotations,
-    }
-    usual = {"plane": CHOICES["plane"], "bend_axis": [1.0, 0.0, 0.0], "tip": "FOOT", "reference_rotations": []}
-    for name, value in choices.items():  # Blender copies all of it each time that it evaluates a rig anew
-        if value != usual[name]:
-            group[name] = value
-        elif name in group:
-            del group[name]
-    keep_side(last)
-    last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, outwards(last.name) * fit.swivel
-    if has_slider(last, "ankle"):
-        last[SLIDER["ankle"].key] = fit.ankle
+def with_fit(limb: Description, last: PoseBone, fit: Fit) -> Description:
+    """A limb with the settings of a fit."""
+    axis = () if fit.bend_axis == USUAL_AXIS else tuple(map(float, fit.bend_axis))
+    limb = limb.with_choice("plane", fit.plane)._replace(bend_axis=axis, reference_rotations=fit.reference_rotations)
+    limb = limb.with_slider("flip", fit.flip).with_slider("swivel", outwards(last.name) * fit.swivel)
+    return limb.with_slider("ankle", fit.ankle) if "ankle" in limb.sliders else limb
 
 
 def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:

@@ -13,20 +13,19 @@ from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
 from ..blender.types import path_to_bone, path_to_custom
 from ..limb.rest_geometry import rest_geometry_of
-from ..limb.settings import GROUP, SLIDER
+from ..limb.settings import SLIDER
 from ..limb.sides import outwards
-from ..limb.storage import bones_of_limb, make_slider, read_slider, write_slider
+from ..limb.storage import bones_of_limb, read_slider, write_slider
 
 STILL = 1e-5
 """How much of a swivel, in radians, is none."""
 
 
 def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
-    """Have a limb follow its pole only while ``switch``, a driver, gives 1, as ``is_poled`` says that it does now: the
-    limb has the swivel that fits now. ``constraint`` is Blender's, with the pole, that it is made from."""
+    """Have a limb, which has the slider for it, follow its pole only while ``switch``, a driver, gives 1, as
+    ``is_poled`` says that it does now: the limb has the swivel that fits now. ``constraint`` is Blender's, with the
+    pole, that it is made from."""
     ob, swivel = last.id_data, read_slider(last, "swivel")
-    last[GROUP]["plane"] = "POLE"
-    make_slider(last, SLIDER["pole"])
     write_slider(last, "pole", is_poled)
     pole = path_to_custom(last.name, SLIDER["pole"].key)
     poling = ob.animation_data.drivers.from_existing(src_driver=switch)

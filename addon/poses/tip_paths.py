@@ -16,8 +16,7 @@ from ..limb.names import HANDS, says
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import bones_of_limb
 from ..limb.tips import foot_of
-from ..rigging.foot_pivots import pivots_found, toes_of
-from ..rigging.rolling import pivots_of
+from ..rigging.foot_pivots import pivots_found, pivots_of, toes_of
 from .contacts import Path
 from .reading import Progress
 
@@ -62,7 +61,7 @@ def _sole_of(last: PoseBone, tip: Vector) -> list[tuple[str, Vector]]:
     if foot is None or says(foot.name, HANDS):
         end = [(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []
         return [(last.name, tip), *end]
-    pivots, toes = pivots_of(last) or pivots_found(last), toes_of(foot)
+    pivots, toes = pivots_of(last) or pivots_found(last, rest_geometry_of(last)), toes_of(foot)
     bones = {HEEL: foot.bone, BALL: foot.bone, TOE: toes[0].bone if toes else foot.bone}
     return [(bone.name, bone.matrix_local.inverted() @ pivots[role].translation) for role, bone in bones.items()]
 

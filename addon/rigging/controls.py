@@ -10,10 +10,9 @@ from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.editing import collect, edit_mode, remove_bones
+from ..blender.editing import collect
 from ..blender.rotation import set_turn
-from ..blender.transaction import at_end
-from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones, view_layer_of
+from ..blender.types import ArmatureObject, scene_of, takes_bones
 from ..blender.uses import used_bones, users_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
@@ -36,7 +35,7 @@ class Control(NamedTuple):
     """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``, what it is called, and
     the bone that it hangs on, or nothing; how it rests in the armature, how long its bone is, and how it is drawn;
     where it is there now, and how turned, if not as it rests; and the normal of the plane that it is to stay in, if it
-    is."""
+    is. One that ``is_object`` is no bone."""
 
     ob: ArmatureObject
     last: str
@@ -49,6 +48,14 @@ class Control(NamedTuple):
     place: Vector
     turn: Matrix | None = None
     normal: Vector | None = None
+    is_object: bool = False
+
+    @property
+    def matrix(self) -> Matrix:
+        """Where it is now, in the world; without its scale."""
+        world = self.ob.matrix_world
+        turn = world.to_3x3() @ (self.turn or self.rest.to_3x3())
+        return Matrix.LocRotScale(world @ self.place, turn.to_quaternion(), None)
 
 
 def name_of_control(last: PoseBone, kind: str) -> str:
@@ -60,35 +67,8 @@ def name_of_control(last: PoseBone, kind: str) -> str:
     return pole_name(last.name, foot, joint_of([bone.name for bone in (last, last.parent, end) if bone]))
 
 
-def make_controls(context: Context, new: Sequence[Control]) -> list[BoneRef]:
-    """Make control bones, in one visit to Edit Mode for each rig."""
-    names: list[str] = [""] * len(new)
-    for ob in dict.fromkeys(control.ob for control in new):
-        with edit_mode(context, ob):
-            renamed: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
-            for i, control in enumerate(new):
-                if control.ob == ob:
-                    names[i] = renamed[control.name] = _lay(control, renamed.get(control.parent, control.parent))
-    named = [*zip(new, names, strict=True)]
-    for control, name in named:
-        _finish(control.ob, name, control)
-    is_new = {(control.ob, control.name) for control in new}
-    for hangs in (False, True):
-        _place_all(context, [pair for pair in named if ((pair[0].ob, pair[0].parent) in is_new) == hangs])
-    return [(control.ob, name) for control, name in named]
-
-
-def _place_all(context: Context, named: Sequence[tuple[Control, str]]) -> None:
-    """Pose new control bones, none of which hangs on another."""
-    view_layer_of(context).update()
-    depsgraph = context.evaluated_depsgraph_get()
-    unposed = [bones_of(control.ob.evaluated_get(depsgraph))[name].matrix.copy() for control, name in named]
-    for (control, name), matrix in zip(named, unposed, strict=True):
-        _place(control, control.ob.pose.bones[name], matrix.inverted_safe())
-
-
-def _lay(control: Control, parent: str) -> str:
-    """Make a bone in Edit Mode. Blender takes no matrix for one without a length."""
+def lay(control: Control, parent: str) -> str:
+    """Make the bone of a control, in Edit Mode; its name. Blender takes no matrix for one without a length."""
     bones = control.ob.data.edit_bones
     bone = bones.new(control.name)
     bone.tail = (0.0, 1.0, 0.0)
@@ -131,9 +111,10 @@ def _children(bone: Bone) -> list[Bone]:
     return [child for child in bone.children if not is_part(child)]
 
 
-def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
-    """Give a new control bone its shape, its collection and its locks."""
-    bone: Any = ob.pose.bones[name]
+def finish(control: Control, name: str, above: Matrix | None) -> Matrix:
+    """Give a new control bone its shape, its collection and its locks, and pose it. ``above`` is the evaluated matrix
+    of what it hangs on, in the armature. Returns its own."""
+    ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
     bone.bone[MADE_FOR_LIMB] = control.kind
     widgets.draw_bone(bone, control.drawing)
     widgets.colour_bone(bone, control.kind, drawn_side(control.last))
@@ -143,6 +124,13 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
         for i, axis in enumerate(control.rest.to_3x3().col):
             bone.lock_location[i] = abs(axis.dot(control.normal)) > IN_PLANE
             bone.lock_rotation[i] = not bone.lock_location[i]
+    carried: dict[str, Any] = {}
+    if above is not None:
+        carried = {"parent_matrix": above, "parent_matrix_local": bone.parent.bone.matrix_local}
+    unposed = bone.bone.convert_local_to_pose(Matrix(), bone.bone.matrix_local, **carried)
+    _place(control, bone, unposed.inverted_safe())
+    posed: Matrix = bone.bone.convert_local_to_pose(bone.matrix_basis, bone.bone.matrix_local, **carried)
+    return posed
 
 
 def is_aligned(matrix: Matrix, normal: Vector) -> bool:
@@ -160,18 +148,7 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         set_turn(bone, tuple(turn))
 
 
-def make_objects(context: Context, new: Sequence[Control]) -> list[BoneRef]:
-    """Make objects where controls are to be now, drawn as their bones would be. One that is to hang on another of them
-    does so."""
-    objects: dict[str, Any] = {}
-    refs: list[BoneRef] = []
-    for control in new:
-        objects[control.name] = _make_object(context, control, objects.get(control.parent))
-        refs.append((objects[control.name], ""))
-    return refs
-
-
-def _make_object(context: Context, control: Control, parent: Any = None) -> Any:
+def make_object(context: Context, control: Control, parent: Any = None) -> Any:
     """Make an object where a control is to be now, drawn as its bone would be; maybe one that goes with another."""
     world = control.ob.matrix_world
     in_control = control.rest.inverted() @ control.drawing.matrix
@@ -180,8 +157,7 @@ def _make_object(context: Context, control: Control, parent: Any = None) -> Any:
         control.drawing.kind,
         Matrix.Scale(world.median_scale, 4) @ in_control,  # its own scale is 1
     )
-    turn = world.to_3x3() @ (control.turn or control.rest.to_3x3())
-    ob.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
+    ob.matrix_world = control.matrix
     if parent:
         ob.parent, ob.matrix_parent_inverse = parent, parent.matrix_world.inverted_safe()
     ob[MADE_FOR_LIMB] = control.kind
@@ -197,24 +173,28 @@ def made_for(last: PoseBone) -> list[BoneRef]:
     return [(owner, bone) for owner, bone in named if owner and is_control(owner, bone)]
 
 
-def take_away_unused(context: Context, refs: Iterable[BoneRef]) -> list[str]:
-    """Remove those of these that were made for limbs to follow, and that nothing uses any more; the names of the
-    others, which stay."""
+class Unused(NamedTuple):
+    """Controls that nothing uses any more, bones by their rigs, and objects; and the names of those that stay."""
+
+    bones: dict[ArmatureObject, set[str]]
+    objects: list[str]
+    kept: list[str]
+
+
+def unused_of(refs: Iterable[BoneRef]) -> Unused:
+    """Which of these, as far as they were made for limbs to follow, nothing uses any more."""
     controls = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
     objects = [ob for ob, bone in controls if not bone]
-    kept = [ob.name for ob in objects if _is_used(ob, objects)]
     bones: list[tuple[Any, str]] = [(ob, bone) for ob, bone in controls if bone]
-    unused = _unused(bones)
-    rigs: dict[Any, list[str]] = {}
+    kept = [ob.name for ob in objects if _is_used(ob, objects)]
+    unused = Unused({}, [ob.name for ob in objects if ob.name not in kept], kept)
+    free = _unused(bones)
     for ob, bone in bones:
-        if (ob.data, bone) in unused and takes_bones(ob):
-            rigs.setdefault(ob, []).append(bone)
+        if (ob.data, bone) in free and takes_bones(ob):
+            unused.bones.setdefault(ob, set()).add(bone)
         else:
-            kept.append(bone)
-    remove_bones(context, rigs, COLLECTION)
-    names = [ob.name for ob in objects if ob.name not in kept]
-    at_end(lambda: _remove_unused(names))
-    return kept
+            unused.kept.append(bone)
+    return unused
 
 
 def _unused(bones: Sequence[tuple[Any, str]]) -> set[tuple[Any, str]]:
@@ -235,7 +215,7 @@ def _is_used(ob: Any, going: Sequence[Any]) -> bool:
     return bool(ob.animation_data) or bool(users_of(ob) - {*going})
 
 
-def _remove_unused(names: Iterable[str]) -> None:
+def remove_unused(names: Iterable[str]) -> None:
     """Remove control objects for good that nothing uses, and outlines."""
     objects: list[Any] = [ob for ob in map(bpy.data.objects.get, names) if ob]
     widgets.remove_unused([ob for ob in objects if not _is_used(ob, objects)])

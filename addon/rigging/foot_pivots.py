@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
-from mathutils import Matrix, Vector
+from mathutils import Euler, Matrix, Vector
 
-from ..blender.types import children_of
+from ..blender.dependencies import Dependencies
+from ..blender.names import other_side
+from ..blender.types import ArmatureObject, children_of
 from ..finding.knees import upright
-from ..limb.foot_roll import BALL, HEEL, INNER, OUTER, TOE, tip_at_rest
+from ..limb.foot_roll import BALL, FLAT_TOE, GOAL, HEEL, INNER, OUTER, PIVOTS, TOE, has_roll, role_of, tip_at_rest
 from ..limb.names import TOES, says
-from ..limb.rest_geometry import rest_geometry_of
+from ..limb.rest_geometry import RestGeometry
 from ..limb.sides import outwards
+from ..limb.storage import is_limb
 from ..limb.tips import foot_below, foot_of, is_mechanism
 from .control_shapes import Place, sole_below
+from .inventory import bones_named, roll_helpers
 from .skins import skin_of
 
 BALL_AT = 0.65
@@ -25,6 +29,10 @@ BALL_AT = 0.65
 ACROSS = 0.7
 """The cosine from which on a heel bone lies across the foot, as Rigify's do: its ends are the edges of the heel."""
 
+IMAGE = 0.01
+"""How far from its mirror image a limb's tip may rest, in lengths of its last bone, for its pivots to be the image of
+the other side's."""
+
 SIDEWAYS: Any = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 """What a bone's axes are mirrored by, so that they stay right-handed."""
 
@@ -32,13 +40,13 @@ Pivots = Mapping[str, Matrix]
 """Where pivots rest in the armature, by role. Each turns about its X axis."""
 
 
-def pivots_found(last: PoseBone) -> Pivots:
+def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
     """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, the others on the
-    ground, at the ends and edges of the sole."""
-    ob, foot = last.id_data, foot_of(last)
-    geometry, axes = rest_geometry_of(last), upright(last.id_data)
+    ground, at the ends and edges of the sole. ``geometry`` is that of its limb."""
+    ob, foot, axes = last.id_data, foot_of(last), upright(last.id_data)
     direction = Vector(geometry.frame[:3, 1].tolist())
-    place = Place(tip_at_rest(last), axes, sum(geometry.lengths), direction)
+    tip_at = last.bone.matrix_local @ Vector(geometry.tip.tolist())
+    place = Place(tip_at, axes, sum(geometry.lengths), direction)
     sole = sole_below(foot, skin_of(ob, [foot]), place)  # type: ignore[arg-type,list-item]  # callers know it is there
     tip = np.array(place.tip)
 
@@ -73,6 +81,38 @@ def pivots_found(last: PoseBone) -> Pivots:
     }
 
 
+def pivots_of(last: PoseBone) -> Pivots:
+    """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
+    moved in Edit Mode."""
+    bones = {role_of(bone): bone for bone in bones_named(last, roll_helpers(last))}
+    if not {*PIVOTS, GOAL} <= bones.keys():
+        return {}
+    by = tip_at_rest(last) - bones[GOAL].head_local
+    by = by if by.length > IMAGE * 1e-3 * last.bone.length else Vector()
+    return {role: Matrix.Translation(by) @ bones[role].matrix_local for role in PIVOTS}
+
+
+def goal_at_rest(last: PoseBone, foot_turn: tuple[float, float, float] | None) -> Matrix:
+    """Where the goal of a foot roll rests: at the tip, turned as the control is where the foot is at rest, which is
+    turned off that by some angles."""
+    foot: Any = foot_of(last)
+    off: Any = Euler(foot_turn or (0.0, 0.0, 0.0)).to_matrix()
+    turn: Matrix = foot.bone.matrix_local.to_3x3() @ off.transposed()
+    rest: Matrix = Matrix.Translation(tip_at_rest(last)) @ turn.normalized().to_4x4()
+    return rest
+
+
+def pivots_of_image(last: PoseBone) -> Pivots:
+    """The mirror image of the pivots of the other side's limb, if it rests as the image of that, as after
+    Symmetrize."""
+    other = last.id_data.pose.bones.get(other_side(last.name))
+    if other is None or other == last or not is_limb(other) or not has_roll(other):
+        return {}
+    across = Matrix.Scale(-1.0, 4, (1.0, 0.0, 0.0))
+    near = (across @ tip_at_rest(other) - tip_at_rest(last)).length <= IMAGE * last.bone.length
+    return mirrored_pivots(pivots_of(other), across) if near else {}
+
+
 def _pivot(at: Any, axis: Any, up: Any) -> Matrix:
     """A pivot that points up and turns about an axis. None points along -Y, where Blender rounds."""
     matrix = np.eye(4)
@@ -88,6 +128,14 @@ def toes_of(foot: PoseBone | None) -> list[PoseBone]:
         return named
     below = foot_below(foot.bone) if foot else None
     return [child for child in children if below and child.name == below.name]
+
+
+def toes_free(ob: ArmatureObject, foot: str, dependencies: Dependencies) -> tuple[str, ...]:
+    """The names of the toes of a foot that nothing else moves."""
+    toes = toes_of(ob.pose.bones[foot])
+    return tuple(
+        toe.name for toe in toes if {getattr(mover, "name", "") for mover in dependencies.movers(toe)} <= {FLAT_TOE}
+    )
 
 
 def _heel_of(foot: PoseBone | None) -> list[Vector]:

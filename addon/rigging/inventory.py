@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from bpy.types import Bone, PoseBone
+
 from ..blender.animation import drivers_of
-from ..blender.types import ArmatureObject, split_path
+from ..blender.types import ArmatureObject, path_to_custom, split_path
+from ..limb.foot_roll import ROLES as ROLL_ROLES
+from ..limb.foot_roll import helpers_of, role_of
 from ..limb.settings import MADE_FOR_LIMB, SLIDER
 from .parts import ROLES
 from .spec import Spec, from_json
+
+HELPER_NAME = re.compile(r"MCH-[0-9a-f]{8}-\w+")
+"""What helper bones are called, whose drivers stay where somebody deletes them."""
 
 SPEC = "planar_ik.spec"
 """The custom property of a root helper that holds the spec it was made of."""
@@ -28,6 +37,12 @@ class Inventory(NamedTuple):
     def helpers_of(self, last: str) -> dict[str, str]:
         """The names of a limb's helper bones by role; empty without a mechanism."""
         return self.roles.get(self.roots.get(last, ""), {})
+
+    def built_of(self, last: str) -> Spec | None:
+        """The spec that the mechanism of a limb was made of."""
+        root = self.roots.get(last)
+        bone: Any = self.ob.data.bones[root] if root else {}
+        return from_json(bone.get(SPEC, ""))
 
     @property
     def used(self) -> list[dict[str, str]]:
@@ -66,6 +81,25 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
     return Inventory(ob, roles, roots, lost, drivers)
 
 
+def roll_helpers(last: PoseBone) -> set[str]:
+    """The names of all bones that were made for the foot roll of a limb, also where some are missing: those that its
+    sliders turn, and what hangs together with these."""
+    paths = {path_to_custom(last.name, SLIDER[name].key) for name in ("roll", "bank")}
+    names = {bone.name for bone in helpers_of(last).values()}
+    for curve in drivers_of(last.id_data):
+        if any(target.data_path in paths for variable in curve.driver.variables for target in variable.targets):
+            names.add(split_path(curve.data_path)[0])
+    bones = [bone for bone in bones_named(last, names) if role_of(bone) in ROLL_ROLES]
+    tops = {[bone, *bone.parent_recursive][-1] for bone in bones}
+    return {bone.name for top in tops for bone in (top, *top.children_recursive) if role_of(bone) in ROLL_ROLES}
+
+
+def bones_named(last: PoseBone, names: Iterable[str]) -> list[Bone]:
+    """The bones of a limb's armature that have these names."""
+    bones = last.id_data.data.bones
+    return [bones[name] for name in names if name in bones]
+
+
 def root_of(bone: Any) -> Any:
     """The root helper that a bone of an armature hangs on, or is; None for a bone that is no helper."""
     while bone is not None and MADE_FOR_LIMB in bone:
@@ -73,13 +107,6 @@ def root_of(bone: Any) -> Any:
             return bone
         bone = bone.parent
     return None
-
-
-def built_of(inventory: Inventory, last: str) -> Spec | None:
-    """The spec that the mechanism of a limb was made of."""
-    root = inventory.roots.get(last)
-    bone: Any = inventory.ob.data.bones[root] if root else {}
-    return from_json(bone.get(SPEC, ""))
 
 
 def _reads_slider(curve: Any) -> str:

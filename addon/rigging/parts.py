@@ -53,24 +53,34 @@ SWING, IN_PLANE, ACROSS, FACING, NOT_NEARER = (
 )
 """The names of constraints."""
 
-TARGET, POLE = "follow target", "follow pole"
-"""What a constraint follows that follows what the limb does."""
+TARGET, POLE, CONTROL = "follow target", "follow pole", "follow control"
+"""What a constraint follows that follows what the limb does: `CONTROL` is the target itself, also of a foot that rolls,
+where `TARGET` is the helper that does."""
+
+COLLECTION = "MCH Planar IK"
+"""The bone collection of all helper bones but pivots."""
 
 
 class Bone(NamedTuple):
     """A helper bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), its
-    rotation mode, and the location that its channels say."""
+    rotation mode, the location that its channels say, how long it is, and its bone collection. It inherits rotation and
+    scale as the bone ``like`` does, and rests just as that one if it ``is_askew``."""
 
     role: str
     parent: str
     rest: tuple[float, ...]
     order: str
     location: tuple[float, ...] = (0.0, 0.0, 0.0)
+    length: float = 0.0
+    collection: str = COLLECTION
+    like: str = ""
+    is_askew: bool = False
 
 
 class Constraint(NamedTuple):
-    """A constraint of a bone. ``target`` is the role of a bone of the rig, or `TARGET` or `POLE`; ``space`` the role of
-    the bone in whose space it works, where that is custom."""
+    """A constraint of a bone. ``target`` is the role of a bone of the rig, or `TARGET`, `POLE` or `CONTROL`; ``space``
+    the role of the bone in whose space it works, where that is custom; ``targets`` are the roles of bones where it has
+    several, and comes first on its bone."""
 
     bone: str
     name: str
@@ -78,6 +88,7 @@ class Constraint(NamedTuple):
     target: str
     settings: tuple[tuple[str, Any], ...] = ()
     space: str = ""
+    targets: tuple[str, ...] = ()
 
 
 class Read(NamedTuple):
@@ -109,11 +120,13 @@ class Driver(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """All that one limb needs; bones come after their parents."""
+    """All that one limb needs, or a part of that; bones come after their parents. ``free`` are the roles of bones that
+    hang on nothing meanwhile."""
 
-    bones: tuple[Bone, ...]
-    constraints: tuple[Constraint, ...]
-    drivers: tuple[Driver, ...]
+    bones: tuple[Bone, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    drivers: tuple[Driver, ...] = ()
+    free: tuple[str, ...] = ()
 
 
 ROLES = {"root", "origin", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
@@ -132,7 +145,9 @@ def parts_of(spec: Spec) -> Parts:
 
 @lru_cache(4096)
 def _parts_of(spec: Spec) -> Parts:
-    return Parts(tuple(_bones(spec)), tuple(_constraints(spec)), tuple(_drivers(spec)))
+    length = 0.2 * sum(spec.lengths)
+    bones = (bone._replace(length=length) for bone in _bones(spec))
+    return Parts(tuple(bones), tuple(_constraints(spec)), tuple(_drivers(spec)))
 
 
 def _bones(spec: Spec) -> list[Bone]:
@@ -147,7 +162,7 @@ def _bones(spec: Spec) -> list[Bone]:
     at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
     at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
     bones = [
-        Bone("root", "parent", rest, "QUATERNION"),
+        Bone("root", "parent", rest, "QUATERNION", like="bone 1", is_askew=spec.is_askew),
         *([Bone("origin", "root", _flat(_rest_of_first(spec)), "QUATERNION")] if spec.is_moved else ()),
         Bone("target_in_frame", _origin(spec), rest, "QUATERNION", tuple(at_rest)),
         *(Bone(role, "root", rest, "QUATERNION") for role in roles),

@@ -7,22 +7,23 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..blender.types import ArmatureObject
+from ..blender.types import ArmatureObject, path_to_bone
 from ..limb import pole_follow
-from ..limb.follow import Follow
-from ..limb.foot_roll import goal_of, has_roll
+from ..limb.follow import Follow, follow_of
+from ..limb.foot_roll import CONTROL as ROLL_CONTROL
+from ..limb.foot_roll import GOAL, PIVOTS, goal_of, has_roll, helpers_of
 from ..limb.pole_follow import has_pole_follow
 from ..limb.storage import bones_of_limb, is_on_rig
-from . import roll_parts as foot_roll
-from .build import aim_of, names_in
-from .inventory import Inventory, built_of, inventory_of
-from .parts import Constraint, parts_of
+from .feature_parts import GOES, READS
+from .inventory import Inventory, inventory_of
+from .parts import POLE, TARGET, Constraint, parts_of
 from .spec import Spec, differs, spec_of
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
 AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
 MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
+ROLL_MISSING = "The foot roll of '{bone}' is missing or edited: rebuild the limb"
 """What may be wrong with a limb on the rig."""
 
 
@@ -33,7 +34,7 @@ def problem_of(last: PoseBone) -> str:
 
 def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     """`problem_of` each of some limbs of one rig."""
-    features = ((has_roll, foot_roll.problem_of), (has_pole_follow, pole_follow.problem_of))
+    features = ((has_roll, _problem_of_roll), (has_pole_follow, pole_follow.problem_of))
     problems = {last.name: problem for last in lasts for has, ask in features if has(last) and (problem := ask(last))}
     on_rig = {
         last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last) and last.name not in problems
@@ -48,7 +49,7 @@ def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
 
 def _problem(inventory: Inventory, spec: Spec, follow: Follow) -> str:
     roles = inventory.helpers_of(spec.last)
-    built = built_of(inventory, spec.last)
+    built = inventory.built_of(spec.last)
     if built is None:
         return BROKEN
     if differs(built, spec):
@@ -56,7 +57,8 @@ def _problem(inventory: Inventory, spec: Spec, follow: Follow) -> str:
     if spec.is_moved and not built.is_moved:
         return MOVED
     parts = parts_of(built)
-    names = roles | names_in(spec)
+    names = roles | {"last": spec.last, "parent": spec.parent}
+    names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
     if {helper.role for helper in parts.bones} != roles.keys():
         return BROKEN
     for driver in parts.drivers:
@@ -72,5 +74,27 @@ def _is_aimed(ob: ArmatureObject, constraint: Constraint, names: dict[str, str],
     real: Any = ob.pose.bones[names[constraint.bone]].constraints.get(constraint.name)
     if real is None or real.type != constraint.type or real.mute or not real.enabled:
         return None
-    target, bone = aim_of(constraint, ob, names, follow)
+    aims = dict(zip((TARGET, POLE), follow.pairs, strict=True))
+    target, bone = aims[constraint.target] if constraint.target in aims else (ob, names[constraint.target])
     return bool(real.target == target and (real.subtarget == bone or target is None or target.type != "ARMATURE"))
+
+
+def _problem_of_roll(last: PoseBone) -> str:
+    """What is wrong with the foot roll of a limb, as a sentence with {bone} in it; "" if nothing."""
+    helpers, ob, follow = helpers_of(last), last.id_data, follow_of(last)
+    if not {ROLL_CONTROL, *PIVOTS, GOAL} <= helpers.keys():
+        return ROLL_MISSING
+    goes: Any = ob.pose.bones[helpers[ROLL_CONTROL].name].constraints.get(GOES)
+    if (
+        goes is None
+        or goes.mute
+        or goes.target != follow.target
+        or (follow.subtarget and goes.subtarget != follow.subtarget)
+    ):
+        return ROLL_MISSING
+    drivers = ob.animation_data.drivers if ob.animation_data else None
+    for role in READS.keys() & helpers.keys():
+        curve: Any = drivers.find(f"{path_to_bone(helpers[role].name)}.rotation_euler", index=0) if drivers else None
+        if curve is None or curve.mute or not curve.driver.is_valid:
+            return ROLL_MISSING
+    return ""

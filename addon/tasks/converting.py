@@ -3,56 +3,45 @@ what is animated, and back."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from math import copysign, inf, pi
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import actions_besides, is_animated, move_curves, using_action
+from ..blender.animation import actions_besides, using_action
 from ..blender.dependencies import Dependencies
-from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
+from ..blender.types import ArmatureObject, path_to_bone, scene_of
 from ..finding.constraints import (
-    STRETCHED,
     Solvers,
     at_full_influence,
     check_rest,
-    muting,
     plane_of,
     solvers_of,
 )
-from ..limb.follow import read, write
-from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER, UNLIMITED
-from ..limb.storage import hierarchy, is_converted, make_limb, mode_of
+from ..limb.follow import read
+from ..limb.storage import hierarchy, is_converted, mode_of
 from ..limb.tips import tip_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
 from ..poses.channels import Channel
-from ..poses.fitting import Fit, apply_fit, fit
+from ..poses.fitting import fit
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
 from ..poses.over_frames import show_in_ik
-from ..poses.pole_switch import switch_pole
 from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
-from .modes import put_on_rig
+from .converted import Conversion, make_converted
 from .removing import remove
-from .setting import set_slider
 
 Array = NDArray[Any]
-
-FARTHEST = 10.0
-"""The limit for a stretch that has none."""
 
 MOVED = 2e-3
 """By how much a limb may move, in its lengths, without keys of swivel, flip and ankle that keep it."""
@@ -77,19 +66,6 @@ class Sighting(NamedTuple):
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
     poses: dict[LimbName, LimbPoses]  # how the bones stand
-
-
-class Conversion(NamedTuple):
-    """All that is known of a limb to be, before anything is changed."""
-
-    solvers: Solvers  # its constraints
-    fit: Fit  # with which it stays where it is now
-    others: list[Any]  # actions of its rig that may move it, and are not in use
-
-    @property
-    def name(self) -> LimbName:
-        """Its rig and the name of its last bone."""
-        return self.solvers.last.id_data, self.solvers.last.name
 
 
 class NotKept(Exception):
@@ -165,7 +141,7 @@ def _convert(
     progress: Progress | None,
 ) -> list[Message]:
     """Look where limbs are, make them, and keep them there. Raises `NotKept`."""
-    named, warnings = [plan.name for plan in plans], list[Message]()
+    warnings = list[Message]()
     left_out = {} if all_actions else {plan.name: [action.name for action in plan.others] for plan in plans}
     sightings = _sightings(context, plans, all_actions, progress)
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
@@ -173,11 +149,9 @@ def _convert(
         try:
             solvers_of(plan.solvers.owner)  # one before it may have taken its bones
             with all_or_nothing(context, [plan.name[0]]):
-                warnings += _make_converted(context, plan.solvers, plan.fit)
+                warnings += make_converted(context, plan, mode)
         except Refused as why:
             raise NotKept({owners[plan.name]: why}) from why
-    if mode == "RIG":
-        warnings += put_on_rig(context, named)
     refresh(context)
     for sighting in sightings:
         warnings += _keep_still(context, sighting, owners, tolerance)
@@ -301,100 +275,3 @@ def _misses(context: Context, sighting: Sighting, names: Sequence[LimbName]) -> 
             frame = scene_of(context).frame_current if frames is None else frames[worst]
             misses[rig.object, last.name] = (float(off[worst]), frame)
     return misses
-
-
-# making the limb
-
-
-def _make_converted(context: Context, solvers: Solvers, fitted: Fit) -> list[Message]:
-    """Make the limb, live. Returns warnings: what is otherwise than the constraint had it."""
-    last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
-    with unkeyed_kept(context, [last.id_data]), frame_held():
-        _take_over(solvers)
-        apply_fit(last, fitted, "TAIL")
-        warnings = [*_carry_limits_over(solvers), *_differences(solvers)]
-        if len(solvers.constraints) == 2:
-            switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
-        if _stretches(solvers):
-            group: Any = last[GROUP]
-            group["stretch_max"], group["stretch_volume"] = FARTHEST, "UNIFORM"
-            set_slider(last, "stretch", 1.0)
-        tag(last)
-        view_layer_of(context).update()
-    return warnings
-
-
-def _stretches(solvers: Solvers) -> bool:
-    return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
-
-
-def _take_over(solvers: Solvers) -> None:
-    """Make the limb of the constraint with a pole, if there is one; both are muted for good. Where the foot has
-    them, the limb gets a constraint of ours that follows the same."""
-    last, ob = solvers.last, solvers.last.id_data
-    taken, acting = solvers.poled or solvers.free, solvers.acting
-    before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
-    if is_below := solvers.owner != last:
-        before["on_foot"] = True
-    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
-    for constraint in solvers.constraints:
-        if (curve := muting(last, constraint)) and not curve.mute:
-            curve.mute = True
-            before["muted_drivers"].append(curve.data_path)
-        constraint.mute = True
-    constraint = make_limb(last, solvers.segments, constraint=None if is_below else taken)
-    if is_below:
-        write(constraint, read(taken))
-    last[GROUP][CONVERTED_FROM] = json.dumps(before)
-    last[SLIDER["influence"].key] = acting.influence
-    move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
-
-
-def _carry_limits_over(solvers: Solvers) -> list[Message]:
-    """Carry IK limits over that two bones have about the hinge, of the first one where the limb is a hinge. Returns
-    warnings of all others."""
-    last, warnings = solvers.last, []
-    limits: Any = last[GROUP]
-    axis = limits.get("bend_axis", (1.0, 0.0, 0.0))
-    geometry = rest_geometry(last, solvers.segments, axis=axis, tip="TAIL")
-    for k, bone in enumerate(solvers.bones):
-        for about in _limited_axes(bone):
-            along = float(geometry.normals[k]["xyz".index(about)])
-            has_any = k == 1 or (limits.get("plane") == "HINGE" and not _stretches(solvers))
-            if len(solvers.segments) > 2 or not has_any or abs(along) < 1.0 - STRETCHED:
-                template = "IK limits of '{bone}' are left out: they are not about its hinge"
-                warnings.append(Message(template, bone=bone.name))
-                continue
-            side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
-            low, high = sorted(side * getattr(bone, f"ik_{end}_{about}") for end in ("min", "max"))
-            if k == 0:
-                limits["root_min_angle"], limits["root_max_angle"] = max(low, -pi), min(high, pi)
-                continue
-            straight = geometry.angles[0] - geometry.angles[1]
-            limits["min_angle"] = min(max(pi - straight + low, 0.0), pi)
-            limits["max_angle"] = min(max(pi - straight + high, 0.0), pi)
-    return warnings
-
-
-def _limited_axes(bone: PoseBone) -> list[str]:
-    """The axes about which a bone has IK limits: half a turn to either side is none."""
-    axes = [axis for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}") and getattr(bone, f"use_ik_limit_{axis}")]
-    ends = {axis: (getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")) for axis in axes}
-    return [axis for axis, (low, high) in ends.items() if low > -UNLIMITED or high < UNLIMITED]
-
-
-def _differences(solvers: Solvers) -> list[Message]:
-    """Warnings of what is otherwise than the constraint had it."""
-    last, warnings = solvers.last, []
-    influence = float(last[SLIDER["influence"].key])
-    if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
-        warnings.append(
-            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
-        )
-    if _stretches(solvers):
-        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
-    if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
-        warnings.append(
-            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
-        )
-    return warnings

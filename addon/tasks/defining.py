@@ -8,32 +8,29 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.dependencies import Dependencies
-from ..blender.types import has_bone, tag
+from ..blender.types import has_bone
 from ..finding.checking import check, check_followed, check_planar
 from ..finding.knees import bend_axis
 from ..limb import values
-from ..limb.follow import follow_of, is_gone
+from ..limb.follow import follow_of, is_gone, read
 from ..limb.rest_geometry import hinge_axis, rest_geometry
-from ..limb.settings import GROUP, SLIDER, TWISTS
-from ..limb.sides import keep_side
+from ..limb.settings import CONSTRAINT_NAME, GROUP, TWISTS
 from ..limb.storage import (
     chain_bones,
     check_parents,
-    choices_of,
-    has_slider,
+    check_structure,
     is_limb,
     limb_constraint_of,
     limbs_of,
-    make_limb,
     segments_of,
 )
+from ..limb.tips import foot_of
 from ..limb.words import Refused
-from ..rigging.build import retarget
-from ..rigging.pole_follow import rebuild_pole_follow
-from ..rigging.rolling import refollow
-from .modes import rebuild_mechanisms
+from ..rigging.apply import apply
+from ..rigging.description import Description, describe, ref_of
+from .following import refollow
 from .removing import remove
-from .setting import check_limb, check_structure, set_choice, set_wholly
+from .setting import check_limb, set_wholly
 
 NEW = (1, 1)
 """The segments of a limb that is made without saying how many bones it is to have."""
@@ -45,12 +42,10 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     if is_wanted and not is_limb(bone):
         check(bone, NEW)
         with set_wholly(bone):
-            _make_limb(bone)
+            apply(bpy.context, {ref_of(bone): _new(bone)})
     elif not is_wanted and GROUP in bone:  # type: ignore[operator]
-        ob, name = bone.id_data, bone.name
         with set_wholly(bone):
             remove(bpy.context, [bone])
-            tag(ob.pose.bones[name])
 
 
 def set_chain_count(bone: PoseBone, value: Any) -> None:
@@ -60,21 +55,14 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
         return
     segments = (1,) * count
     _check_chain(bone, segments)
+    if not is_limb(bone):
+        wish = _new(bone, segments)
+    else:
+        wish = _with_ankle(describe(ref_of(bone))._replace(segments=segments, reference_rotations=()))
+        axis = wish.bend_axis or bend_axis(bone, segments, wish.tip, 0.0) or ()
+        wish = wish._replace(bend_axis=tuple(axis))
     with set_wholly(bone):
-        if not is_limb(bone):
-            _make_limb(bone, segments)
-            return
-        make_limb(bone, segments)
-        group: Any = bone[GROUP]
-        if "reference_rotations" in group:
-            del group["reference_rotations"]
-        for name in (TWISTS[0].name, "ankle")[: 2 if count == 2 else 1]:  # a value for each bone that there was
-            if has_slider(bone, name):
-                del bone[SLIDER[name].key]
-        if "bend_axis" not in group:
-            _keep_axis(bone)
-        rebuild_mechanisms(bpy.context, [bone])
-        tag(bone)
+        apply(bpy.context, {ref_of(bone): wish})
 
 
 def read_followed(bone: PoseBone, name: str) -> Any:
@@ -99,38 +87,30 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     if not is_bone and not has_bone(ob, subtarget):
         subtarget = ""
     _check_role(bone, role, (ob, subtarget), is_bone)
-    if to_pole := role == "pole_target" and ob is not None and choices_of(bone)["plane"] != "POLE":
+    wish = describe(ref_of(bone)) if is_limb(bone) else _new(bone)
+    ref = None if ob is None else (ob, subtarget)
+    if role == "pole_target" and ref is not None and wish.choices["plane"] != "POLE":
         check_structure(bone)
     with set_wholly(bone):
-        if not is_limb(bone):
-            _make_limb(bone)
-        constraint = limb_constraint_of(bone)
-        setattr(constraint, role, ob)
-        setattr(constraint, role_of_bone, subtarget)
-        if to_pole:
-            set_choice(bone, "plane", "POLE")
-        retarget(bone)
-        rig, last = bone.id_data, bone.name
-        refollow(bpy.context, bone)
-        rebuild_pole_follow(bpy.context, [rig.pose.bones[last]])
-        tag(rig.pose.bones[last])
+        refollow(bpy.context, {ref_of(bone): wish.following(role.replace("_target", ""), ref)})
 
 
-def _make_limb(bone: PoseBone, segments: tuple[int, ...] = NEW) -> None:
-    """Make a bone that can be one the last of a limb, which bends as Add has it bend."""
-    make_limb(bone, segments)
-    bone[GROUP]["plane"] = "POLE" if follow_of(bone).pole else "HINGE" if hinge_axis(bone) else "FREE"
-    _keep_axis(bone)
-    tag(bone)
+def _new(bone: PoseBone, segments: tuple[int, ...] = NEW) -> Description:
+    """A limb of a bone that can be the last of one, which bends as Add has it bend."""
+    foot, there = foot_of(bone), bone.constraints.get(CONSTRAINT_NAME)
+    pairs = read(there).pairs if there else ()
+    target, pole = (ref if ref[0] else None for ref in pairs or ((None, ""), (None, "")))
+    wish = Description(segments, foot.name if foot else "", target=target, pole=pole)
+    wish = wish.with_choice("plane", "POLE" if pole else "HINGE" if hinge_axis(bone) else "FREE")
+    return _with_ankle(wish._replace(bend_axis=tuple(bend_axis(bone, segments, "FOOT", 0.0) or ())))
 
 
-def _keep_axis(bone: PoseBone) -> None:
-    """Note what a limb bends about where it is straight."""
-    group: Any = bone[GROUP]
-    axis = bend_axis(bone, segments_of(bone), group.get("tip", "FOOT"), 0.0)
-    if axis:
-        group["bend_axis"] = axis
-        keep_side(bone)
+def _with_ankle(wish: Description) -> Description:
+    """A limb with an ankle if it has three bones or four."""
+    wish = wish.without_sliders(*(twist.name for twist in TWISTS))  # a value for each bone that there was
+    if len(wish.segments) < 3:
+        return wish.without_sliders("ankle")
+    return wish.with_slider("ankle", wish.sliders.get("ankle", 0.0))
 
 
 def _check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:

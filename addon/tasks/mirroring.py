@@ -5,31 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
-from ..blender.dependencies import BoneRef
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.names import other_side
-from ..blender.types import ArmatureObject, bones_of, has_bone, tag, takes_bones
+from ..blender.types import ArmatureObject, bones_of, has_bone, takes_bones
 from ..finding.checking import check
-from ..limb.follow import Follow, follow_of, matrix_of, write
-from ..limb.foot_roll import has_roll
+from ..limb.follow import follow_of, matrix_of
+from ..limb.foot_roll import unrolled
 from ..limb.moving import Move, check_apart, move
-from ..limb.pole_follow import has_pole_follow
-from ..limb.settings import CHOICES, GROUP, SLIDERS
-from ..limb.sides import axes_kept, keep_side
-from ..limb.storage import align, bones_of_limb, is_control, is_limb, make_limb, make_slider, mode_of, segments_of
-from ..limb.tips import foot_of, mark_tip
+from ..limb.sides import axes_kept
+from ..limb.storage import bones_of_limb, has_slider, is_control, is_limb, segments_of, write_slider
+from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
-from ..rigging import feet
+from ..rigging.apply import apply
 from ..rigging.control_shapes import Drawing
-from ..rigging.controls import Control, make_controls, make_objects, name_of_control, rig_root
-from ..rigging.foot_pivots import Pivots, mirrored_pivots
-from ..rigging.pole_follow import drop_pole_follow, rebuild_pole_follow
-from ..rigging.rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
+from ..rigging.controls import Control, name_of_control, rig_root
+from ..rigging.description import Description, LimbRef, describe
+from ..rigging.feet import offset_of, turn_between
+from ..rigging.foot_pivots import mirrored_pivots, toes_free
 from ..rigging.widgets import drawn_bone, drawn_object, mirrored
-from .modes import put_on_rig, rebuild_mechanisms
+from .following import with_pole_follow
+from .modes import live_for_now
 
 CLOSE_IMAGE = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
@@ -49,6 +48,28 @@ class Pair(NamedTuple):
     other: str
     across: Matrix
 
+    @property
+    def lasts(self) -> tuple[PoseBone, PoseBone]:
+        """Their last bones."""
+        return self.ob.pose.bones[self.last], self.ob.pose.bones[self.other]
+
+
+class Image(NamedTuple):
+    """The target or the pole of a limb, and the one of the other limb that mirrors it."""
+
+    pair: Pair
+    kind: str  # target or pole
+    source: BoneRef  # of the limb
+    matrix: Matrix  # of that, in the armature
+    there: BoneRef | None  # of the other limb; None where it is to be made
+
+
+class Mirrored(NamedTuple):
+    """Rigs with the names of both last bones, and warnings."""
+
+    pairs: list[tuple[ArmatureObject, str, str]]
+    warnings: list[Message]
+
 
 def other_of(last: PoseBone) -> PoseBone:
     """The last bone of the limb on the other side; raises `Refused` if there is none, or none that can be a limb."""
@@ -63,101 +84,56 @@ def other_of(last: PoseBone) -> PoseBone:
     return other
 
 
-class Mirrored(NamedTuple):
-    """Rigs with the names of both last bones, and warnings."""
-
-    pairs: list[tuple[ArmatureObject, str, str]]
-    warnings: list[Message]
-
-
 @wholly
 def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
-    limbs and controls are made where there are none. New limbs are on the
-    rig where the first ones are. Raises `Refused` before anything is done."""
+    limbs and controls are made where there are none. New limbs are on the rig where the first ones are. Raises
+    `Refused` before anything is done."""
     pairs = [
         Pair(last.id_data, last.name, (other := other_of(last)).name, _mirror_between(last, other)) for last in lasts
     ]
-    images = _images_of(context, pairs)
-    settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
+    depsgraph, dependencies = context.evaluated_depsgraph_get(), Dependencies()
+    images = {(pair.ob, pair.other): _images(pair, depsgraph) for pair in pairs}
+    wishes = {
+        (pair.ob, pair.other): _mirrored(pair, images[pair.ob, pair.other], depsgraph, dependencies) for pair in pairs
+    }
     if any(not takes_bones(pair.ob) for pair in pairs):
-        return _mirror_pose(context, pairs, images, settings)
-    new_controls = _make_controls_of(context, [image for image in images if image.there is None])
-    images = [image if image.there else image._replace(there=new_controls.pop(0)) for image in images]
-    for pair in pairs:
-        if not has_roll(pair.ob.pose.bones[pair.last]):
-            drop_roll(context, [pair.ob.pose.bones[pair.other]])
-        if not has_pole_follow(pair.ob.pose.bones[pair.last]):
-            drop_pole_follow(context, [pair.ob.pose.bones[pair.other]])
-    for pair, its_settings in zip(pairs, settings, strict=True):
-        mine = {image.k: image.there for image in images if image.pair == pair}
-        _set_up(pair, its_settings, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
-    aim_controls([pair.ob.pose.bones[pair.other] for pair in pairs])
-    rebuild_pole_follow(context, [pair.ob.pose.bones[pair.other] for pair in pairs])
-    move(context, [image_move for image in images if (image_move := _move(image))])
-    for pair, its_settings in zip(pairs, settings, strict=True):
-        other = pair.ob.pose.bones[pair.other]
-        feet.follow_alike(other, its_settings.foot)
-        rebuild_rolls(context, [other] if has_roll(other) else [], {other.name: its_settings.pivots})
-        other = pair.ob.pose.bones[pair.other]
-        rebuild_mechanisms(context, [other])
-        tag(pair.ob.pose.bones[pair.other])
-    bones = [(pair, pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]) for pair in pairs]
-    live = [(pair.ob, pair.other) for pair, last, other in bones if mode_of(last) == "RIG" and mode_of(other) == "LIVE"]
-    return Mirrored([pair[:3] for pair in pairs], put_on_rig(context, live) if live else [])
-
-
-def _images_of(context: Context, pairs: Sequence[Pair]) -> list[Image]:
-    """What limbs follow, and what mirrors it. Raises `Refused`."""
-    depsgraph = context.evaluated_depsgraph_get()
-    images: list[Image] = []
-    for pair in pairs:
-        for k, (ob, bone) in enumerate(follow_of(pair.ob.pose.bones[pair.last]).pairs):
-            if ob is not None:
-                in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
-                images.append(Image(pair, k, (ob, bone), in_rig, _there(pair, k, (ob, bone))))
-                if images[-1].there and _move(images[-1]):
-                    check_apart(pair.ob.pose.bones[pair.other], *images[-1].there)
-    return images
+        return _mirror_pose(context, wishes, images, pairs)
+    new = {
+        (pair.ob, pair.other): wishes[pair.ob, pair.other]
+        for pair in pairs
+        if describe((pair.ob, pair.last)).mode == "RIG" and wishes[pair.ob, pair.other].mode == "LIVE"
+    }
+    on_rig, warnings = live_for_now(new, dependencies)
+    apply(context, wishes | on_rig)
+    images_there = [image._replace(there=_pair_of(image)) for own in images.values() for image in own]
+    move(context, [image_move for image in images_there if (image_move := _move(image))])
+    return Mirrored([pair[:3] for pair in pairs], warnings)
 
 
 def _mirror_pose(
-    context: Context, pairs: Sequence[Pair], images: Sequence[Image], settings: Sequence[MirroredSettings]
+    context: Context,
+    wishes: dict[LimbRef, Description],
+    images: dict[LimbRef, list[Image]],
+    pairs: Sequence[Pair],
 ) -> Mirrored:
     """Give limbs that are there, of rigs from another file, what of the other side animates."""
-    for pair in pairs:
-        others = [image.there for image in images if image.pair == pair]
-        if not is_limb(pair.ob.pose.bones[pair.other]) or None in others:
+    for limb, wish in wishes.items():
+        other = limb[0].pose.bones[limb[1]]
+        if not is_limb(other) or any(image.there is None for image in images[limb]):
             template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
-            raise Refused(template, other=pair.other, rig=pair.ob.name)
-    for pair, its_settings in zip(pairs, settings, strict=True):
-        other: Any = pair.ob.pose.bones[pair.other]
-        for key in its_settings.sliders.keys() & other.keys():
-            other[key] = its_settings.sliders[key]
-        tag(other)
-    move(context, [image_move for image in images if (image_move := _move(image))])
+            raise Refused(template, other=limb[1], rig=limb[0].name)
+        for name in wish.sliders:
+            if has_slider(other, name):
+                write_slider(other, name, wish.sliders[name])
+    move(context, [image_move for own in images.values() for image in own if (image_move := _move(image))])
     return Mirrored([pair[:3] for pair in pairs], [])
 
 
-class MirroredSettings(NamedTuple):
-    """The mirror image of a limb's settings."""
-
-    segments: tuple[int, ...]
-    group: dict[str, Any]  # what its group says, by entry
-    sliders: dict[str, Any]  # their values, by the names of the custom properties
-    foot: feet.Following | None  # how its foot follows
-    below: str  # the name of its foot; nothing where one is to be looked for
-    pivots: Pivots  # of its foot roll
-
-
-class Image(NamedTuple):
-    """The target or the pole of a limb, and the one of the other limb that mirrors it."""
-
-    pair: Pair
-    k: int  # 0 for the target, 1 for the pole
-    source: BoneRef  # of the limb
-    matrix: Matrix  # of that, in the armature
-    there: BoneRef | None  # of the other limb; None where it is to be made
+def _pair_of(image: Image) -> Any:
+    """What the other limb follows now."""
+    pairs = follow_of(image.pair.lasts[1]).pairs
+    return pairs[("target", "pole").index(image.kind)]
 
 
 def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
@@ -174,11 +150,27 @@ def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
     return next(across for across, distance in zip(mirrors, off, strict=True) if distance <= close)
 
 
-def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
+# what the other limb follows
+
+
+def _images(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
+    """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
+    last, other = pair.lasts
+    images = []
+    for kind, (ob, bone) in zip(("target", "pole"), follow_of(last).pairs, strict=True):
+        if ob is not None:
+            in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
+            image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
+            if image.there and _move(image):
+                check_apart(other, *image.there)
+            images.append(image)
+    return images
+
+
+def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
     """What the other limb is to follow, if that is there. A bone's counterpart is the bone of the flipped name, but an
     object's only what the other limb follows already: an object of that name may be anything."""
     ob, bone = source
-    other = pair.ob.pose.bones[pair.other]
     if bone:
         name = other_side(bone)
         if has_bone(ob, name):
@@ -186,50 +178,43 @@ def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
         if is_control(ob, bone) and takes_bones(ob):  # type: ignore[arg-type]
             return None
         raise Refused("'{bone}' has no mirror image '{other}': Symmetrize it in Edit Mode", bone=bone, other=name)
-    now, its_bone = follow_of(other).pairs[k]
+    now, its_bone = follow_of(pair.lasts[1]).pairs[("target", "pole").index(kind)]
     return (now, its_bone) if now is not None and now != ob else None
-
-
-def _make_controls_of(context: Context, images: Sequence[Image]) -> list[BoneRef]:
-    """Make controls: bones where the original is one, else objects."""
-    new_bones = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
-    new_objects = iter(make_objects(context, [_control(image) for image in images if not image.source[1]]))
-    return [next(new_bones if image.source[1] else new_objects) for image in images]
-
-
-def _parent_on_other(image: Image) -> str:
-    """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
-    rig."""
-    pair, (ob, name) = image.pair, image.source
-    last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
-    target = follow_of(last).pairs[0]
-    above = bones_of(ob)[name].parent if name else ob and ob.parent
-    if above is not None and target == ((ob, above.name) if name else (above, "")):
-        return other_side(above.name) if name else name_of_control(other, "target")
-    return rig_root(other, segments_of(last)) if name and ob == pair.ob else ""
 
 
 def _control(image: Image) -> Control:
     pair, (ob, name) = image.pair, image.source
-    other, now = pair.ob.pose.bones[pair.other], pair.across @ image.matrix @ SIDEWAYS
+    other, now = pair.lasts[1], pair.across @ image.matrix @ SIDEWAYS
     rest, size = now, 0.1 * other.bone.length
     rig: Any = ob if name else pair.ob
     if name:
         bone = rig.data.bones[name]
         rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
-    kind = ("target", "pole")[image.k]
     return Control(
         ob=rig,
         last=pair.other,
-        kind=kind,
-        name=other_side(name) if name else name_of_control(other, kind),
+        kind=image.kind,
+        name=other_side(name) if name else name_of_control(other, image.kind),
         parent=_parent_on_other(image),
         rest=rest,
         size=size,
         drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
         place=now.translation,
         turn=now.to_3x3().normalized(),
+        is_object=not name,
     )
+
+
+def _parent_on_other(image: Image) -> str:
+    """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
+    rig."""
+    pair, (ob, name) = image.pair, image.source
+    last, other = pair.lasts
+    target = follow_of(last).pairs[0]
+    above = bones_of(ob)[name].parent if name else ob and ob.parent
+    if above is not None and target == ((ob, above.name) if name else (above, "")):
+        return other_side(above.name) if name else name_of_control(other, "target")
+    return rig_root(other, segments_of(last)) if name and ob == pair.ob else ""
 
 
 def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
@@ -263,59 +248,69 @@ def _move(image: Image) -> Move | None:
     return Move(there[0], there[1], world.translation, world.to_quaternion())
 
 
-def _settings(pair: Pair) -> MirroredSettings:
-    """The mirror image of a limb's settings. Axes of turns go the other way round; numbers mean the same on both
-    sides."""
-    last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
-    mine: Any = last[GROUP]
-    segments = segments_of(last)
-    group = {name: mine[name] for name in (*CHOICES, "tip") if name in mine}
+# the limb itself
+
+
+def _mirrored(pair: Pair, images: list[Image], depsgraph: Depsgraph, dependencies: Dependencies) -> Description:
+    """The mirror image of a limb, which keeps the constraint and the mode that the other one has. Axes of turns go the
+    other way round; numbers mean the same on both sides."""
+    last, other = pair.lasts
+    limb: LimbRef = (pair.ob, pair.other)
+    mine = describe((pair.ob, pair.last))
+    its = describe(limb) if is_limb(other) else Description(mine.segments, "")
     axis, flat = axes_kept(last)
-    group["bend_axis"] = _axis_on_other(pair, last, other, axis)
-    for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other, segments), strict=True)):
-        flat[4 * i + 1 : 4 * i + 4] = _axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
-    if flat:
-        group["reference_rotations"] = flat
-    values = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
-    sliders = {key: value.to_list() if hasattr(value, "to_list") else value for key, value in values.items()}
-    foot = feet.following(last)
-    if foot and foot.stand:
-        world = pair.ob.matrix_world
-        foot = foot._replace(stand=world @ pair.across @ world.inverted_safe() @ foot.stand @ SIDEWAYS)
-    below, pivots = foot_of(last), mirrored_pivots(pivots_of(last), pair.across) if has_roll(last) else {}
-    return MirroredSettings(
-        segments=segments,
-        group=group,
-        sliders=sliders,
-        foot=foot,
-        below=other_side(below.name) if below else "",
-        pivots=pivots,
+    starts = zip(bones_of_limb(last), bones_of_limb(other, mine.segments), strict=True)
+    rotations: Any = [
+        (flat[4 * i], *_axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]))
+        for i, (one, two) in enumerate(starts)
+        if flat
+    ]
+    followed = {image.kind: image.there or _control(image) for image in images}
+    wish = mine._replace(
+        foot=_foot_of(pair, mine),
+        bend_axis=tuple(_axis_on_other(pair, last, other, axis)),
+        reference_rotations=tuple(rotations),
+        target=followed.get("target"),
+        pole=followed.get("pole"),
+        pole_follow=its.pole_follow if its.pole == followed.get("pole") else None,
+        roll=None,
+        mode=its.mode,
+        constraint=its.constraint,
+        converted_from=its.converted_from,
     )
+    if mine.foot_turn is not None:
+        target = next((image for image in images if image.kind == "target"), None)
+        foot_turn = _foot_turn(pair, target, depsgraph) if target and any(mine.foot_turn) else (0.0, 0.0, 0.0)
+        wish = wish._replace(foot_turn=foot_turn if wish.foot else None)
+    if mine.roll and wish.foot:
+        pivots = mirrored_pivots(mine.roll.pivots, pair.across)
+        wish = wish._replace(roll=mine.roll._replace(pivots=pivots, toes=toes_free(pair.ob, wish.foot, dependencies)))
+    return with_pole_follow(wish, limb)
 
 
-def _set_up(pair: Pair, settings: MirroredSettings, follow: Follow) -> None:
-    """Make the other limb, or set it anew."""
-    other: Any = pair.ob.pose.bones[pair.other]
-    write(make_limb(other, settings.segments), follow)
-    image = pair.ob.pose.bones.get(settings.below)
-    if image is not None and image.parent == other:
-        mark_tip(other, image.bone)
-    group = other[GROUP]
-    for name in (*CHOICES, "tip", "reference_rotations"):
-        if name in group:
-            del group[name]
-    for name, value in settings.group.items():
-        group[name] = value
-    keep_side(other)
-    for slider in SLIDERS:
-        if slider.key not in settings.sliders:
-            if slider.key in other:
-                del other[slider.key]
-            continue
-        if slider.key not in other:
-            make_slider(other, slider)
-        other[slider.key] = settings.sliders[slider.key]
-    align(other)
+def _foot_of(pair: Pair, mine: Description) -> str:
+    """The foot of the other limb: the image of the limb's, or the one that it has or would have."""
+    image, other = pair.ob.pose.bones.get(other_side(mine.foot)), pair.lasts[1]
+    if image is not None and mine.foot and image.parent == other:
+        return image.name
+    foot = foot_of(other)
+    return foot.name if foot else ""
+
+
+def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, float, float]:
+    """How the other limb's foot is turned off what that follows, once it stands as the image of the limb's foot."""
+    last, world = pair.lasts[0], pair.ob.matrix_world
+    foot: Any = foot_of(last)
+    stand = world.inverted_safe() @ unrolled(last, depsgraph) @ offset_of(foot)
+    image_of_foot = pair.across @ stand @ SIDEWAYS
+    if target.there is None:
+        matrix = pair.across @ target.matrix @ SIDEWAYS
+    elif image_move := _move(target):
+        matrix = world.inverted_safe() @ image_move.rotation.to_matrix().to_4x4()  # type: ignore[union-attr]  # it turns
+    else:
+        matrix = world.inverted_safe() @ matrix_of(*target.there, depsgraph)
+    is_near = bool(target.source[1]) and (target.there or target.source)[0] == pair.ob
+    return turn_between(matrix, image_of_foot) if is_near else turn_between(world @ matrix, world @ image_of_foot)
 
 
 def _axis_on_other(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:

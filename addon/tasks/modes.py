@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
-from ..blender.types import ArmatureObject, takes_bones, view_layer_of
+from ..blender.types import takes_bones
 from ..finding.checking import check_solvers_above
-from ..limb.foot_roll import goal_of, has_roll
-from ..limb.pole_follow import has_pole_follow
-from ..limb.storage import bones_of_limb, by_rig, check_whole, is_on_rig, limbs_of
+from ..limb.rest_geometry import rest_geometry_of
+from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..poses.settling import settle, solved
-from ..rigging import build
-from ..rigging.pole_follow import rebuild_pole_follow
-from ..rigging.rolling import rebuild_rolls
-from ..rigging.spec import differs, spec_of
+from ..rigging.apply import apply
+from ..rigging.description import Description, LimbRef, describe, ref_of
+from ..rigging.features import roll_for
+from ..rigging.spec import spec_of
 from ..rigging.state import problem_of
 
 
 @wholly
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
-    named, dependencies = _named(lasts), Dependencies()
+    _check_takes_bones(lasts)
+    dependencies = Dependencies()
     for last in lasts:
         check_whole(last)
-        check_solvers_above(last, dependencies)
+        check_solvers_above(last, chain_bones(last), dependencies)
         _check_moved(last)
-    stands = solved(context, lasts)
-    build.remove(context, lasts)
-    if shifted := _build(context, named):
-        build.remove(context, [ob.pose.bones[name] for ob, name in shifted])
-        _build(context, shifted)
-    view_layer_of(context).update()
-    settle(context, stands, is_shown=True)
+    knees = solved(context, lasts)
+    again = [ref_of(last) for last in lasts if is_on_rig(last)]
+    apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="RIG") for last in lasts}, again)
+    settle(context, knees, is_shown=True)
 
 
 def _check_moved(last: PoseBone) -> None:
@@ -49,52 +46,38 @@ def _check_moved(last: PoseBone) -> None:
         raise Refused(template, bone=bone.name)
 
 
-def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[tuple[ArmatureObject, str]]:
-    """Make mechanisms; the limbs that theirs do not fit, as the rest pose shifted while Blender left Edit Mode: once
-    with files of 2.7x and 2.8x."""
-    lasts = [ob.pose.bones[name] for ob, name in named]
-    specs = [spec_of(last) for last in lasts]
-    build.build(context, [(last.id_data, spec, goal_of(last)) for last, spec in zip(lasts, specs, strict=True)])
-    now = [spec_of(ob.pose.bones[name]) for ob, name in named]
-    return [
-        rig_and_name for rig_and_name, before, after in zip(named, specs, now, strict=True) if differs(before, after)
-    ]
-
-
-def put_on_rig(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[Message]:
-    """Give limbs that were just made, by rig and last bone's name, a mechanism; where that can't be, they stay live,
-    and a warning says why."""
+def live_for_now(
+    wishes: Mapping[LimbRef, Description], dependencies: Dependencies
+) -> tuple[dict[LimbRef, Description], list[Message]]:
+    """Limbs that are to be made, on the rig; where one of them can't be, all stay live, and a warning says why."""
     try:
-        to_rig(context, [ob.pose.bones[name] for ob, name in named])
+        for (ob, name), wish in wishes.items():
+            last = ob.pose.bones[name]
+            check_solvers_above(last, chain_bones(last, wish.segments), dependencies)
     except Refused as why:
-        return [Message("The limb is Live for now: {why}", why=why.message.translated)]
-    return []
+        return {**wishes}, [Message("The limb is Live for now: {why}", why=why.message.translated)]
+    return {limb: wish._replace(mode="RIG") for limb, wish in wishes.items()}, []
 
 
 @wholly
 def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Take the mechanisms of limbs away. Raises `Refused`."""
-    _named(lasts)
-    build.remove(context, lasts)
+    _check_takes_bones(lasts)
+    apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="LIVE") for last in lasts})
 
 
 @wholly
 def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
-    """Make the mechanisms of those of these limbs anew that have one, and look for the feet of all that lost theirs.
-    Raises `Refused`."""
+    """Make all that was made for limbs anew, and look for the feet of those that lost theirs. Raises `Refused`."""
     for last in filter(is_foot_gone, lasts):
         mark_tip(last)
-    _named([last for last in lasts if has_roll(last) or has_pole_follow(last)])
-    named = [(last.id_data, last.name) for last in lasts]
-    rebuild_rolls(context, [last for last in lasts if has_roll(last)])
-    rebuild_pole_follow(context, [ob.pose.bones[name] for ob, name in named])
-    rebuild_mechanisms(context, [ob.pose.bones[name] for ob, name in named])
-
-
-def rebuild_mechanisms(context: Context, lasts: Sequence[PoseBone]) -> None:
-    """Make the mechanisms of those of these limbs anew that have one, which may have got other settings."""
-    if on_rig := [last for last in lasts if is_on_rig(last)]:
-        to_rig(context, on_rig)
+    wishes, dependencies = {ref_of(last): describe(ref_of(last)) for last in lasts}, Dependencies()
+    has_bones = [wish.mode == "RIG" or wish.roll or wish.pole_follow for wish in wishes.values()]
+    _check_takes_bones([last for last, has in zip(lasts, has_bones, strict=True) if has])
+    for last, (limb, wish) in zip(lasts, [*wishes.items()], strict=True):
+        if wish.roll and wish.foot:
+            wishes[limb] = roll_for(wish, limb, rest_geometry_of(last), dependencies)
+    apply(context, wishes, anew=wishes)
 
 
 def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
@@ -103,9 +86,7 @@ def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
     return [last for last in limbs if bones_of_limb(last) and (problem_of(last) or is_foot_gone(last))]
 
 
-def _named(lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:
-    """Limbs by rig and name, which stay as Edit Mode makes the bones anew."""
+def _check_takes_bones(lasts: Sequence[PoseBone]) -> None:
     for last in lasts:
         if not takes_bones(last.id_data):
             raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=last.id_data.name)
-    return [(last.id_data, last.name) for last in lasts]

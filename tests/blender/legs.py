@@ -191,4 +191,4 @@ def parts(ob: Any) -> list[str]:
 
 def problem(addon: Any, last: Any) -> str:
     """What is wrong with a limb's mechanism."""
-    return addon("tasks.modes").problem_of(last)
+    return addon("rigging.state").problem_of(last)

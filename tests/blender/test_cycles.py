@@ -39,8 +39,8 @@ def limbs_of_all_kinds(addon, mode):
     for last in lasts[-3:]:
         last.planar_ik.softness, last.planar_ik.stretch = 0.1, 1.0
     names = [last.name for last in lasts[-4:-2]]
-    addon("rigging.rolling").give_roll(bpy.context, lasts[-4:-2])
-    addon("rigging.pole_follow").give_pole_follow(bpy.context, [ob.pose.bones[name] for name in names])
+    addon("tasks.features").give_roll(bpy.context, lasts[-4:-2])
+    addon("tasks.features").give_pole_follow(bpy.context, [ob.pose.bones[name] for name in names])
     lasts[-4:] = [ob.pose.bones[name] for name in (*names, *(last.name for last in lasts[-2:]))]
     if mode == "RIG":
         bpy.context.scene.planar_ik.live = False  # else all rigs are posed as each of them goes into Edit Mode

@@ -15,7 +15,7 @@ SHOWING = [
     *(ROOT / "addon" / "ui").rglob("*.py"),
     *(
         ROOT / "addon" / name
-        for name in ("limb/settings.py", "live/settings.py", "rigging/roll_parts.py", "tasks/status.py")
+        for name in ("limb/settings.py", "live/settings.py", "rigging/feature_parts.py", "tasks/status.py")
     ),
 ]
 """The files with the texts of panels, menus, dialogs and reports, and the name of a collection of bones."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import pi
 from typing import Any, ClassVar
 
@@ -13,17 +12,13 @@ from bpy.types import Context, Event, PoseBone
 from ... import live
 from ...blender.keying import key_automatically
 from ...blender.types import path_to_custom
-from ...limb.foot_roll import has_roll
-from ...limb.pole_follow import has_pole_follow
 from ...limb.settings import SLIDER
-from ...limb.storage import choices_of, has_twist, read_slider
+from ...limb.storage import choices_of, read_slider
 from ...limb.words import translated_text
-from ...rigging.feet import foot_follows, set_feet
-from ...rigging.pole_follow import give_pole_follow, take_pole_follow
-from ...rigging.rolling import give_roll, take_roll
 from ...tasks.bending import make_poles, make_targets, set_plane
+from ...tasks.features import drop_feature, toggle
 from ...tasks.following import follow, pickable
-from ...tasks.setting import drop_feature, give_twist, set_choice, set_slider, take_twist
+from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
 from .base import LimbOperator, RigOperator
@@ -77,7 +72,7 @@ class POSE_OT_planar_ik_foot_follows(RigOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """As the active limb's does not yet."""
-        set_feet(lasts, not foot_follows(limb_meant(context) or lasts[0]))
+        toggle(context, lasts, "foot", limb_meant(context) or lasts[0])
         live.refresh(context)
 
 
@@ -98,8 +93,7 @@ class POSE_OT_planar_ik_drop(RigOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Take it from every selected limb that has it."""
-        for ob, bone in [(last.id_data, last.name) for last in lasts]:
-            drop_feature(context, ob.pose.bones[bone], self.feature.lower())
+        drop_feature(context, lasts, self.feature.lower())
         live.refresh(context)
 
 
@@ -209,42 +203,41 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
     )
 
 
-class _Toggle(RigOperator):
-    """What limbs have or have not"""
-
-    _has: ClassVar[Callable[..., bool]]
-    _give: ClassVar[Callable[..., None]]
-    _take: ClassVar[Callable[..., None]]
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """Give it to every selected limb, or take it away where the one that is meant has it."""
-        (type(self)._take if type(self)._has(limb_meant(context) or lasts[0]) else type(self)._give)(context, lasts)
-        live.refresh(context)
-
-
-class POSE_OT_planar_ik_foot_roll(_Toggle):
+class POSE_OT_planar_ik_foot_roll(RigOperator):
     """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
 
     bl_idname = "pose.planar_ik_foot_roll"
     bl_label = "Limb: Foot Roll"
-    _has, _give, _take = staticmethod(has_roll), staticmethod(give_roll), staticmethod(take_roll)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb's do not yet."""
+        toggle(context, lasts, "roll", limb_meant(context) or lasts[0])
+        live.refresh(context)
 
 
-class POSE_OT_planar_ik_twist(_Toggle):
+class POSE_OT_planar_ik_twist(RigOperator):
     """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
 
     bl_idname = "pose.planar_ik_twist"
     bl_label = "Limb: Twist"
-    _has, _give, _take = staticmethod(has_twist), staticmethod(give_twist), staticmethod(take_twist)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb's do not yet."""
+        toggle(context, lasts, "twist", limb_meant(context) or lasts[0])
+        live.refresh(context)
 
 
-class POSE_OT_planar_ik_pole_follows(_Toggle):
+class POSE_OT_planar_ik_pole_follows(RigOperator):
     """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
     on"""
 
     bl_idname = "pose.planar_ik_pole_follows"
     bl_label = "Limb: Pole Follow"
-    _has, _give, _take = staticmethod(has_pole_follow), staticmethod(give_pole_follow), staticmethod(take_pole_follow)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb's does not yet."""
+        toggle(context, lasts, "pole_follow", limb_meant(context) or lasts[0])
+        live.refresh(context)
 
 
 def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
@@ -285,7 +278,7 @@ class POSE_OT_planar_ik_pick(RigOperator):
         else:
             name, bone = self.followed.split("\n")
             ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
-            follow(context, lasts, "target" if self.role == "TARGET" else "pole_target", (ob, bone))
+            follow(context, lasts, self.role.lower(), (ob, bone))
         live.refresh(context)
 
 

@@ -58,7 +58,7 @@ def skin_seen() -> np.ndarray:
 def test_moves_the_same_and_is_clean(addon, mode, foot_follows):
     last = creature(addon, mode)
     ob = last.id_data
-    addon("rigging.feet").set_feet([last], foot_follows)
+    addon("tasks.features").set_feet(bpy.context, [last], foot_follows)
     names = [*KEPT, "patch"]
     before, skin = seen(ob, names), skin_seen()
     own = {bone.name for bone in ob.data.bones if not bone.name.startswith("MCH-")}

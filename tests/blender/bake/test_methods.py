@@ -106,7 +106,7 @@ def test_baked_is_what_was_seen(addon, setup, foot_follows, mode):
     bpy.context.preferences.filepaths.use_scripts_auto_execute = True
     last = walker(addon)
     ob, foot = last.id_data, bpy.data.objects["to foot"]
-    addon("rigging.feet").set_feet([last], foot_follows)
+    addon("tasks.features").set_feet(bpy.context, [last], foot_follows)
     method = setup(addon, ob, foot)
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [last])

@@ -54,7 +54,7 @@ def test_nothing_moves(addon, add, solved, knee, kind, mode):
             lasts = [ob.pose.bones["lower"]]
         else:
             assert solved(lasts).reach[0] == 0
-        size = sum(addon("tasks.adding").rest_geometry(lasts[0], segments).lengths)
+        size = sum(addon("limb.rest_geometry").rest_geometry(lasts[0], segments).lengths)
         off, turned = moved(before, rigs.matrices(ob, (*BONES, "foot")), size)
         assert parents in {"MIRRORED", "SHEARED"} or addon("rigging.feet").foot_follows(lasts[0])
         told = f"{seed} {straight} {parents} {twist}: {off:.2e}, {turned:.2e}, {dict(lasts[0]['planar_ik'])}"
@@ -169,14 +169,14 @@ def test_a_puppet_bends_in_its_plane_and_its_control_stays_there(add, solved):
 def test_an_error_halfway_leaves_nothing(addon, add, monkeypatch):
     ob = rigs.biped()
     before = rigs.snapshot()
-    made = addon("tasks.adding")._make_planned
+    made = addon("rigging.apply")._make
 
-    def broken(plan, *others):
-        made(plan, *others)
-        if plan.name == "forearm.L":
+    def broken(work):
+        made(work)
+        if work.limb[1] == "forearm.L":
             raise RuntimeError
 
-    monkeypatch.setattr(addon("tasks.adding"), "_make_planned", broken)
+    monkeypatch.setattr(addon("rigging.apply"), "_make", broken)
     with pytest.raises(RuntimeError):
         add(ob, "shin.L", "forearm.L", "shin.R", knee="POLE")
     assert rigs.snapshot() == before

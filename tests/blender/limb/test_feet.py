@@ -85,14 +85,14 @@ def test_another_target_does_not_turn_the_foot(add, addon):
 def test_off_and_on_again(add, addon):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L")
-    feet = addon("rigging.feet")
-    feet.set_feet([last], False)
+    feet = addon("tasks.features")
+    feet.set_feet(bpy.context, [last], False)
     assert not ob.pose.bones["foot.L"].constraints
     assert not ob.animation_data.drivers
     ob.pose.bones["foot.L"].rotation_quaternion = TURN
     before = turn_of(ob, "foot.L")
-    feet.set_feet([last], True)
-    feet.set_feet([last], True)
+    feet.set_feet(bpy.context, [last], True)
+    feet.set_feet(bpy.context, [last], True)
     assert apart(before, turn_of(ob, "foot.L")) < 1e-3
     assert len(ob.pose.bones["foot.L"].constraints) == len(ob.animation_data.drivers) == 3
     assert all(each.driver.is_simple_expression and each.driver.is_valid for each in ob.animation_data.drivers)

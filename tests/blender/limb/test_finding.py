@@ -71,7 +71,7 @@ def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
         last, segments = finding.limb_at(ob.pose.bones[name])
         assert last.name == name
         line = [last, *last.parent_recursive][: sum(segments)]
-        foot = addon("tasks.adding").foot_of(last)
+        foot = addon("limb.tips").foot_of(last)
         for bone in filter(None, (*line, foot)):
             assert finding.limb_at(bone) == (last, segments), bone.name
 
@@ -81,7 +81,7 @@ def test_trunk_is_in_no_limb(addon, character):
     ob, lasts = character
     finding, refused = addon("finding.clicking"), addon("finding.checking").Refused
     trunk = {bone for name in lasts for bone in _above_all(ob, lasts, ob.pose.bones[name])}
-    feet = {addon("tasks.adding").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
+    feet = {addon("limb.tips").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
     for bone in ob.pose.bones:
         try:
             last, segments = finding.limb_at(bone)

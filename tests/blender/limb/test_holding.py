@@ -126,7 +126,7 @@ def test_other_limbs(addon, walker, what):
     """One whose foot turns by itself, one that is soft, and one that is live."""
     last = legs(walker)[0]
     if what == "foot":
-        addon("rigging.feet").set_feet([last], False)
+        addon("tasks.features").set_feet(bpy.context, [last], False)
     elif what == "softness":
         last.planar_ik.softness = 0.2
     else:

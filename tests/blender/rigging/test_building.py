@@ -55,8 +55,8 @@ def test_failing_half_way_is_removing(addon, monkeypatch, call):
     bpy.context.scene.planar_ik.live = False
     ob.data.bones["shin.L"].inherit_scale = ob.data.bones["shin.R"].inherit_scale = "ALIGNED"
     before = rigs.snapshot()
-    build, calls = addon("rigging.build"), []
-    real = build._drive
+    build, calls = addon("rigging.making"), []
+    real = build.drive
 
     def fail(*given):
         calls.append(given)
@@ -64,7 +64,7 @@ def test_failing_half_way_is_removing(addon, monkeypatch, call):
             raise RuntimeError("Blender says no")
         real(*given)
 
-    monkeypatch.setattr(build, "_drive", fail)
+    monkeypatch.setattr(build, "drive", fail)
     with pytest.raises(RuntimeError, match="says no"):
         legs.to_rig(addon, ob)
     assert rigs.snapshot() == before

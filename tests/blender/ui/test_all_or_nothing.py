@@ -327,7 +327,7 @@ def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("on purpose")
 
-    for each in [addon(module), *(addon(f"bake.{file}") for file in ("job", "passes")), addon("rigging.build")]:
+    for each in [addon(module), *(addon(f"bake.{file}") for file in ("job", "passes")), addon("rigging.apply")]:
         if hasattr(each, broken):
             monkeypatch.setattr(each, broken, fail)
     with pytest.raises(RuntimeError, match="on purpose"):

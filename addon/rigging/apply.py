@@ -1,0 +1,303 @@
+"""Making rigs as limbs are described: what is kept on the limbs' bones, then all that is made of it.
+
+    apply(context, {limb: describe(limb)._replace(mode="RIG"), other: None})
+
+What is there is compared with what is to be, and the difference is done: all limbs at once, in one visit to Edit Mode
+for constraint rig. Constraints and drivers go before the bones that they name, and come after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bpy.types import Context
+from mathutils import Matrix
+
+from ..blender.animation import drop_if_empty, stop
+from ..blender.dependencies import BoneRef
+from ..blender.editing import drop_collections, editing_bones, frame_held, unkeyed_kept
+from ..blender.transaction import at_end
+from ..blender.types import (
+    ArmatureObject,
+    all_objects,
+    bones_of,
+    is_armature,
+    path_to_bone,
+    path_to_custom,
+    view_layer_of,
+)
+from ..limb.follow import Follow, follow_of, read, write
+from ..limb.foot_roll import GOAL
+from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.settings import MADE_BY_US
+from ..limb.storage import drop_limb, group_of, is_orphaned, limb_constraint_of
+from . import making
+from .controls import COLLECTION as CONTROLS
+from .controls import Control, Unused, finish, lay, made_for, make_object, remove_unused, unused_of
+from .description import Description, LimbRef, describe
+from .feature_parts import PIVOTS_COLLECTION
+from .inventory import HELPER_NAME, SPEC, inventory_of
+from .keeping import ended_sliders, keep_settings, restore
+from .needed import NOTHING, followed_refs
+from .parts import COLLECTION as HELPERS
+from .spec import to_json
+from .there import PartsThere
+from .work import Work
+
+Wishes = Mapping[LimbRef, Description | None]
+
+
+def apply(context: Context, wishes: Wishes, anew: Collection[LimbRef] = ()) -> list[str]:
+    """Make limbs as they are described, or take them away (None), with the controls that they followed and that
+    nothing uses any more; the names of those that stay. What is as described is left alone; of the limbs ``anew``, all
+    that is made is made once more."""
+    done = _apply(context, wishes, anew)
+    if shifted := {work.limb: work.wish for work in done.works if work.has_shifted}:
+        _apply(context, {limb: describe(limb) for limb in shifted}, shifted)
+    return done.kept
+
+
+class Done(NamedTuple):
+    """What was done for limbs, and the names of controls that are still used."""
+
+    works: Sequence[Work]
+    kept: list[str]
+
+
+def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
+    rigs = {ob: PartsThere(ob) for ob, _ in wishes}
+    there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in wishes}
+    before = {limb: describe(limb) if group_of(_last(limb)) is not None else None for limb in wishes}
+    followed = [ref for limb, wish in wishes.items() for ref in _let_go(limb, before[limb], wish)]
+    carried = _carriers_now(context, wishes.values())
+    wishes = {limb: wish and _with_objects(context, wish) for limb, wish in wishes.items()}
+    for limb, wish in wishes.items():
+        if wish:
+            keep_settings(limb, before[limb], wish)
+    works = [Work(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
+    ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
+    if not any(work.is_needed for work in works) and before == wishes:
+        return Done(works, [])
+    strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _takes_off(works) else {}
+    with unkeyed_kept(context, rigs):
+        unused = _take_off(works, ended, followed, strays)
+        edited = [*rigs, *unused.bones, *(control.ob for work in works for control in work.controls.values())]
+        for ob in dict.fromkeys(edited):
+            _edit(context, ob, works, unused.bones.get(ob, set()) | strays.get(ob, set()))
+        _put_on(works, carried)
+    for ob in rigs:
+        ob.update_tag(refresh={"DATA"})
+    view_layer_of(context).update()
+    at_end(lambda: remove_unused(unused.objects))
+    return Done(works, unused.kept)
+
+
+def _last(limb: LimbRef) -> Any:
+    return limb[0].pose.bones[limb[1]]
+
+
+# before
+
+
+def _let_go(limb: LimbRef, before: Description | None, wish: Description | None) -> list[BoneRef]:
+    """What a limb no more follows that may go: all, of one that is taken away; what a new control is made for."""
+    if wish is None:
+        last = _last(limb)
+        pairs = [(ob, bone) for ob, bone in follow_of(last).pairs if ob is not None]
+        return [*pairs, *(made_for(last) if is_orphaned(last) else ())]
+    pairs = [(before.target, wish.target), (before.pole, wish.pole)] if before else []  # type: ignore[list-item]
+    return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
+
+
+def _carriers_now(context: Context, wishes: Iterable[Description | None]) -> dict[tuple[Any, str], Matrix]:
+    """The evaluated matrices, in their armatures, of the bones that new controls hang on."""
+    controls = [ref for wish in wishes if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
+    carriers = {
+        (control.ob, control.parent)
+        for control in controls
+        if not control.is_object and control.parent in bones_of(control.ob)
+    }
+    depsgraph: Any = context.evaluated_depsgraph_get() if carriers else None
+    return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in carriers}
+
+
+def _with_objects(context: Context, wish: Description) -> Description:
+    """A description with those of its controls made that are objects. One that is to hang on the other does so."""
+    target, pole = wish.target, wish.pole
+    if isinstance(target, Control) and target.is_object:
+        wish = wish._replace(target=(make_object(context, target), ""))
+    if isinstance(pole, Control) and pole.is_object:
+        hangs = isinstance(target, Control) and pole.parent == target.name
+        wish = wish._replace(pole=(make_object(context, pole, wish.target[0] if hangs else None), ""))  # type: ignore[index]
+    return wish
+
+
+def _takes_off(works: Sequence[Work]) -> bool:
+    return any(work.bones_off or work.wish is None for work in works)
+
+
+# taking off
+
+
+def _take_off(
+    works: Sequence[Work],
+    ended: Mapping[LimbRef, list[str]],
+    followed: Sequence[BoneRef],
+    strays: dict[ArmatureObject, set[str]],
+) -> Unused:
+    """Take off what is not to be there any more, but for bones; which controls nothing uses then."""
+    taken = (
+        any(work.drivers_off or work.constraints_off for work in works) or any(ended.values()) or any(strays.values())
+    )
+    if taken or followed:
+        with frame_held():
+            for ob, names in strays.items():
+                _free_of(ob, names)
+            for work in works:
+                _take_parts_off(work)
+                _end(work, ended[work.limb])
+            for ob in dict.fromkeys(work.limb[0] for work in works):
+                drop_if_empty(ob)
+    for work in works:
+        for bone, name in work.astray:
+            constraint: Any = _bone(work, bone).constraints[name]
+            for follower in (constraint, *getattr(constraint, "targets", ())):
+                if hasattr(follower, "target"):
+                    follower.target = None
+    return unused_of(followed)
+
+
+def _bone(work: Work, name: str) -> Any:
+    return work.limb[0].pose.bones[name]
+
+
+def _take_parts_off(work: Work) -> None:
+    """Take drivers off first: Blender crashes on one that lost what it drives."""
+    ob: Any = work.limb[0]
+    for bone, path, channel in work.drivers_off:
+        curve = ob.animation_data.drivers.find(f"{path_to_bone(bone)}.{path}", index=channel)
+        if curve is not None:
+            ob.animation_data.drivers.remove(curve)
+    for bone, name in work.constraints_off:
+        _bone(work, bone).constraints.remove(_bone(work, bone).constraints[name])
+
+
+def _free_of(ob: ArmatureObject, strays: set[str]) -> None:
+    """Take off what names helpers that are no limb's any more, and drivers of such that somebody deleted."""
+    for bone in ob.pose.bones:
+        for constraint in [*bone.constraints]:
+            if getattr(constraint, "subtarget", "") in strays and constraint.name.startswith(MADE_BY_US):
+                bone.constraints.remove(constraint)
+    for bone_name, curves in inventory_of(ob).drivers.items():
+        if bone_name in strays or (HELPER_NAME.match(bone_name) and bone_name not in ob.pose.bones):
+            for curve in curves.values():
+                ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+
+
+def _end(work: Work, ended: Sequence[str]) -> None:
+    """End what animates sliders that are gone, and the limb itself where that is taken away."""
+    ob, name = work.limb
+    if work.wish is None:
+        restore(_last(work.limb))
+    if ended:
+        stop(ob, [path_to_custom(name, key) for key in ended])
+    if work.wish is None:
+        drop_limb(_last(work.limb))
+
+
+# bones
+
+
+def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: set[str]) -> None:
+    """Remove, make and hang bones of a rig, if there is anything to do."""
+    own = [work for work in works if work.limb[0] == ob]
+    removed = removed.union(*(work.bones_off for work in own))
+    if removed and ob.data.users > 1:
+        removed -= _used_by_others(ob)
+    hung, bones = _hung(own), ob.data.bones
+    hung = {name: above for name, above in hung.items() if name in bones and _above(bones[name]) != above}
+    controls = [(work, kind, control) for work in works for kind, control in work.controls.items() if control.ob == ob]
+    if not (removed or hung or controls or any(work.bones_on for work in own)):
+        return
+    with editing_bones(context, ob):
+        edited = ob.data.edit_bones
+        for edit_bone in [edited[name] for name in removed if name in edited]:
+            edited.remove(edit_bone)
+        renamed: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
+        for work, kind, control in controls:
+            renamed[control.name] = lay(control, renamed.get(control.parent, control.parent))
+            work.new_controls[kind] = (ob, renamed[control.name])
+        for work in own:
+            refs = work.needed.refs
+            for bone in work.bones_on:
+                name = refs[bone.role][1] or making.prefix_of(*work.limb) + bone.role.replace(" ", "")
+                refs[bone.role] = (ob, making.lay(ob, bone, name, refs, bone.role in work.new))
+        for name, above in hung.items():
+            if name in edited:
+                edited[name].parent = edited.get(above) if above else None
+    drop_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS))
+
+
+def _above(bone: Any) -> str:
+    return bone.parent.name if bone.parent else ""
+
+
+def _hung(works: Sequence[Work]) -> dict[str, str]:
+    """What poles are to hang on that no more follow, and that those do which follow: nothing."""
+    hung: dict[str, str] = {}
+    for work in works:
+        off = {bone for bone, name in work.constraints_off if name == FOLLOWING_POLE}
+        hung |= {bone: above for bone, above in work.there.parents.items() if bone in off}
+    return hung | {work.needed.refs[role][1]: "" for work in works for role in work.needed.parts.free}
+
+
+def _used_by_others(ob: ArmatureObject) -> set[str]:
+    """The helper bones that limbs of other objects of the same armature take over from, and what these need."""
+    used: set[str] = set()
+    for other in all_objects():
+        if other.data == ob.data and other != ob and is_armature(other):
+            used.update(name for roles in inventory_of(other).used for name in roles.values())
+    return used
+
+
+# putting on
+
+
+def _put_on(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
+    """Make what is lacking, now that all bones are there."""
+    if not any(work.is_needed for work in works):
+        return
+    with frame_held():  # not around Edit Mode, which has to see the window's own scene
+        for work in works:
+            if work.wish:
+                _follow(work, work.wish, carried)
+                _make(work)
+
+
+def _follow(work: Work, wish: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
+    """Pose new controls, and have the limb follow them."""
+    for kind, control in work.controls.items():
+        ob, name = work.new_controls[kind]
+        above = bones_of(ob)[name].parent
+        carried[ob, name] = finish(control, name, carried[ob, above.name] if above else None)
+    target, pole = (work.new_controls.get(kind) or ref for kind, ref in (("target", wish.target), ("pole", wish.pole)))
+    work.needed.refs.update(followed_refs(target, pole, work.needed.refs.get(GOAL)))
+    if work.new_controls:
+        constraint, follow = limb_constraint_of(_last(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
+        if read(constraint) != follow:
+            write(constraint, follow)
+
+
+def _make(work: Work) -> None:
+    ob, refs = work.limb[0], work.needed.refs
+    for bone in work.bones_on:
+        making.finish(ob, bone, refs[bone.role][1])
+    if (spec := work.needed.spec) and ("root" in work.new or spec != work.there.built):
+        ob.data.bones[refs["root"][1]][SPEC] = to_json(spec)
+    for constraint in work.constraints_on:
+        making.constrain(ob, constraint, refs)
+    for owner in dict.fromkeys(constraint.bone for constraint in work.constraints_on):
+        names = [constraint.name for constraint in work.needed.parts.constraints if constraint.bone == owner]
+        making.put_in_order(ob, refs[owner][1], names)
+    for driver in work.drivers_on:
+        making.drive(ob, driver, refs)

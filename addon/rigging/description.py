@@ -1,0 +1,146 @@
+"""One limb as one plain value: all that it is, read from its rig or planned. What is made of it is said in `parts`,
+`feature_parts` and `controls`; `apply` makes the rig so."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bpy.types import PoseBone
+
+from ..blender.dependencies import BoneRef
+from ..blender.types import ArmatureObject
+from ..limb.follow import follow_of
+from ..limb.foot_roll import flat_toes, has_roll
+from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.pole_follow import ON_TARGET, has_pole_follow, is_still
+from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS, Slider
+from ..limb.sides import axes_kept
+from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, read_slider, segments_of
+from ..limb.tips import foot_of
+from .controls import Control
+from .feet import foot_turn_of
+from .foot_pivots import Pivots, pivots_of
+
+LimbRef = tuple[ArmatureObject, str]
+"""A limb: its rig, and the name of its last bone. It stays, as Edit Mode makes the bones anew."""
+
+Turn = tuple[float, float, float, float]
+
+
+USUAL_SLIDERS: dict[str, Any] = {slider.name: slider.default for slider in SLIDERS if not slider.is_feature}
+"""Those that every limb has."""
+
+
+class Roll(NamedTuple):
+    """A foot roll: where its pivots rest in the armature, by role, and the names of toes that it keeps flat."""
+
+    pivots: Pivots
+    toes: tuple[str, ...]
+
+
+class PoleFollow(NamedTuple):
+    """What the pole hangs on without Pole Follow: the bone ``above``, or nothing; ``on_target`` says that it hung on
+    the target, which hangs on that."""
+
+    above: str
+    on_target: bool
+
+
+class Description(NamedTuple):
+    """A limb. ``foot`` is the bone that begins at its tip, or nothing, and ``foot_turn`` how that is turned off what it
+    follows, as Euler angles; None if it does not follow. ``target`` and ``pole`` are objects or bones, or controls to
+    be made. ``bend_axis`` and ``reference_rotations`` may be none, see `limb.rest_geometry`; ``sliders`` has those that
+    the limb has, by name. ``constraint`` is the name of the IK constraint that is the limb."""
+
+    segments: tuple[int, ...]
+    foot: str
+    tip: str = "FOOT"
+    bend_axis: tuple[float, ...] = ()
+    reference_rotations: tuple[Turn, ...] = ()
+    target: BoneRef | Control | None = None
+    pole: BoneRef | Control | None = None
+    foot_turn: tuple[float, float, float] | None = None
+    roll: Roll | None = None
+    pole_follow: PoleFollow | None = None
+    sliders: dict[str, Any] = USUAL_SLIDERS
+    choices: dict[str, Any] = CHOICES
+    mode: str = "LIVE"
+    constraint: str = CONSTRAINT_NAME
+    converted_from: str = ""
+
+    def following(self, kind: str, ref: BoneRef | Control | None) -> Description:
+        """The same with another ``target`` or ``pole``."""
+        return self._replace(target=ref) if kind == "target" else self._replace(pole=ref)
+
+    def with_slider(self, name: str, value: Any) -> Description:
+        """The same with a slider, which it may have already, at a value."""
+        return self._replace(sliders=self.sliders | {name: value})
+
+    def without_sliders(self, *names: str) -> Description:
+        """The same without some sliders."""
+        return self._replace(sliders={name: value for name, value in self.sliders.items() if name not in names})
+
+    def with_choice(self, name: str, value: Any) -> Description:
+        """The same with a setting that does not animate at another value."""
+        return self._replace(choices=self.choices | {name: value})
+
+
+def ref_of(last: PoseBone) -> LimbRef:
+    """A limb by its last bone."""
+    return last.id_data, last.name
+
+
+def describe(limb: LimbRef) -> Description:
+    """What a limb is, as its rig says."""
+    last: Any = limb[0].pose.bones[limb[1]]
+    group, foot = group_of(last) or {}, foot_of(last)
+    axis, flat = axes_kept(last)
+    turns: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
+    constraint = limb_constraint_of(last)
+    target, pole = (ref if ref[0] is not None else None for ref in follow_of(last).pairs)
+    return Description(
+        segments=segments_of(last),
+        foot=foot.name if foot else "",
+        tip=group.get("tip", "FOOT"),
+        bend_axis=tuple(axis) if "bend_axis" in group else (),
+        reference_rotations=turns,
+        target=target,  # type: ignore[arg-type]  # it is there
+        pole=pole,  # type: ignore[arg-type]
+        foot_turn=foot_turn_of(foot),
+        roll=_roll_of(last) if has_roll(last) else None,
+        pole_follow=_pole_follow_of(last) if has_pole_follow(last) else None,
+        sliders={slider.name: read_slider(last, slider.name) for slider in SLIDERS if _has(last, slider)},
+        choices=choices_of(last),
+        mode=mode_of(last),
+        constraint=constraint.name if constraint else CONSTRAINT_NAME,
+        converted_from=group.get(CONVERTED_FROM, ""),
+    )
+
+
+def _has(last: Any, slider: Slider) -> bool:
+    return slider.key in last and slider.bone < len(segments_of(last))
+
+
+def _roll_of(last: PoseBone) -> Roll:
+    return Roll(pivots_of(last), tuple(toe.name for toe in flat_toes(last)))
+
+
+def _pole_follow_of(last: PoseBone) -> PoleFollow | None:
+    """What the pole of a limb hung on; None where that can't be told any more, and there is no Pole Follow."""
+    follow, ob = follow_of(last), last.id_data
+    pole: Any = ob.pose.bones.get(follow.pole_subtarget) if follow.pole == ob else None
+    carrying: Any = pole.constraints.get(FOLLOWING_POLE) if pole else None
+    if carrying is None or len(carrying.targets) != 2:
+        return pole_follow_of_new(last, pole)
+    above = carrying.targets[0].subtarget
+    return PoleFollow("" if is_still(ob, above) else above, bool((group_of(last) or {}).get(ON_TARGET)))
+
+
+def pole_follow_of_new(last: PoseBone, pole: PoseBone | None) -> PoleFollow | None:
+    """Pole Follow for a pole that hangs on a bone of its own rig, or on nothing; None without a pole."""
+    if pole is None:
+        return None
+    above, follow = pole.parent, follow_of(last)
+    if above is not None and follow.target == last.id_data and above.name == follow.subtarget:
+        return PoleFollow(above.parent.name if above.parent else "", True)
+    return PoleFollow(above.name if above else "", False)

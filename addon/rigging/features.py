@@ -1,0 +1,99 @@
+"""Limbs described with what they may have besides their mechanism: a foot that follows, foot roll, pole follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import Context
+from mathutils import Matrix
+
+from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.types import ArmatureObject
+from ..limb.names import HANDS, says
+from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.pole_follow import NEEDS
+from ..limb.rest_geometry import RestGeometry
+from ..limb.words import Refused
+from .controls import Control
+from .description import Description, LimbRef, PoleFollow, Roll
+from .feet import turn_between, turn_off
+from .foot_pivots import pivots_found, pivots_of, pivots_of_image, toes_free
+
+ROLL_SLIDERS = ("roll", "bank")
+"""What a foot roll is set by."""
+
+
+def foot_turn_off(
+    context: Context, limb: LimbRef, target: BoneRef | Control | None, foot: Matrix
+) -> tuple[float, float, float] | None:
+    """How the foot of a limb, that stands so in the world, is turned off a target, which may be yet to be made; None
+    without a target."""
+    if target is None:
+        return None
+    if not isinstance(target, Control):
+        return turn_off(limb[0].pose.bones[limb[1]], target, foot, context.evaluated_depsgraph_get())
+    if target.is_object:
+        return turn_between(target.matrix, foot)
+    turn = target.turn or target.rest.to_3x3()
+    return turn_between(turn.to_quaternion().to_matrix(), limb[0].matrix_world.inverted_safe() @ foot)
+
+
+def is_rolling_foot(wish: Description) -> bool:
+    """Whether Add gives a limb a foot roll where that is asked for: it has a foot, which follows, and that is no
+    hand."""
+    return wish.foot_turn is not None and not says(wish.foot, HANDS)
+
+
+def roll_for(wish: Description, limb: LimbRef, geometry: RestGeometry, dependencies: Dependencies) -> Description:
+    """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found."""
+    last: Any = limb[0].pose.bones[limb[1]]
+    pivots = pivots_of(last) or pivots_of_image(last) or pivots_found(last, geometry)
+    toes = toes_free(limb[0], wish.foot, dependencies)
+    for name in ROLL_SLIDERS:
+        wish = wish.with_slider(name, wish.sliders.get(name, 0.0))
+    return wish._replace(roll=Roll(dict(pivots), toes))
+
+
+def pole_follow_for(wish: Description, limb: LimbRef, dependencies: Dependencies) -> Description:
+    """A limb with Pole Follow. Raises `Refused` where that can't be."""
+    check_pole_follow(wish, limb, dependencies)
+    target, pole = wish.target, wish.pole
+    name, above_target = (target.name, target.parent) if isinstance(target, Control) else _with_above(target)
+    above = pole.parent if isinstance(pole, Control) else _with_above(pole)[1]
+    hung = PoleFollow(above_target, True) if above == name else PoleFollow(above, False)
+    if isinstance(pole, Control):
+        wish = wish._replace(pole=pole._replace(parent=""))
+    value = wish.sliders.get("pole_follow", float(hung.on_target))
+    return wish.with_slider("pole_follow", value)._replace(pole_follow=hung)
+
+
+def _with_above(ref: Any) -> tuple[str, str]:
+    """The names of a bone and of what it hangs on, or nothing."""
+    above = ref[0].pose.bones[ref[1]].parent
+    return ref[1], above.name if above else ""
+
+
+def check_pole_follow(wish: Description, limb: LimbRef, dependencies: Dependencies) -> None:
+    """Refuse Pole Follow of a limb whose target and pole are not bones of its rig, each for itself."""
+    ob, name = limb
+    if not are_bones(wish, limb):
+        raise Refused(NEEDS, bone=name)
+    if isinstance(wish.pole, Control):
+        return
+    pole = ob.pose.bones[wish.pole[1]]  # type: ignore[index]  # it is there
+    if FOLLOWING_POLE in pole.constraints:
+        template = "'{pole}' follows the target of another limb: make a pole for '{bone}'"
+        raise Refused(template, pole=pole.name, bone=name)
+    if not isinstance(wish.target, Control) and dependencies.moves_with(wish.target, ob, {pole.name}):  # type: ignore[arg-type]
+        template = "'{target}' moves with the pole '{pole}': make another pole"
+        raise Refused(template, target=wish.target[1], pole=pole.name)  # type: ignore[index]
+
+
+def are_bones(wish: Description, limb: LimbRef) -> bool:
+    """Whether the target and the pole of a limb are bones of its rig, or are to be."""
+    refs = (wish.target, wish.pole)
+    return all(not ref.is_object if isinstance(ref, Control) else _is_there(ref, limb[0]) for ref in refs)
+
+
+def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
+    return ref is not None and ref[0] == ob and bool(ref[1]) and ref[1] in ob.pose.bones

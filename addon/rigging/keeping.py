@@ -1,0 +1,112 @@
+"""What is kept of a limb on its bones: written as described, and taken away again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..blender.animation import drivers_of, move_curves
+from ..blender.types import children_of, path_to_custom
+from ..limb.follow import Follow, read, write
+from ..limb.pole_follow import ON_TARGET
+from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER
+from ..limb.sides import keep_side
+from ..limb.storage import align, limb_constraint_of, make_limb, make_slider, read_slider, write_slider
+from ..limb.tips import foot_of, mark_tip
+from .description import Description, LimbRef
+
+USUAL: dict[str, Any] = CHOICES | {"tip": "FOOT", "bend_axis": [], "reference_rotations": [], ON_TARGET: False}
+USUAL |= {CONVERTED_FROM: ""}
+"""What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
+
+
+def keep_settings(limb: LimbRef, before: Description | None, wish: Description) -> None:
+    """Write what is described of a limb on its bones; it is made where there is none. It follows what is there; what is
+    yet to be made, later."""
+    last: Any = limb[0].pose.bones[limb[1]]
+    if before is None or (before.segments, before.constraint) != (wish.segments, wish.constraint):
+        make_limb(last, wish.segments, last.constraints.get(wish.constraint))
+    foot = foot_of(last)
+    if wish.foot and (foot is None or foot.name != wish.foot):
+        mark_tip(last, limb[0].data.bones[wish.foot])
+    _keep_group(last, before, wish)
+    for key in ended_sliders(before, wish):
+        if key in last:
+            del last[key]
+    for name, value in wish.sliders.items():
+        if SLIDER[name].key not in last:
+            make_slider(last, SLIDER[name])
+        if read_slider(last, name) != value:
+            write_slider(last, name, value)
+    align(last)
+    constraint = limb_constraint_of(last)
+    pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]
+    if read(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
+        write(constraint, follow)
+
+
+def _keep_group(last: Any, before: Description | None, wish: Description) -> None:
+    group = last[GROUP]
+    kept = wish.choices | {
+        "tip": wish.tip,
+        "bend_axis": [*wish.bend_axis],
+        "reference_rotations": [number for turn in wish.reference_rotations for number in turn],
+        ON_TARGET: bool(wish.pole_follow and wish.pole_follow.on_target),
+        CONVERTED_FROM: wish.converted_from,
+    }
+    axes = ("bend_axis", "reference_rotations")
+    if before and all(getattr(before, name) == getattr(wish, name) for name in axes):
+        kept = {name: value for name, value in kept.items() if name not in axes}  # on whichever side they were found
+    for name, value in kept.items():
+        if value == USUAL[name]:
+            if name in group:
+                del group[name]
+        elif name not in group or _plain(group[name]) != value:
+            group[name] = value
+    if axes[0] in kept:
+        keep_side(last)
+
+
+def _plain(value: Any) -> Any:
+    return value.to_list() if hasattr(value, "to_list") else value
+
+
+def ended_sliders(before: Description | None, wish: Description | None) -> list[str]:
+    """The custom properties that a limb no more has."""
+    there = {SLIDER[name].key for name in (SLIDER if before is None else before.sliders)}
+    return sorted(there - {SLIDER[name].key for name in (wish.sliders if wish else ())})
+
+
+# what was converted
+
+
+def restore(last: PoseBone) -> None:
+    """Have the constraints that a limb was converted from pose it again, by the influence that it has now. A constraint
+    that was there before the limb poses again."""
+    owner: Any = last
+    text = owner.get(GROUP, {}).get(CONVERTED_FROM, "")
+    if not text:  # what is left of one may lack it
+        return
+    before: dict[str, Any] = json.loads(text)
+    ob, influence, holder = last.id_data, SLIDER["influence"].key, _holder(last, before)
+    constraint, acting = limb_constraint_of(last), holder.constraints.get(before["acting"])
+    if constraint is not None and holder == last:
+        constraint.chain_count = before["chain_count"]
+    if acting is not None:
+        acting.influence = owner[influence]
+        move_curves(ob, path_to_custom(last.name, influence), acting.path_from_id("influence"))
+    for curve in drivers_of(ob):
+        if curve.data_path in before["muted_drivers"]:
+            curve.mute = False
+    for name, is_muted in before["mute"].items():
+        if name in holder.constraints:
+            holder.constraints[name].mute = is_muted
+
+
+def _holder(last: PoseBone, before: dict[str, Any]) -> PoseBone:
+    """The bone that has the constraints that a limb was converted from: its last, or the foot, whatever that is called
+    by now."""
+    below = children_of(last) if before.get("on_foot") else []
+    return next((bone for bone in below if before["acting"] in bone.constraints), last)

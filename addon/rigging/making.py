@@ -1,0 +1,211 @@
+"""Making parts real: helper bones, constraints and drivers, as they are described; and whether what is there is so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isclose
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from bpy.types import Object
+from mathutils import Matrix
+
+from ..blender.editing import collect
+from ..blender.fcurves import reset
+from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
+from ..limb.settings import ALL, MADE_FOR_LIMB
+from .parts import CHANNEL, Bone, Constraint, Driver, Variable
+
+Refs = Mapping[str, tuple[Object | None, str]]
+"""The bones and objects that roles stand for, by role, each an object and the name of a bone, or nothing."""
+
+CLOSE = 1e-6
+"""By how much settings may differ and still count as the same."""
+
+PLACED, TURNED = 1e-5, 1e-3
+"""By how much a bone may rest elsewhere, and its axes be turned: what Blender rounds as it leaves Edit Mode."""
+
+
+# bones
+
+
+def prefix_of(ob: ArmatureObject, last: str) -> str:
+    """What the names of a limb's helper bones begin with. As armatures are joined, Blender loses drivers of bones whose
+    names have another's in them: these have none."""
+    return f"MCH-{crc32(f'{ob.name} {last}'.encode()):08x}-"
+
+
+def lay(ob: ArmatureObject, bone: Bone, name: str, refs: Refs, is_new: bool) -> str:
+    """Make a helper bone in Edit Mode, or have the one of this name rest as described; its name. Blender takes no
+    matrix for a bone without a length."""
+    bones = ob.data.edit_bones
+    laid: Any = bones.new(name) if is_new else bones[name]
+    laid[MADE_FOR_LIMB] = bone.role
+    rest = Matrix((bone.rest[:4], bone.rest[4:8], bone.rest[8:12], bone.rest[12:]))
+    laid.head, laid.tail = rest.translation, rest.translation + rest.col[1].to_3d() * bone.length
+    laid.matrix = rest
+    laid.length = bone.length
+    laid.use_deform = laid.select = laid.select_head = laid.select_tail = False
+    above = refs[bone.parent][1] if bone.parent else ""
+    if bone.like:
+        like = bones[refs[bone.like][1]]
+        if bone.is_askew:
+            laid.head, laid.tail, laid.roll = like.head, like.tail, like.roll
+        laid.inherit_scale, laid.use_inherit_rotation = like.inherit_scale, like.use_inherit_rotation
+    laid.parent = bones[above] if above else None
+    return str(laid.name)
+
+
+def finish(ob: ArmatureObject, bone: Bone, name: str) -> None:
+    """Give a helper bone what it has besides Edit Mode."""
+    pose_bone: Any = ob.pose.bones[name]
+    pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
+    collect(ob, pose_bone.bone, bone.collection).is_visible = False
+
+
+def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:
+    """Whether the bone of this name rests and hangs as a helper bone is to."""
+    there = ob.data.bones[name]
+    rest = np.array(there.matrix_local, float)
+    if bone.is_askew:
+        rest_wanted = np.array(ob.data.bones[refs[bone.like][1]].matrix_local, float)
+    else:
+        rest_wanted = np.array(bone.rest, float).reshape(4, 4)
+    off, size = np.abs(rest - rest_wanted), 1.0 + float(np.abs(rest_wanted[:3, 3]).max())
+    above = refs[bone.parent][1] if bone.parent else ""
+    is_there = off[:3, 3].max() <= PLACED * size and off[:3, :3].max() <= TURNED
+    return bool(is_there) and (there.parent.name if there.parent else "") == above
+
+
+# constraints
+
+
+def constrain(ob: ArmatureObject, constraint: Constraint, refs: Refs) -> None:
+    """Make a constraint, or have that of its name be as described."""
+    owner: Any = ob.pose.bones[refs[constraint.bone][1]]
+    real: Any = owner.constraints.get(constraint.name)
+    if real is None:
+        real = owner.constraints.new(constraint.type)
+        real.name, real.show_expanded = constraint.name, False
+        if constraint.targets:
+            owner.constraints.move(len(owner.constraints) - 1, 0)
+            real = owner.constraints[constraint.name]
+            for _ in constraint.targets:
+                real.targets.new()
+    for follower, ref in _followers(real, constraint, refs):
+        aim(follower, *ref)
+    for name, value in constraint.settings:
+        if not _is_alike(getattr(real, name), value):
+            setattr(real, name, value)
+    if constraint.space:
+        real.space_object, real.space_subtarget = refs[constraint.space]
+
+
+def _followers(real: Any, constraint: Constraint, refs: Refs) -> list[tuple[Any, tuple[Object | None, str]]]:
+    """What of a constraint follows something, and what."""
+    if constraint.targets:
+        return [(target, refs[role]) for target, role in zip(real.targets, constraint.targets, strict=True)]
+    return [(real, refs[constraint.target])]
+
+
+def aim(follower: Any, ob: Object | None, bone: str) -> None:
+    """Have a constraint, or one of its targets, follow something."""
+    if follower.target != ob:
+        follower.target = ob
+    if getattr(follower, "subtarget", bone) != bone:
+        follower.subtarget = bone
+
+
+def is_aimed(real: Any, constraint: Constraint, refs: Refs) -> bool:
+    """Whether a constraint follows what it is to follow."""
+    if constraint.targets and len(real.targets) != len(constraint.targets):
+        return False
+    return all(
+        follower.target == ob and (ob is None or ob.type != "ARMATURE" or follower.subtarget == bone)
+        for follower, (ob, bone) in _followers(real, constraint, refs)
+    )
+
+
+def is_set(real: Any, constraint: Constraint) -> bool:
+    """Whether the settings of a constraint are as described."""
+    return all(_is_alike(getattr(real, name), value) for name, value in constraint.settings)
+
+
+def _is_alike(now: Any, value: Any) -> bool:
+    if isinstance(value, float):
+        return isclose(now, value, rel_tol=CLOSE, abs_tol=CLOSE)
+    return bool(now == value)
+
+
+def put_in_order(ob: ArmatureObject, bone: str, names: Sequence[str]) -> None:
+    """Have constraints of a bone come in this order, in the places that they have among others."""
+    constraints: Any = ob.pose.bones[bone].constraints
+    places = sorted(constraints.find(name) for name in names)
+    for place, name in zip(places, names, strict=True):
+        if (now := constraints.find(name)) != place:
+            constraints.move(now, place)
+
+
+# drivers
+
+
+def path_of(driver: Driver, refs: Refs) -> str:
+    """The data path, from its rig, of what a driver drives."""
+    return f"{path_to_bone(refs[driver.bone][1])}.{driver.path}"
+
+
+def drive(ob: ArmatureObject, driver: Driver, refs: Refs) -> None:
+    """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
+    curve: Any = ob.driver_add(path_of(driver, refs), driver.channel)
+    reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
+    new = curve.driver
+    new.type = kind_of(driver)
+    for variable in driver.variables:
+        added = new.variables.new()
+        added.name, added.type = variable.letter, variable.type
+        for target, read in zip(added.targets, _reads(ob, variable, refs), strict=True):
+            target.id = ob
+            for name, value in read.items():
+                setattr(target, name, value)
+    if new.type == "SCRIPTED":
+        new.expression = driver.expression
+        if new.expression != driver.expression or not new.is_simple_expression:
+            raise RuntimeError(f"Blender does not take the expression {driver.expression}")
+
+
+def kind_of(driver: Driver) -> str:
+    """The type of a driver: where all of it is what it reads, no expression is needed."""
+    return "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
+
+
+def _reads(ob: ArmatureObject, variable: Variable, refs: Refs) -> list[dict[str, str]]:
+    """The settings of a variable's targets."""
+    reads = []
+    for read in variable.reads:
+        bone = refs[read.bone][1]
+        if not read.space:
+            path = path_to_custom(bone, read.what)
+            reads.append({"data_path": path if read.item == ALL else f"{path}[{read.item}]"})
+        elif read.space == CHANNEL:
+            reads.append({"data_path": f"{path_to_bone(bone)}.{read.what}"})
+        else:
+            kind = {"transform_type": read.what} if read.what else {}
+            reads.append({"bone_target": bone, "transform_space": read.space} | kind)
+    return reads
+
+
+def drives_so(ob: ArmatureObject, curve: Any, driver: Driver, refs: Refs) -> bool:
+    """Whether a driver that is there is as described."""
+    now = curve.driver
+    if now.type != kind_of(driver) or (now.type == "SCRIPTED" and now.expression != driver.expression):
+        return False
+    if [(variable.name, variable.type) for variable in now.variables] != [
+        (variable.letter, variable.type) for variable in driver.variables
+    ]:
+        return False
+    return all(
+        target.id == ob and all(getattr(target, name) == value for name, value in read.items())
+        for there, variable in zip(now.variables, driver.variables, strict=True)
+        for target, read in zip(there.targets, _reads(ob, variable, refs), strict=True)
+    )

@@ -1,0 +1,87 @@
+"""The parts of a limb as it is described, all of them, and the bones and objects that their roles stand for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bpy.types import PoseBone
+
+from ..blender.dependencies import BoneRef
+from ..limb.foot_roll import GOAL
+from ..limb.storage import bones_of_limb
+from .controls import Control
+from .description import Description, LimbRef
+from .feature_parts import foot_parts, pole_follow_parts, roll_parts
+from .foot_pivots import goal_at_rest
+from .parts import CONTROL, POLE, TARGET, Parts, parts_of
+from .spec import Spec, differs, spec_of
+from .there import There
+
+NOTHING: tuple[None, str] = (None, "")
+
+
+class Needed(NamedTuple):
+    """The parts that a limb is to have, what their roles stand for as far as that is there, and the spec of its
+    mechanism, if it has one."""
+
+    parts: Parts
+    refs: dict[str, Any]
+    spec: Spec | None
+
+
+def needed_of(limb: LimbRef, wish: Description, there: There) -> Needed:
+    """What a limb that is described so, with all that is kept on its bones, is to have. A mechanism that fits is to
+    stay as it is."""
+    last = limb[0].pose.bones[limb[1]]
+    length, is_near = last.bone.length, _is_bone_of(limb, wish.target)
+    parts, spec = [], _spec_of(last, there.built) if wish.mode == "RIG" else None
+    if spec:
+        parts.append(parts_of(spec))
+    if wish.foot and wish.foot_turn is not None:
+        parts.append(foot_parts(wish.foot_turn, is_near or wish.roll is not None))
+    if wish.roll:
+        goal_rest, break_angle = goal_at_rest(last, wish.foot_turn), float(wish.choices["break_angle"])
+        parts.append(roll_parts(wish.roll.pivots, goal_rest, len(wish.roll.toes), break_angle, length, is_near))
+    if wish.pole_follow:
+        parts.append(pole_follow_parts(bool(wish.pole_follow.above), length))
+    united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
+    return Needed(united, _refs(limb, wish, united, there), spec)
+
+
+def _is_bone_of(limb: LimbRef, ref: Any) -> bool:
+    """Whether what a limb follows is a bone of its own rig, or is to be one."""
+    if isinstance(ref, Control):
+        return not ref.is_object and ref.ob == limb[0]
+    return ref is not None and ref[0] == limb[0] and bool(ref[1])
+
+
+def _spec_of(last: PoseBone, built: Spec | None) -> Spec:
+    spec = spec_of(last)
+    if built is None or differs(built, spec):
+        return spec
+    return built._replace(bones=spec.bones, last=spec.last, parent=spec.parent)
+
+
+def _refs(limb: LimbRef, wish: Description, parts: Parts, there: There) -> dict[str, Any]:
+    ob, name = limb
+    chain = bones_of_limb(ob.pose.bones[name])
+    above = chain[0].parent if chain else None
+    refs: dict[str, Any] = {"last": limb, "foot": (ob, wish.foot), "parent": (ob, above.name if above else "")}
+    refs |= {f"bone {k}": (ob, bone.name) for k, bone in enumerate(chain, 1)}
+    refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(wish.roll.toes if wish.roll else ())}
+    refs |= {"above pole": (ob, wish.pole_follow.above if wish.pole_follow else "")}
+    refs |= {bone.role: (ob, there.helpers.get(bone.role, "")) for bone in parts.bones}
+    return refs | followed_refs(wish.target, wish.pole, refs.get(GOAL))
+
+
+def followed_refs(target: Any, pole: Any, goal_ref: BoneRef | None) -> dict[str, Any]:
+    """What the roles stand for that follow what a limb does; nothing yet for controls that are to be made. ``goal_ref``
+    is the helper of a foot that rolls."""
+    refs = [NOTHING if ref is None or isinstance(ref, Control) else ref for ref in (target, pole)]
+    return {
+        CONTROL: refs[0],
+        "target": refs[0],
+        TARGET: goal_ref if goal_ref and (refs[0][0] or isinstance(target, Control)) else refs[0],
+        POLE: refs[1],
+        "pole": refs[1],
+    }

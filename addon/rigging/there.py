@@ -1,0 +1,123 @@
+"""What a rig has of the parts of limbs, whole or not, however things were renamed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ..blender.types import ArmatureObject, split_path
+from ..limb.follow import follow_of
+from ..limb.foot_roll import CONTROL, GOAL, PIVOTS, flat_toes, helpers_of
+from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.pole_follow import ON_TARGET, STILL, is_still
+from ..limb.settings import SLIDERS
+from ..limb.storage import chain_bones, group_of, is_ours
+from ..limb.tips import foot_of
+from .inventory import Inventory, inventory_of, roll_helpers
+from .spec import Spec
+
+OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
+"""How the paths begin from a limb's last bone to its sliders."""
+
+
+class There(NamedTuple):
+    """What a rig has of one limb's parts: helper bones by role, those that are of no use, constraints by the names of
+    their bones and their own, and of poles that go with the target what these hang on without that."""
+
+    helpers: dict[str, str]
+    useless: set[str]
+    constraints: set[tuple[str, str]]
+    parents: dict[str, str]
+    built: Spec | None
+
+    @property
+    def bones(self) -> set[str]:
+        """The names of all helper bones."""
+        return {*self.helpers.values()} | self.useless
+
+
+class PartsThere:
+    """What there is of all limbs on one rig."""
+
+    def __init__(self, ob: ArmatureObject) -> None:
+        self.ob = ob
+        self.inventory: Inventory = inventory_of(ob)
+        self.ours: list[tuple[str, Any]] = [
+            (bone.name, constraint) for bone in ob.pose.bones for constraint in bone.constraints if is_ours(constraint)
+        ]
+        self._readers: dict[str, list[tuple[str, str]]] = {}
+        for bone, curves in self.inventory.drivers.items():
+            for (path, _), curve in curves.items():
+                for last in _limbs_read(curve):
+                    self._readers.setdefault(last, []).append((bone, path))
+
+    def of_limb(self, name: str) -> There:
+        """What there is of one limb."""
+        last = self.ob.pose.bones[name]
+        roll = {role: bone.name for role, bone in helpers_of(last).items()}
+        if not {CONTROL, *PIVOTS, GOAL} <= roll.keys():
+            roll = {}
+        helpers = self.inventory.helpers_of(name) | roll
+        useless = roll_helpers(last) - {*helpers.values()}
+        bones, driven = {*helpers.values()} | useless, self._readers.get(name, [])
+        near = {bone.name for bone in chain_bones(last)} | {bone.name for bone in _below(last)}
+        constraints: set[tuple[str, str]] = set()
+        for bone, constraint in self.ours:
+            path = f'constraints["{constraint.name}"]'
+            is_driven = any(owner == bone and driving.startswith(path) for owner, driving in driven)
+            if is_driven or bone in near or bone in bones or getattr(constraint, "subtarget", "") in bones:
+                constraints.add((bone, constraint.name))
+        pole = follow_of(last).pole_subtarget
+        if not self._is_driven(pole, FOLLOWING_POLE) and (pole, FOLLOWING_POLE) in self._names:
+            constraints.add((pole, FOLLOWING_POLE))
+        parents: dict[str, str] = {}
+        for bone in [bone for bone, constraint in constraints if constraint == FOLLOWING_POLE]:
+            parents[bone], still = self._hung_on(last, bone)
+            if still:
+                helpers[STILL] = still
+        return There(helpers, useless, constraints, parents, self.inventory.built_of(name))
+
+    @property
+    def _names(self) -> set[tuple[str, str]]:
+        return {(bone, constraint.name) for bone, constraint in self.ours}
+
+    def _is_driven(self, bone: str, constraint: str) -> bool:
+        """Whether sliders of any limb drive a constraint."""
+        path = f'constraints["{constraint}"]'
+        return any(
+            owner == bone and driving.startswith(path) for pairs in self._readers.values() for owner, driving in pairs
+        )
+
+    def _hung_on(self, last: Any, pole: str) -> tuple[str, str]:
+        """What a pole hangs on without Pole Follow, and the helper that never moves, if there is one that no other pole
+        needs."""
+        carrying: Any = self.ob.pose.bones[pole].constraints[FOLLOWING_POLE]
+        names = [target.subtarget for target in carrying.targets]
+        if len(names) != 2:
+            return "", ""
+        above = "" if is_still(self.ob, names[0]) else names[0]
+        others = {
+            target.subtarget
+            for bone, constraint in self.ours
+            if constraint.name == FOLLOWING_POLE and bone != pole
+            for target in constraint.targets
+        }
+        still = names[0] if not above and names[0] in self.ob.data.bones and names[0] not in others else ""
+        return (names[1] if (group_of(last) or {}).get(ON_TARGET) else above), still
+
+
+def _below(last: Any) -> Iterator[Any]:
+    """The foot of a limb and its flat toes."""
+    foot = foot_of(last)
+    if foot is not None:
+        yield foot
+        yield from flat_toes(last)
+
+
+def _limbs_read(curve: Any) -> Iterable[str]:
+    """The last bones of the limbs whose sliders a driver reads: Blender has that follow the bones' names."""
+    for variable in curve.driver.variables:
+        for target in variable.targets:
+            bone, path = split_path(target.data_path)
+            if bone and path.startswith(OUR_PATHS):
+                yield bone

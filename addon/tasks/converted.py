@@ -1,0 +1,163 @@
+"""The limb that is made of IK constraints of Blender's own: what it is to be, and making it."""
+
+from __future__ import annotations
+
+import json
+from math import copysign, pi
+from typing import Any, NamedTuple
+
+from bpy.types import Context, PoseBone
+
+from ..blender.animation import is_animated, move_curves
+from ..blender.dependencies import Dependencies
+from ..blender.editing import frame_held, unkeyed_kept
+from ..blender.types import path_to_custom, tag, view_layer_of
+from ..finding.constraints import STRETCHED, Solvers, muting
+from ..limb.follow import read
+from ..limb.rest_geometry import rest_geometry
+from ..limb.settings import CONSTRAINT_NAME, SLIDER, UNLIMITED
+from ..limb.tips import foot_of
+from ..limb.words import Message
+from ..poses.fitting import USUAL_AXIS, Fit, with_fit
+from ..poses.matching import LimbName
+from ..poses.pole_switch import switch_pole
+from ..rigging.apply import apply
+from ..rigging.description import Description, ref_of
+from .modes import live_for_now
+
+FARTHEST = 10.0
+"""The limit for a stretch that has none."""
+
+
+class Conversion(NamedTuple):
+    """All that is known of a limb to be, before anything is changed."""
+
+    solvers: Solvers  # its constraints
+    fit: Fit  # with which it stays where it is now
+    others: list[Any]  # actions of its rig that may move it, and are not in use
+
+    @property
+    def name(self) -> LimbName:
+        """Its rig and the name of its last bone."""
+        return self.solvers.last.id_data, self.solvers.last.name
+
+
+def make_converted(context: Context, plan: Conversion, mode: str) -> list[Message]:
+    """Make the limb. Returns warnings: what is otherwise than the constraint had it."""
+    solvers = plan.solvers
+    last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
+    ob, limb = last.id_data, ref_of(last)
+    with unkeyed_kept(context, [ob]), frame_held():
+        before = _muted(solvers)
+    wish, warnings = _described(plan, before), list[Message]()
+    if mode == "RIG":
+        on_rig, warnings = live_for_now({limb: wish}, Dependencies())
+        wish = on_rig[limb]
+    limits, left_out = _limits(solvers, wish)
+    wish = wish._replace(choices=wish.choices | limits)
+    apply(context, {limb: wish})
+    with unkeyed_kept(context, [ob]), frame_held():
+        last = ob.pose.bones[limb[1]]
+        warnings += [*left_out, *_differences(solvers)]
+        if len(solvers.constraints) == 2:
+            switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
+        tag(last)
+        view_layer_of(context).update()
+    return warnings
+
+
+def _described(plan: Conversion, before: dict[str, Any]) -> Description:
+    """The limb of constraints, with the pole of the one that has one. Where the foot has them, the limb gets a
+    constraint of ours that follows the same."""
+    solvers, last = plan.solvers, plan.solvers.last
+    taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.last
+    foot = foot_of(last)
+    target, pole = (ref if ref[0] else None for ref in read(taken).pairs)
+    wish = Description(
+        solvers.segments,
+        foot.name if foot else "",
+        "TAIL",
+        target=target,  # type: ignore[arg-type]
+        pole=pole,  # type: ignore[arg-type]
+        constraint=CONSTRAINT_NAME if is_below else taken.name,
+        converted_from=json.dumps(before),
+    ).with_slider("influence", solvers.acting.influence)
+    if len(solvers.segments) > 2:
+        wish = wish.with_slider("ankle", 0.0)
+    wish = with_fit(wish, last, plan.fit)
+    if len(solvers.constraints) == 2:
+        wish = wish.with_choice("plane", "POLE").with_slider("pole", True)
+    if _stretches(solvers):
+        wish = wish.with_choice("stretch_max", FARTHEST).with_choice("stretch_volume", "UNIFORM")
+        wish = wish.with_slider("stretch", 1.0)
+    return wish
+
+
+def _stretches(solvers: Solvers) -> bool:
+    return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
+
+
+def _muted(solvers: Solvers) -> dict[str, Any]:
+    """Mute the constraints for good, and have what animates their influence animate that of the limb to be; what they
+    were set to, see `limb.settings.CONVERTED_FROM`."""
+    last, ob = solvers.last, solvers.last.id_data
+    taken, acting = solvers.poled or solvers.free, solvers.acting
+    before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
+    if solvers.owner != last:
+        before["on_foot"] = True
+    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
+    for constraint in solvers.constraints:
+        if (curve := muting(last, constraint)) and not curve.mute:
+            curve.mute = True
+            before["muted_drivers"].append(curve.data_path)
+        constraint.mute = True
+    move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
+    return before
+
+
+def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list[Message]]:
+    """The limits that a limb has by the IK limits that two bones have about the hinge, of the first one where the limb
+    is a hinge, and warnings of all others."""
+    last, warnings, limits = solvers.last, list[Message](), dict[str, float]()
+    geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
+    for k, bone in enumerate(solvers.bones):
+        for about in _limited_axes(bone):
+            along = float(geometry.normals[k]["xyz".index(about)])
+            has_any = k == 1 or (limb.choices["plane"] == "HINGE" and not _stretches(solvers))
+            if len(solvers.segments) > 2 or not has_any or abs(along) < 1.0 - STRETCHED:
+                template = "IK limits of '{bone}' are left out: they are not about its hinge"
+                warnings.append(Message(template, bone=bone.name))
+                continue
+            side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
+            low, high = sorted(side * getattr(bone, f"ik_{end}_{about}") for end in ("min", "max"))
+            if k == 0:
+                limits |= {"root_min_angle": max(low, -pi), "root_max_angle": min(high, pi)}
+                continue
+            straight = geometry.angles[0] - geometry.angles[1]
+            limits["min_angle"] = min(max(pi - straight + low, 0.0), pi)
+            limits["max_angle"] = min(max(pi - straight + high, 0.0), pi)
+    return limits, warnings
+
+
+def _limited_axes(bone: PoseBone) -> list[str]:
+    """The axes about which a bone has IK limits: half a turn to either side is none."""
+    axes = [axis for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}") and getattr(bone, f"use_ik_limit_{axis}")]
+    ends = {axis: (getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")) for axis in axes}
+    return [axis for axis, (low, high) in ends.items() if low > -UNLIMITED or high < UNLIMITED]
+
+
+def _differences(solvers: Solvers) -> list[Message]:
+    """Warnings of what is otherwise than the constraint had it."""
+    last, warnings = solvers.last, []
+    influence = float(last[SLIDER["influence"].key])
+    if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
+        warnings.append(
+            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
+        )
+    if _stretches(solvers):
+        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
+    if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
+        warnings.append(
+            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
+        )
+    return warnings

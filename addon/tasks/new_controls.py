@@ -1,0 +1,164 @@
+"""Where new targets and poles are to be, how they rest, and how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from bpy.types import Context, PoseBone
+from mathutils import Matrix, Vector
+
+from ..blender.dependencies import BoneRef
+from ..blender.types import ArmatureObject
+from ..finding.knees import upright
+from ..limb.names import ARM, LEG, says
+from ..limb.rest_geometry import RestGeometry, hinge_axis
+from ..limb.storage import chain_bones
+from ..limb.tips import foot_of
+from ..poses.fitting import Fit
+from ..rigging.control_shapes import (
+    HANGING,
+    Drawing,
+    Place,
+    drawing_of_end,
+    drawing_of_flat,
+    drawing_of_pole,
+    drawing_of_tip,
+    stands,
+)
+from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
+from ..rigging.skins import skin_of
+from ..solver.matrices import unit
+
+TARGET_SIZE, POLE_SIZE = 0.2, 0.06
+"""How long the bones of controls are, in lengths of their limb."""
+
+POLE_ALONG = 0.2
+"""How far along the limb a pole is from where the knee points, in its lengths: to the tip, or to the root where that
+would be on the ground."""
+
+Skins = dict[ArmatureObject, dict[str, Any]]
+"""What of meshes feet and hands carry, by rig."""
+
+
+class Seen(NamedTuple):
+    """A limb for which controls are made: its last bone, its segments, how it stays where it is, its shape at rest, and
+    how its knee is turned around it there."""
+
+    last: PoseBone
+    segments: tuple[int, ...]
+    fit: Fit
+    rest: RestGeometry
+    turn: float = 0.0
+
+
+def skins_of(lasts: Iterable[PoseBone]) -> Skins:
+    """What of meshes the feet and hands of limbs carry. Goes through each mesh once, however many limbs there are."""
+    feet: dict[ArmatureObject, list[PoseBone]] = {}
+    for last in lasts:
+        feet.setdefault(last.id_data, []).extend([end] if (end := foot_of(last)) else [])
+    return {ob: skin_of(ob, ends) for ob, ends in feet.items()}
+
+
+def target_for(context: Context, limb: Seen, kind: str, foot: bool, skins: Skins) -> Control:
+    """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
+    only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
+    last, ob = limb.last, limb.last.id_data
+    axis = hinge_axis(last) if limb.fit.plane == "HINGE" else None
+    normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
+    end, now, turn = foot_of(last) if foot else None, None, upright(ob)
+    if end:
+        rest = end.bone.matrix_local.to_3x3()
+        if normal and not is_aligned(turn.to_4x4(), normal) and is_aligned(rest.to_4x4(), normal):
+            turn = rest
+        evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
+        now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
+    place = _place_of(limb)
+    return Control(
+        ob=ob,
+        last=last.name,
+        kind="target",
+        name=name_of_control(last, "target"),
+        parent=rig_root(last, limb.segments),
+        rest=Matrix.Translation(place.tip) @ turn.to_4x4(),
+        size=TARGET_SIZE * place.length,
+        drawing=_drawing_of_target(last, place, normal, skins.get(ob, {})),
+        place=vector(limb.fit.tip),
+        turn=now,
+        normal=normal,
+        is_object=kind == "EMPTIES",
+    )
+
+
+def _place_of(limb: Seen) -> Place:
+    """The end of a limb."""
+    geometry, tip = limb.rest, limb.last.bone.matrix_local @ vector(limb.rest.tip)
+    return Place(tip, upright(limb.last.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
+
+
+def _drawing_of_target(last: PoseBone, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
+    """How the control of a limb's tip is drawn; ``normal`` is that of a flat rig's plane."""
+    if normal is not None:
+        return drawing_of_flat(place, normal)
+    end = foot_of(last)
+    return drawing_of_end(last.id_data, end, skin, place) if end else drawing_of_tip(place)
+
+
+def pole_for(limb: Seen, kind: str, target: BoneRef | Control | None = None) -> Control:
+    """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
+    who looks at that from where it points. That of a leg hangs on the ``target``, if that is given and of its kind."""
+    last, ob, fitted, frame = limb.last, limb.last.id_data, limb.fit, limb.rest.frame
+    size, up = sum(limb.rest.lengths), upright(ob).col[2]
+    root, line = vector(frame[:3, 3]), vector(frame[:3, 1])
+    ahead = Matrix.Rotation(limb.turn, 3, line) @ vector(-frame[:3, 0])
+    knee, tip = vector(limb.rest.rest[1][:3, 3]), last.bone.matrix_local @ vector(limb.rest.tip)
+    place = _before_knee(root, line, ahead, knee, size, POLE_ALONG)
+    if line.dot(up) < -HANGING and (place - tip).dot(up) < POLE_ALONG * size:
+        place = _before_knee(root, line, ahead, knee, size, -POLE_ALONG)
+    along = (place - knee).dot(line) / size
+    now, root_now = vector(unit(fitted.tip - fitted.frame[:3, 3], frame[:3, 1])), vector(fitted.frame[:3, 3])
+    to_pole = vector(fitted.pole) - root_now
+    ahead_now = (to_pole - now * to_pole.dot(now)).normalized()
+    rest = Matrix.Translation(place) @ upright(ob).to_4x4()
+    return Control(
+        ob=ob,
+        last=last.name,
+        kind="pole",
+        name=name_of_control(last, "pole"),
+        parent=_name_beside(limb, kind, target) or rig_root(last, limb.segments),
+        rest=rest,
+        size=POLE_SIZE * size,
+        drawing=drawing_of_pole(rest, size),
+        place=_before_knee(root_now, now, ahead_now, vector(fitted.knee), size, along),
+        is_object=kind == "EMPTIES",
+    )
+
+
+def _name_beside(limb: Seen, kind: str, target: BoneRef | Control | None) -> str:
+    """The name of a leg's target that a pole may hang on; nothing of others."""
+    if target is None or not _is_leg(limb):
+        return ""
+    if isinstance(target, Control):
+        return target.name if target.is_object == (kind == "EMPTIES") else ""
+    return target[1] if target[0] == limb.last.id_data and kind == "BONES" else ""
+
+
+def _is_leg(limb: Seen) -> bool:
+    """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
+    last, end = limb.last, foot_of(limb.last)
+    names = [bone.name for bone in chain_bones(last, limb.segments)]
+    if any(says(name, ARM) for name in names):
+        return False
+    return any(says(name, LEG) for name in names) or (end is not None and stands(last.id_data, end, _place_of(limb)))
+
+
+def _before_knee(root: Vector, line: Vector, ahead: Vector, knee: Vector, size: float, along: float) -> Vector:
+    """A place for a pole: in the plane of a limb's line and where the knee points, a limb's ``size`` ahead of the knee,
+    which may lie beside that plane, and a share of it along the line."""
+    off = knee - root
+    return root + line * (off.dot(line) + along * size) + ahead * (off.dot(ahead) + size)
+
+
+def vector(numbers: Any) -> Vector:
+    """An array as Blender's vector."""
+    return Vector(numbers.tolist())
