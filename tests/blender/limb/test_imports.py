@@ -89,12 +89,12 @@ def test_only_actions_in_effect_can_move_a_limb(addon, mute):
     ob = imported(1.0)
     rotations, ob.animation_data.action = ob.animation_data.action, None
     for frame in (1, 20):
-        ob.pose.bones["thigh.L"].location.x = frame - 1
-        ob.pose.bones["thigh.L"].keyframe_insert("location", frame=frame)
+        ob.pose.bones["shin.L"].location.x = frame - 1
+        ob.pose.bones["shin.L"].keyframe_insert("location", frame=frame)
     track = ob.animation_data.nla_tracks.new()
     track.strips.new("other", 1, ob.animation_data.action)
     track.mute, ob.animation_data.action = mute, rotations
-    ob.pose.bones["thigh.L"].location.x = 0.0
+    ob.pose.bones["shin.L"].location.x = 0.0
     if mute:
         taken(ob, addon)
     else:
