@@ -33,6 +33,7 @@ the one that became the limb's; ``acting``, the name of the one that posed it; `
 of ``muted_drivers``, which muted them; and ``on_foot`` where the bone below the limb has them."""
 
 PLANES = ("HINGE", "FREE", "POLE")
+TIPS = ("FOOT", "TAIL")
 VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")
 
 
@@ -148,6 +149,7 @@ FEATURE_KEYS = tuple(dict.fromkeys(slider.key for slider in SLIDERS if slider.is
 
 CHOICES: dict[str, Any] = {
     "plane": "FREE",
+    "tip": "FOOT",
     "stretch_max": 2.0,
     "stretch_volume": "LENGTH",
     "min_angle": 0.0,
@@ -162,6 +164,7 @@ foot rolls on its toe."""
 
 ALLOWED = {
     "plane": PLANES,
+    "tip": TIPS,
     "stretch_volume": VOLUMES,
     "stretch_max": (1.0, 100.0),
     "min_angle": (0.0, math.pi),

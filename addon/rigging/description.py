@@ -54,7 +54,6 @@ class Description(NamedTuple):
 
     segments: tuple[int, ...]
     foot: str
-    tip: str = "FOOT"
     bend_axis: tuple[float, ...] = ()
     reference_rotations: tuple[Turn, ...] = ()
     target: BoneRef | Control | None = None
@@ -67,6 +66,11 @@ class Description(NamedTuple):
     mode: str = "LIVE"
     constraint: str = CONSTRAINT_NAME
     converted_from: str = ""
+
+    @property
+    def tip(self) -> str:
+        """Where the tip is: where the ``FOOT`` begins, or at the ``TAIL``."""
+        return str(self.choices["tip"])
 
     def following(self, kind: str, ref: BoneRef | Control | None) -> Description:
         """The same with another ``target`` or ``pole``."""
@@ -101,7 +105,6 @@ def describe(limb: LimbRef) -> Description:
     return Description(
         segments=segments_of(last),
         foot=foot.name if foot else "",
-        tip=group.get("tip", "FOOT"),
         bend_axis=tuple(axis) if "bend_axis" in group else (),
         reference_rotations=turns,
         target=target,  # type: ignore[arg-type]  # it is there

@@ -17,7 +17,7 @@ from ..limb.storage import align, limb_constraint_of, make_limb, make_slider, re
 from ..limb.tips import foot_of, mark_tip
 from .description import Description, LimbRef
 
-USUAL: dict[str, Any] = CHOICES | {"tip": "FOOT", "bend_axis": [], "reference_rotations": [], ON_TARGET: False}
+USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], ON_TARGET: False}
 USUAL |= {CONVERTED_FROM: ""}
 """What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
 
@@ -50,7 +50,6 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
 def _keep_group(last: Any, before: Description | None, wish: Description) -> None:
     group = last[GROUP]
     kept = wish.choices | {
-        "tip": wish.tip,
         "bend_axis": [*wish.bend_axis],
         "reference_rotations": [number for turn in wish.reference_rotations for number in turn],
         ON_TARGET: bool(wish.pole_follow and wish.pole_follow.on_target),

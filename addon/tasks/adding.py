@@ -162,7 +162,7 @@ def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -
 def _described(request: Request, limb: Seen, tip: str) -> Description:
     """A limb as it is to be, live, but for its foot and what it follows."""
     end = foot_of(request.last)
-    wish = Description(request.segments, end.name if end else "", tip)
+    wish = Description(request.segments, end.name if end else "").with_choice("tip", tip)
     if len(request.segments) > 2:
         wish = wish.with_slider("ankle", 0.0)
     return with_fit(wish, request.last, limb.fit._replace(swivel=0.0) if request.pole else limb.fit)

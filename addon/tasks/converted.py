@@ -76,12 +76,12 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
     wish = Description(
         solvers.segments,
         foot.name if foot else "",
-        "TAIL",
         target=target,  # type: ignore[arg-type]
         pole=pole,  # type: ignore[arg-type]
         constraint=CONSTRAINT_NAME if is_below else taken.name,
         converted_from=json.dumps(before),
     ).with_slider("influence", solvers.acting.influence)
+    wish = wish.with_choice("tip", "TAIL")
     if len(solvers.segments) > 2:
         wish = wish.with_slider("ankle", 0.0)
     wish = with_fit(wish, last, plan.fit)

@@ -47,6 +47,7 @@ WRONG: tuple[tuple[str, str, Any, type[Exception], str], ...] = (
     ("shin.L", "max_angle", [1.0], TypeError, "not list"),
     ("shin.L", "plane", "HINGES", TypeError, "one of HINGE, FREE, POLE, not 'HINGES'"),
     ("shin.L", "plane", 1, TypeError, "int"),
+    ("shin.L", "tip", "TOE", TypeError, "one of FOOT, TAIL, not 'TOE'"),
     ("shin.L", "stretch_volume", None, TypeError, "NoneType"),
     ("shin.L", "twist", 0.2, TypeError, "2 numbers, not float"),
     ("shin.L", "twist", (0.2,), ValueError, "2 numbers, a bone each, not 1"),

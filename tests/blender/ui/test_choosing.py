@@ -372,3 +372,25 @@ def test_a_short_last_bone_keeps_its_length() -> None:
     ob = rigs.rig({"Bone": ((0, 0, 0), (0, 0, 4), ""), "Bone.001": ((0, 0, 4), (0.1, 0, 4.15), "Bone")})
     assert added(ob, "Bone.001") == [["Bone", "Bone.001"]]
     assert (rigs.place(ob, ob.pose.bones["Bone.001"].planar_ik.subtarget) - rigs.Vector((0.1, 0, 4.15))).length < 1e-6
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_a_script_says_where_the_tip_is(mode: str) -> None:
+    """The hand begins half a bone from the tail of the forearm."""
+    bones = {"Bone": ((0, 0, 1), (0.1, 0, 0.5), ""), "Bone.001": ((0.1, 0, 0.5), (0, 0, 0), "Bone"),
+             "hand": ((0.3, 0, 0.2), (0.3, 0, 0.1), "Bone.001")}  # fmt: skip
+    ob = rigs.rig(bones)
+    rigs.activate(ob, "EDIT")
+    for bone in ob.data.edit_bones:
+        bone.use_connect = False
+    rigs.activate(ob)
+    assert added(ob, "Bone.001", mode=mode) == [["Bone", "Bone.001"]]
+    for tip in ("TAIL", "FOOT", "TAIL"):
+        limb = ob.pose.bones["Bone.001"].planar_ik
+        limb.tip = tip
+        target = ob.pose.bones[limb.subtarget]
+        rigs.put(target, rigs.Vector((0.35, 0.0, 0.35)))
+        now = rigs.evaluated(ob).pose.bones
+        joint = now["hand"].head if tip == "FOOT" else now["Bone.001"].tail
+        assert (limb.tip, limb.mode, limb.reach) == (tip, mode, "REACHED")
+        assert (joint - now[limb.subtarget].head).length < 1e-5
