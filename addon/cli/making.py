@@ -17,6 +17,7 @@ from ..limb.storage import is_converted, limbs_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
 from ..tasks.converting import MOVED, convert
+from .interrupting import check_not_interrupted
 from .patterns import filled, is_match, matches_of
 from .shots import rigs_of, say
 
@@ -73,8 +74,12 @@ def _limbs_matched(
 def _add(ob: ArmatureObject, requests: list[Request], arguments: Namespace) -> None:
     view_layer_of(bpy.context).objects.active = ob
     controls, mode = "EMPTIES" if arguments.empties else "BONES", "LIVE" if arguments.live else "RIG"
-    for warning in add(bpy.context, requests, controls=controls, mode=mode).warnings:
+    for warning in add(bpy.context, requests, controls=controls, mode=mode, progress=_go_on).warnings:
         say(f"{ob.name}: {warning}")
+
+
+def _go_on(_done: float) -> None:
+    check_not_interrupted()
 
 
 def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
@@ -100,7 +105,7 @@ def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple
         ob, name = owner
         view_layer_of(bpy.context).objects.active = ob
         try:
-            done = convert(bpy.context, [ob.pose.bones[name]], tolerance, mode, arguments.all_actions)
+            done = convert(bpy.context, [ob.pose.bones[name]], tolerance, mode, arguments.all_actions, _go_on)
         except Refused as why:
             refused.append((owner, str(why)))
             continue

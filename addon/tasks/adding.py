@@ -20,6 +20,7 @@ from ..limb.words import Message, Refused
 from ..poses.fitting import fit, turned_around, with_fit
 from ..poses.keeping import animated_frames
 from ..poses.over_frames import show_in_ik
+from ..poses.reading import Progress
 from ..poses.settling import settle, shown
 from ..poses.writing import Task
 from ..rigging.apply import apply
@@ -68,6 +69,7 @@ def add(
     mode: str = "LIVE",
     foot_roll: bool = False,
     pole_follows: bool = True,
+    progress: Progress | None = None,
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
@@ -78,7 +80,7 @@ def add(
     ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
-    their ``RIG``, or the add-on (``LIVE``).
+    their ``RIG``, or the add-on (``LIVE``). ``progress`` is told the part done of frames, and may raise to cancel.
     """
     dependencies = Dependencies()
     limbs = _checked(context, requests, knee, tip, turn, dependencies)
@@ -106,7 +108,7 @@ def add(
     settle(context, knees, is_shown=all(wish.mode == "RIG" for wish in wishes.values()))
     if frames:
         lasts = [ob.pose.bones[bone] for ob, bone in new]
-        warnings += show_in_ik(Task(context, frames, tolerance, stays=True), lasts).warnings
+        warnings += show_in_ik(Task(context, frames, tolerance, stays=True, progress=progress), lasts).warnings
     return Added([ob.pose.bones[bone] for ob, bone in names], len(frames), warnings)
 
 

@@ -88,7 +88,8 @@ def convert(
     """Make limbs of the IK constraints that bones have, on the rig or live: those of which knee and tip stay within a
     tolerance, in lengths of the limb, as Blender evaluates them, in every frame of what is animated. Where these would
     move, swivel, flip and ankle get as many keys as that takes. ``all_actions`` does that in all actions of the rig,
-    not only in the one in use. Raises `Refused` if there are none."""
+    not only in the one in use. ``progress`` is told the part done of frames, and may raise to cancel. Raises `Refused`
+    if there are none."""
     waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
     while True:
         plans: list[Conversion] = []
@@ -103,7 +104,8 @@ def convert(
         limbs = [plan.name for plan in plans]
         try:
             with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
-                warnings = _convert(context, plans, tolerance, mode, all_actions, progress)
+                whole = Task(context, None, progress=progress)
+                warnings = _convert(whole, plans, tolerance, mode, all_actions)
         except NotKept as why:  # taken back, the others go on without them
             refused += why.refused.values()
             waiting = [owner for owner in waiting if owner not in why.refused]
@@ -132,18 +134,12 @@ def _conversion_of(context: Context, owner: PoseBone) -> Conversion:
     return Conversion(solvers, fitted, others)
 
 
-def _convert(
-    context: Context,
-    plans: Sequence[Conversion],
-    tolerance: float,
-    mode: str,
-    all_actions: bool,
-    progress: Progress | None,
-) -> list[Message]:
+def _convert(whole: Task, plans: Sequence[Conversion], tolerance: float, mode: str, all_actions: bool) -> list[Message]:
     """Look where limbs are, make them, and keep them there. Raises `NotKept`."""
+    context = whole.context
     warnings = list[Message]()
     left_out = {} if all_actions else {plan.name: [action.name for action in plan.others] for plan in plans}
-    sightings = _sightings(context, plans, all_actions, progress)
+    sightings = _sightings(whole, plans, all_actions)
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
     for plan in plans:
         try:
@@ -154,7 +150,7 @@ def _convert(
             raise NotKept({owners[plan.name]: why}) from why
     refresh(context)
     for sighting in sightings:
-        warnings += _keep_still(context, sighting, owners, tolerance)
+        warnings += _keep_still(whole, sighting, owners, tolerance)
     for (_, name), actions in left_out.items():
         if actions:
             names = ", ".join(f"'{action}'" for action in actions)
@@ -170,30 +166,22 @@ def _moving_bones(solvers: Solvers) -> list[PoseBone]:
     return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
-def _sightings(
-    context: Context, plans: Sequence[Conversion], all_actions: bool, progress: Progress | None
-) -> list[Sighting]:
+def _sightings(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> list[Sighting]:
     """Where constraints have limbs in this frame, and in every frame of all that animates them now, and of other
     actions."""
-    sightings = [_sighting(context, plans, None, None, None)]
+    sightings = [_sighting(whole, plans, None, None, None)]
     others = dict.fromkeys((plan.name[0], action) for plan in plans for action in plan.others if all_actions)
     for ob, action in [(None, None), *others]:
         moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
         with using_action(ob, action):
             bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
             if frames := frames_of(Dependencies().carriers(*bones)):
-                sightings.append(_sighting(context, moved, ob, action, frames, progress))
+                sightings.append(_sighting(whole, moved, ob, action, frames))
     return sightings
 
 
-def _sighting(
-    context: Context,
-    plans: Sequence[Conversion],
-    ob: Any,
-    action: Any,
-    frames: Sequence[int] | None,
-    progress: Progress | None = None,
-) -> Sighting:
+def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None) -> Sighting:
+    context, progress = whole.context, whole.next_share() if frames else None
     bones = [bone for plan in plans for bone in plan.solvers.bones]
     refs = [(bone.id_data, bone.name) for bone in (*bones, *(bone.parent for bone in bones if bone.parent))]
 
@@ -225,18 +213,19 @@ def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
 
 
 def _keep_still(
-    context: Context, sighting: Sighting, owners: dict[LimbName, tuple[Any, str]], tolerance: float
+    whole: Task, sighting: Sighting, owners: dict[LimbName, tuple[Any, str]], tolerance: float
 ) -> list[Message]:
     """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
     were seen. Raises `NotKept` if one still does."""
     with using_action(sighting.ob, sighting.action):
-        misses = _misses(context, sighting, [*sighting.joints])
+        misses = _misses(whole, sighting, [*sighting.joints])
         moved = [name for name, (off, _) in misses.items() if not off <= tolerance]
         if moved and sighting.frames is not None:
-            task = Task(context, sighting.frames, min(KEPT, 0.25 * tolerance), stays=True)
+            kept, progress = min(KEPT, 0.25 * tolerance), whole.next_share()
+            task = Task(whole.context, sighting.frames, kept, stays=True, progress=progress)
             lasts = [ob.pose.bones[name] for ob, name in moved]
             show_in_ik(task, lasts, sighting.poses, moves_controls=False)
-            misses |= _misses(context, sighting, moved)
+            misses |= _misses(whole, sighting, moved)
     warnings, refused = list[Message](), dict[tuple[Any, str], Refused]()
     for (ob, name), (off, frame) in misses.items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
@@ -253,11 +242,12 @@ def _keep_still(
     return warnings
 
 
-def _misses(context: Context, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, tuple[float, int]]:
+def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, tuple[float, int]]:
     """How far knees and tip of limbs are at most from where they were seen, in lengths of the limb, and in which
     frame, by IK as Blender evaluates them; of live limbs while *Live* is off, where they would be."""
-    frames = sighting.frames
-    recording = record(context, [ob.pose.bones[name] for ob, name in names], frames, influence=1.0)
+    context, frames, lasts = whole.context, sighting.frames, [ob.pose.bones[name] for ob, name in names]
+    progress = whole.next_share() if frames else None
+    recording = record(context, lasts, frames, influence=1.0, progress=progress)
     misses: dict[LimbName, tuple[float, int]] = {}
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)

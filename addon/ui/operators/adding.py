@@ -24,7 +24,7 @@ from ...tasks.removing import remove
 from ..finding import convertible, selected_limbs
 from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
-from .base import PoseOperator, RigOperator
+from .base import PoseOperator, RigOperator, progress_shown
 from .selecting import select_if_shown
 
 MODES = [
@@ -183,7 +183,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
         options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
-        added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance, mode=self.mode)
+        options |= {"keyed": self.keyed, "tolerance": self.tolerance, "mode": self.mode}
+        with progress_shown(context) as progress:
+            added = add(context, requests, **options, turn=turn, progress=progress)
         self.warn(*added.warnings)
         live.refresh(context)
         lasts = added.lasts

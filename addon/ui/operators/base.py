@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bpy.types import Context, Operator
@@ -16,6 +18,17 @@ log = logging.getLogger("planar_ik")
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+
+@contextmanager
+def progress_shown(context: Context) -> Iterator[Callable[[float], None]]:
+    """Gives what shows at the mouse how much of a task is done."""
+    manager: Any = context.window_manager
+    manager.progress_begin(0.0, 1.0)
+    try:
+        yield manager.progress_update
+    finally:
+        manager.progress_end()
 
 
 class PoseOperator(Operator):

@@ -17,7 +17,7 @@ from ...tasks import modes
 from ...tasks.converting import convert, unconvert
 from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE
-from .base import PoseOperator, RigOperator
+from .base import PoseOperator, RigOperator, progress_shown
 from .selecting import select_if_shown
 
 
@@ -65,7 +65,8 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Convert what can be, and name what can't."""
-        done = convert(context, lasts, self.tolerance, self.mode, self.all_actions)
+        with progress_shown(context) as progress:
+            done = convert(context, lasts, self.tolerance, self.mode, self.all_actions, progress)
         self.warn(*(why.message for why in done.refused), *done.warnings)
         live.refresh(context)
         if not limbs_meant(context):

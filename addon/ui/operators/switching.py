@@ -13,7 +13,7 @@ from ...blender.types import scene_of
 from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
-from .base import LimbOperator
+from .base import LimbOperator, progress_shown
 from .selecting import select_if_shown
 
 
@@ -91,12 +91,8 @@ class _Snap(LimbOperator):
                     start=self.frame_start,
                 )
             frames = range(self.frame_start, self.frame_end + 1, self.step)
-        manager: Any = context.window_manager
-        manager.progress_begin(0.0, 1.0)
-        try:
-            warnings = type(self)._snap(context, lasts, frames, manager.progress_update, self.tolerance)
-        finally:
-            manager.progress_end()
+        with progress_shown(context) as progress:
+            warnings = type(self)._snap(context, lasts, frames, progress, self.tolerance)
         self.warn(*warnings)
         live.refresh(context)
         self.inform(

@@ -106,7 +106,7 @@ def test_other_actions_are_named_or_kept(convert, addon):
         bpy.context.view_layer.update()
         done = convert([last], all_actions=all_actions)
         assert any(other.name in str(each) for each in done.warnings) != all_actions
-        ob.animation_data.action = other
+        (ob.animation_data or ob.animation_data_create()).action = other
         if slot:
             ob.animation_data.action_slot = slot
         assert (off(seen(ob), before) < 2.1e-3) == all_actions

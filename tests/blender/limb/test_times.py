@@ -1,5 +1,5 @@
-"""Where time is stretched, by the scene or by strips: every frame of the scene looks as before, and no more is keyed
-than has to be."""
+"""Where time is stretched, by the scene or by strips, every frame looks as before; and a task over frames that is
+stopped leaves nothing."""
 
 from __future__ import annotations
 
@@ -61,3 +61,32 @@ def test_a_strip_that_is_scaled(add, addon):
     assert np.abs(np.diff(before[20:28], axis=0)).max() > 1e-3
     add(ob, "shin.L", mode="RIG")
     assert np.abs(seen(ob, frames) - before).max() < 1e-3
+
+
+class Stopped(BaseException):
+    """What somebody who has waited long enough raises."""
+
+
+@pytest.mark.parametrize("task", ["add", "snap_target", "snap_fk", "hold"])
+def test_what_is_stopped_leaves_nothing(add, addon, task):
+    ob = walking(addon)
+    snapping, holding = addon("tasks.snapping"), addon("tasks.holding")
+    span = [[addon("poses.contacts").Span(8, 12)]]
+    lasts = [] if task == "add" else add(ob, "shin.L", mode="RIG")
+    does = {
+        "add": lambda stop: add(ob, "shin.L", mode="RIG", progress=stop),
+        "snap_target": lambda stop: snapping.snap_target(bpy.context, lasts, range(1, 21), stop),
+        "snap_fk": lambda stop: snapping.snap_fk(bpy.context, lasts, range(1, 21), stop),
+        "hold": lambda stop: holding.hold_tips(bpy.context, lasts, span, progress=stop),
+    }[task]
+    before = rigs.snapshot()
+    for share in (0.0, 0.3, 0.6, 0.75):
+
+        def stop(done, share=share):
+            if done > share:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            does(stop)
+        lasts = [ob.pose.bones["shin.L"]]
+        assert rigs.snapshot() == before
