@@ -21,6 +21,9 @@ AT_REST = 1e-4
 FLAT = 0.35
 """How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
 
+SAME_PLACE = "Two joints of '{bone}' are in the same place: move one in Edit Mode"
+CONFLICTS = "'{name}' on '{bone}' conflicts with IK: mute it"
+
 
 def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
     """Refuse a limb that IK can't be put on, with what to do about it."""
@@ -38,7 +41,7 @@ def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies 
     check_planar(geometry)
     lengths = geometry.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
-        raise Refused("Two joints of '{bone}' are in the same place: move one in Edit Mode", bone=last.name)
+        raise Refused(SAME_PLACE, bone=last.name)
     _check_movers(chain, dependencies or Dependencies())
     starts = bones_of_limb(last, segments)
     for bone in chain:
@@ -92,8 +95,7 @@ def _check_movers(chain: list[PoseBone], dependencies: Dependencies) -> None:
             if mover.type == "IK":
                 template = "'{name}' poses '{bone}' already: press Solve Exactly (Convert)"
                 raise Refused(template, "convert", name=mover.name, bone=bone.name)
-            template = "'{name}' on '{bone}' conflicts with IK: mute it"
-            raise Refused(template, "mute", name=mover.name, bone=bone.name)
+            raise Refused(CONFLICTS, "mute", name=mover.name, bone=bone.name)
 
 
 def check_solvers_above(last: PoseBone, chain: list[PoseBone], dependencies: Dependencies) -> None:
@@ -111,6 +113,20 @@ def conflicts_of(last: PoseBone) -> list[Any]:
     dependencies = Dependencies()
     movers = [mover for bone in chain_bones(last) for mover in dependencies.movers(bone)]
     return [mover for mover in movers if hasattr(mover, "influence") and not is_ours(mover)]
+
+
+def check_overruled(last: PoseBone) -> None:
+    """Refuse a limb on the rig whose mechanism overrules what would pose its bones in its place: constraints above its
+    own, and drivers."""
+    dependencies = Dependencies()
+    for bone in chain_bones(last):
+        own = next((i for i, constraint in enumerate(bone.constraints) if is_ours(constraint)), 0)
+        above = list(bone.constraints[:own])
+        for mover in dependencies.movers(bone):
+            if not hasattr(mover, "influence"):
+                raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)
+            if mover in above:
+                raise Refused(CONFLICTS, "mute", name=mover.name, bone=bone.name)
 
 
 def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) -> None:

@@ -10,6 +10,7 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import driver_of, is_animated
+from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..limb.follow import read
 from ..limb.measuring import joints_shown
@@ -17,8 +18,8 @@ from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
 from ..limb.tips import tip_of
-from ..limb.words import Refused
-from .checking import check_editable, check_planar
+from ..limb.words import Message, Refused
+from .checking import CONFLICTS, check_editable, check_planar
 
 Array = NDArray[Any]
 
@@ -35,6 +36,7 @@ class Solvers(NamedTuple):
     free: Any
     poled: Any
     segments: tuple[int, ...]
+    others: tuple[Any, ...] = ()  # IK constraints of the owner that do nothing beside the acting one
 
     @property
     def bones(self) -> list[PoseBone]:
@@ -45,6 +47,20 @@ class Solvers(NamedTuple):
     def constraints(self) -> list[Any]:
         """One or two."""
         return [constraint for constraint in (self.free, self.poled) if constraint]
+
+    @property
+    def all_acting(self) -> list[Any]:
+        """These, and those that do nothing beside them."""
+        return [*self.constraints, *self.others]
+
+    def which_of_several(self) -> list[Message]:
+        """What to tell the person where their owner has other IK constraints, muted or not."""
+        several, taken = (
+            [constraint for constraint in self.owner.constraints if constraint.type == "IK"],
+            self.constraints,
+        )
+        template = "Of the IK constraints of '{bone}', '{name}' is taken"
+        return [Message(template, bone=self.owner.name, name=taken[0].name)] if len(several) > len(taken) else []
 
     @property
     def acting(self) -> Any:
@@ -75,7 +91,8 @@ def last_of(owner: PoseBone) -> PoseBone:
 
 
 def solvers_of(owner: PoseBone) -> Solvers:
-    """The IK constraints of a bone that can be a limb; raises `Refused`."""
+    """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does. Raises
+    `Refused`."""
     check_editable(owner)
     active, last = _active(owner), last_of(owner)
     if is_limb(owner) or not active:
@@ -85,15 +102,27 @@ def solvers_of(owner: PoseBone) -> Solvers:
     free = [constraint for constraint in active if constraint.pole_target is None]
     poled = [constraint for constraint in active if constraint.pole_target is not None]
     is_pair = len(free) == len(poled) == 1 and _reach(free[0]) == _reach(poled[0]) and muting(owner, free[0])
-    doubled = owner if len(active) > 1 and not is_pair else last if last != owner and _active(last) else None
+    others = () if is_pair else tuple(active[1:])
+    is_first_at_times = muting(owner, active[0]) or _is_switched(owner, active[0], "influence")
+    doubled = owner if others and is_first_at_times else None
+    doubled = doubled or (last if last != owner and _active(last) else None)
     if doubled:
-        raise Refused(
-            "'{bone}' has several IK constraints: leave one, or one with a pole and one without", bone=doubled.name
-        )
+        raise Refused("'{bone}' has several IK constraints that act in turn: leave one", bone=doubled.name)
+    if others:
+        active = active[:1]
+        free, poled = ([constraint for constraint in active if constraint in some] for some in (free, poled))
     for constraint in active:
         _check(owner, constraint, bool(is_pair))
     count = active[0].chain_count or _most(owner, active[0])
-    solvers = Solvers(owner, last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
+    solvers = Solvers(
+        owner=owner,
+        last=last,
+        free=free[0] if free else None,
+        poled=poled[0] if poled else None,
+        segments=(1,) * count,
+        others=others,
+    )
+    _check_other_bones(solvers)
     check_planar(rest_geometry(last, solvers.segments, tip="TAIL"))
     return solvers
 
@@ -108,11 +137,33 @@ def _most(owner: PoseBone, constraint: Any) -> int:
     return len(owner.parent_recursive) + int(constraint.use_tail)
 
 
-def check_rest(context: Context, solvers: Solvers) -> None:
-    """Refuse bones that are stretched now."""
+def _is_switched(owner: PoseBone, constraint: Any, name: str) -> bool:
+    path = constraint.path_from_id(name)
+    return is_animated(owner.id_data, path) or driver_of(owner.id_data, path) is not None
+
+
+def _check_other_bones(solvers: Solvers) -> None:
+    """Refuse bones that an IK constraint of another bone poses as well."""
+    dependencies = Dependencies()
     for bone in solvers.bones:
-        if abs(_posed(context, bone).length / bone.bone.length - 1.0) > STRETCHED:
-            raise Refused("'{bone}' is stretched now: bring it to rest, then convert", bone=bone.name)
+        for owner, constraint in dependencies.solvers(bone.id_data, bone.name):
+            if owner != solvers.owner and not constraint.mute and constraint.influence > 0.0:
+                raise Refused(CONFLICTS, "mute", name=constraint.name, bone=owner.name)
+
+
+def check_rest(context: Context, solvers: Solvers) -> None:
+    """Refuse bones that are stretched now, by their own scale or one above, or by what else stretches them."""
+    for bone in solvers.bones:
+        if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= STRETCHED:
+            continue
+        for scaled in (bone, *bone.parent_recursive):
+            if max(abs(size - 1.0) for size in scaled.scale[:]) > STRETCHED:
+                template = (
+                    "'{scaled}' is scaled, which stretches '{bone}': set its scale to 1, then press Solve Exactly"
+                )
+                raise Refused(template, scaled=scaled.name, bone=bone.name)
+        template = "'{bone}' is stretched to its target now: move that nearer, then press Solve Exactly"
+        raise Refused(template, bone=bone.name)
 
 
 def _check(owner: PoseBone, constraint: Any, is_pair: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import pi
 from typing import Any
 
@@ -12,7 +11,7 @@ from mathutils import Matrix, Vector
 
 from ..blender.types import ArmatureObject
 from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, says
-from ..limb.rest_geometry import STRAIGHT, RestGeometry, hinge_axis, rest_geometry, rest_geometry_of
+from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, rest_geometry_of
 from ..limb.storage import chain_bones, is_part
 from ..limb.tips import foot_below, foot_of
 
@@ -34,11 +33,6 @@ def bend_axis(last: PoseBone, segments: tuple[int, ...], tip: str, turn: float) 
     if hinge and abs(abs(turn) - pi / 2.0) > 1.0:  # of a flat rig, a quarter of a turn leads nowhere
         normal = axes @ Vector(hinge) * (1.0 if (axes @ Vector(hinge)).dot(normal) > 0.0 else -1.0)
     return tuple((axes.transposed() @ normal)[:])
-
-
-def is_straight(geometry: RestGeometry) -> bool:
-    """Whether a limb is straight in its reference, and so does not say itself which way it bends."""
-    return all(abs(np.sin(before - after)) <= STRAIGHT for before, after in pairwise(geometry.angles))
 
 
 def bends_to(last: PoseBone, turn: float = 0.0) -> str:

@@ -63,6 +63,11 @@ def is_zigzag(angles: Sequence[float]) -> bool:
     return bool(bends_to_and_fro([sin(after - before) for before, after in pairwise(angles)], FLOATS))
 
 
+def is_straight(geometry: RestGeometry) -> bool:
+    """Whether a limb is straight in its reference, and so does not say itself which way it bends."""
+    return all(abs(sin(before - after)) <= STRAIGHT for before, after in pairwise(geometry.angles))
+
+
 def rest_geometry_of(last: PoseBone) -> RestGeometry:
     """The geometry of a limb, as its armature and its group say."""
     check_whole(last)

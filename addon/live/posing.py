@@ -60,7 +60,7 @@ def _borrow(
 ) -> bool:
     """Solve the limbs of a group and write the solution to the rig's channels; False if it is evaluated already."""
     evaluated: Any = group.rig.evaluated_get(depsgraph)
-    if not evaluated.is_evaluated:
+    if not evaluated.is_evaluated or group.rig.data.is_editmode:  # which is shown at rest, by names of before
         return False
     if group.rig not in borrowed_of_rig:
         borrowed_of_rig[group.rig] = BorrowedChannels(group.rig, plan.paths[group.rig], depsgraph)

@@ -16,6 +16,7 @@ from ..blender.types import ArmatureObject, own_matrix
 from ..limb.follow import Follow, place_of
 from ..limb.measuring import joints_shown
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
+from ..limb.settings import TWISTS
 from ..limb.sides import outwards
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
@@ -26,7 +27,7 @@ from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit
 from ..solver.rotation import rotate
-from .inverse import MOVED, Inverse, Posture, clean, end_of_first_group, inverse_fit, posture_of_rows
+from .inverse import KEPT_TURN, MOVED, Inverse, Posture, clean, end_of_first_group, inverse_fit, posture_of_rows
 
 Array = NDArray[Any]
 
@@ -57,6 +58,9 @@ class Fit(NamedTuple):
     flip: bool
     swivel: float  # right-handed about the line from root to tip, on both sides
     ankle: float
+    twist: tuple[
+        float, ...
+    ]  # right-handed about the lines from joint to joint, on both sides; none where bones need none
     frame: Array  # (4, 4): G, in the armature
     tip: Array  # (3), as all below
     knee: Array
@@ -96,8 +100,9 @@ def fit(
         pole = _pole_of(follow, evaluated, depsgraph)
         posture = _posture(evaluated, last, segments, geometry, frame, turns, pole)
         inverse = _exact_fit(geometry, posture, plane)
-        candidates.append((inverse.error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
-        if inverse.error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
+        error = inverse.off / MOVED  # what bones are turned off, twist makes up for
+        candidates.append((error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
+        if error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
             candidates = candidates[-1:]
             break
     error, best = min(candidates, key=lambda pair: pair[0])
@@ -123,7 +128,12 @@ def with_fit(limb: Description, last: PoseBone, fit: Fit) -> Description:
     axis = () if fit.bend_axis == USUAL_AXIS else tuple(map(float, fit.bend_axis))
     limb = limb.with_choice("plane", fit.plane)._replace(bend_axis=axis, reference_rotations=fit.reference_rotations)
     limb = limb.with_slider("flip", fit.flip).with_slider("swivel", outwards(last.name) * fit.swivel)
-    return limb.with_slider("ankle", fit.ankle) if "ankle" in limb.sliders else limb
+    limb = limb.with_slider("ankle", fit.ankle) if "ankle" in limb.sliders else limb
+    if not fit.twist and TWISTS[0].name not in limb.sliders:
+        return limb
+    for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(limb.segments), strict=False):
+        limb = limb.with_slider(twist.name, outwards(last.name) * angle)
+    return limb
 
 
 def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
@@ -206,6 +216,7 @@ def _fit_of(
         flip=inverse.side < 0.0,
         swivel=swivel,
         ankle=inverse.ankle,
+        twist=tuple(map(float, inverse.twist)) if inverse.off_twist > KEPT_TURN else (),
         frame=frame,
         tip=tip,
         knee=knee,

@@ -18,7 +18,8 @@ from ..solver.groups import members
 from ..solver.limb import Plane, Settings, joints_of, line_to, pose_limb, roll_to
 from ..solver.ops import ARRAYS
 from ..solver.reference import Reference
-from ..solver.rotation import conjugate, half_angle, multiply, normalised
+from ..solver.rotation import conjugate, cross, half_angle, multiply, normalised
+from ..solver.twist import twists_between
 
 Array = NDArray[Any]
 
@@ -27,6 +28,9 @@ MOVED = 1e-4
 
 TURNED = 2e-3
 """How much a bone may be turned in radians, and still count as it was."""
+
+KEPT_TURN = np.radians(0.5)
+"""By how much a bone may be turned about its own line where a pose is kept, in radians."""
 
 ALIKE = 1e-5
 """How far joints may be off, in lengths of the limb, for how bones are turned to decide."""
@@ -58,6 +62,14 @@ class Inverse(NamedTuple):
     turn: Any  # of the reference to the target and about the line there
     off: Array  # how far joints are off at most, in lengths of the limb
     off_turn: Array  # by how much bones are turned off at most, in radians
+    twist: tuple[Array, ...]  # by how much each is to be turned about its own line for that, right-handed
+
+    @property
+    def off_twist(self) -> Array:
+        """By how much bones are turned off about their own lines at most, in radians: where joints are the same, that
+        is all that may differ."""
+        most: Array = np.max(np.abs(self.twist), axis=0)
+        return most
 
     @property
     def error(self) -> Array:
@@ -107,17 +119,18 @@ def _taken(tree: Any, rows: Array) -> Any:
 
 def _with_better(best: Inverse, inverse: Inverse, rows: Array) -> Inverse:
     """The best, with what was found for some rows where that is better."""
-    before = _taken(best, rows)
-    is_better = inverse.is_better(before)
+    is_better = inverse.is_better(_taken(best, rows))
+    return _with_rows(best, _taken(inverse, is_better), rows[is_better])  # type: ignore[no-any-return]
 
-    def chosen(now: Any, new: Any) -> Any:
-        if isinstance(now, tuple):
-            return tuple(map(chosen, now, new))
-        now = now.copy()
-        now[rows[is_better]] = new[is_better]
-        return now
 
-    return Inverse._make(map(chosen, best, inverse))
+def _with_rows(tree: Any, others: Any, rows: Array) -> Any:
+    """Nested tuples of arrays, with others in some rows."""
+    if isinstance(tree, tuple):
+        changed = [_with_rows(*pair, rows) for pair in zip(tree, others, strict=True)]
+        return type(tree)(*changed) if hasattr(tree, "_fields") else tuple(changed)
+    now = tree.copy()
+    now[rows] = others
+    return now
 
 
 def _inverse_at(
@@ -125,31 +138,132 @@ def _inverse_at(
 ) -> Inverse:
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
+    rolls = _rolls(reference, geometry, posture, side, ankle) if plane != "HINGE" else [np.zeros_like(ankle)]
+    best: Any = None
+    for roll in rolls:
+        inverse = _inverse_with(reference, posture, plane, side, ankle, roll)
+        best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
+    return best  # type: ignore[no-any-return]
+
+
+def _rolls(reference: Reference, geometry: RestGeometry, posture: Posture, side: Array, ankle: Array) -> list[Array]:
+    """By how much the limb is turned about the line to the tip for its first bone to turn as in the pose, and for the
+    knee to lie as there."""
+    tip, half_ankle = posture.tip, half_of_angle(ankle)
+    line = line_to(tip, _length(tip), ARRAYS)
+    solved = _solved_turns(tip, reference, Settings(side, ankle=half_ankle), "FREE")
+    own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
+    about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
+    knees = [end_of_first_group(geometry, joints) for joints in (posture.joints, joints_of(solved, reference))]
+    by_knee, before = (angle_of(roll_to(line, knee, ARRAYS)) for knee in knees)
+    return [angle_of((about[0], about[2])), by_knee - before]
+
+
+def _inverse_with(
+    reference: Reference, posture: Posture, plane: str, side: Array, ankle: Array, roll: Array
+) -> Inverse:
+    """The inverse with this ankle, and turned about the line to the tip by so much."""
     tip, pole = posture.tip, posture.pole if plane == "POLE" else None
     zeros, half_ankle = np.zeros_like(ankle), half_of_angle(ankle)
     if plane == "HINGE":
         cosine, sine = half_angle(tip[1], -tip[0], np.hypot(tip[0], tip[1]), ARRAYS)
         line = normalised((cosine, zeros, zeros, sine), ARRAYS)
-        rolls = [zeros]
     else:
         line = line_to(tip, _length(tip), ARRAYS)
-        solved = _solved_turns(tip, reference, Settings(side, ankle=half_ankle), "FREE")
-        own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
-        about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
-        knees = [end_of_first_group(geometry, joints) for joints in (posture.joints, joints_of(solved, reference))]
-        by_knee, before = (angle_of(roll_to(line, knee, ARRAYS)) for knee in knees)
-        rolls = [angle_of((about[0], about[2])), by_knee - before]  # as the first bone is turned, and as the knee lies
-    of_pole = zeros if pole is None else angle_of(roll_to(line, pole, ARRAYS))
-    best: Any = None
-    for roll in rolls:
-        swivel = roll - of_pole
-        settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
-        off, off_turn = _errors_of(reference, posture, _solved_turns(tip, reference, settings, plane, pole))
-        cosine, sine = half_of_angle(roll)
-        turn = normalised(multiply(line, (cosine, zeros, sine, zeros)), ARRAYS)
-        inverse = Inverse(side=side, swivel=clean(swivel), ankle=ankle, turn=turn, off=off, off_turn=off_turn)
-        best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
-    return best  # type: ignore[no-any-return]
+    swivel = roll - _roll_of_pole(posture, plane)
+    settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
+    solved = _solved_turns(tip, reference, settings, plane, pole)
+    off, off_turn = _errors_of(reference, posture, solved)
+    cosine, sine = half_of_angle(roll)
+    twist = twists_between(solved, posture.turns, reference, ARRAYS)
+    return Inverse(
+        side=side,
+        swivel=clean(swivel),
+        ankle=ankle,
+        turn=normalised(multiply(line, (cosine, zeros, sine, zeros)), ARRAYS),
+        off=off,
+        off_turn=off_turn,
+        twist=tuple(np.broadcast_to(clean(angle_of(half)), ankle.shape).copy() for half in twist),
+    )
+
+
+def inverse_over_frames(geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float) -> Inverse:
+    """`inverse_fit` for rows that are frames one after the other: limbs change to the other side only where they go
+    through straight, and so do not jump between frames. Where the knee is off the line by less than ``calm``, in
+    lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as in the frames
+    around, and stays on the side that it was on."""
+    if len(side) == 1:
+        return inverse_fit(geometry, posture, plane, (side, -side))
+    aside = _aside(geometry, posture)
+    bent = np.flatnonzero(aside > calm)
+    both = [inverse_fit(geometry, posture, plane, (sign * np.ones(len(side)),)) for sign in (1.0, -1.0)]
+    is_other = _steadiest(both, np.where(aside > calm, aside, 0.0))
+    if len(bent):
+        is_other = is_other[bent[np.maximum(np.searchsorted(bent, np.arange(len(side)), "right") - 1, 0)]]
+    rows = np.flatnonzero(is_other)
+    inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
+    return inverse if plane == "HINGE" else _calmed(geometry, posture, inverse, bent)
+
+
+def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
+    """In which frames to take the second of two: those with which the knee goes the shortest way in all, and what it
+    does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
+    offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
+    costs, froms = np.array([off[0] for off in offs]), []
+    for f in range(1, len(aside)):
+        size = max(aside[f - 1], aside[f])
+        steps = np.empty((2, 2))
+        for old in range(2):
+            for new in range(2):
+                turn = abs(within_half_turn(both[new].swivel[f] - both[old].swivel[f - 1]))
+                steps[old, new] = costs[old] + size * (turn + 2.0 * (old != new))
+        froms.append(steps.argmin(axis=0))
+        costs = steps.min(axis=0) + np.array([off[f] for off in offs])
+    chosen = [int(costs.argmin())]
+    for came in reversed(froms):
+        chosen.append(int(came[chosen[-1]]))
+    return np.array(chosen[::-1], bool)
+
+
+MISSED, SLIGHT = 1e3, 1e-5
+"""What counts as much as the knee going a limb's length in a frame: joints that are off by a thousandth of that, bones
+that are turned by a hundred thousand radians."""
+
+
+def _aside(geometry: RestGeometry, posture: Posture) -> Array:
+    """How far the knee is off the line from root to tip, in lengths of the limb."""
+    knee, tip = end_of_first_group(geometry, posture.joints), posture.tip
+    aside: Array = _length(cross(knee, tip)) / np.maximum(_length(tip), 1e-30) / sum(geometry.lengths)
+    return aside
+
+
+def _calmed(geometry: RestGeometry, posture: Posture, inverse: Inverse, bent: Array) -> Inverse:
+    """The same, in all frames but these turned as the first bone is, off that as in the frames around."""
+    rows = np.arange(len(inverse.side))
+    some = np.setdiff1d(rows, bent)
+    if not len(some):
+        return inverse
+    reference: Reference = row_of(reference_of([geometry]), 0)
+    by_bone, _ = _rolls(reference, geometry, posture, inverse.side, inverse.ankle)
+    off_bone = np.zeros(len(rows))
+    if len(bent):
+        off_bone = np.interp(rows, bent, np.unwrap(within_half_turn(inverse.swivel - by_bone)[bent]))
+    calm = _inverse_with(
+        reference,
+        _taken(posture, some),
+        "FREE",
+        inverse.side[some],
+        inverse.ankle[some],
+        (by_bone + off_bone)[some],
+    )
+    return _with_rows(inverse, calm, some)  # type: ignore[no-any-return]
+
+
+def _roll_of_pole(posture: Posture, plane: str) -> Any:
+    """By how much the pole turns the limb about the line to the tip."""
+    if plane != "POLE" or posture.pole is None:
+        return 0.0
+    return angle_of(roll_to(line_to(posture.tip, _length(posture.tip), ARRAYS), posture.pole, ARRAYS))
 
 
 def _solved_turns(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Any]:

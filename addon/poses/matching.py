@@ -14,22 +14,32 @@ from ..limb.foot_roll import goal_of
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import squared
+from ..limb.settings import TWISTS
 from ..limb.sides import outwards
 from ..limb.solving import solve
-from ..limb.storage import bones_of_limb, has_slider, limbs_of
+from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of
 from ..limb.table import joints_in
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..limb.words import MOVED, Message, Refused
 from ..rigging import feet
+from ..rigging.twisting import takes_twist
 from ..solver.ankles import within_half_turn
 from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
-from ..solver.rotation import conjugate, rotate
+from ..solver.rotation import rotate
 from .channels import Channel
 from .fitting import PAST_STRAIGHT
-from .inverse import EXACT, angle_of, inverse_fit, posture_of_rows
+from .inverse import (
+    ALIKE,
+    KEPT_TURN,
+    Inverse,
+    angle_of,
+    end_of_first_group,
+    inverse_over_frames,
+    posture_of_rows,
+)
 from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, own_turns_of, poses_of, worlds_of
 
 Array = NDArray[Any]
@@ -39,6 +49,9 @@ NEAR = 1e-4
 
 SHOWN = 1e-3
 """How far they may be off, in lengths of the limb, without a warning."""
+
+NEARER = 0.8
+"""How many times as far from the knee as at rest a pole may be before it is put ahead of the knee anew."""
 
 STILL = 1e-5
 """How much of a swivel, in radians, is none: what is less is left as it was."""
@@ -122,15 +135,17 @@ class Shown(NamedTuple):
     warnings: list[Message]
 
 
-def shown_in_ik(recording: Recording, poses: dict[LimbName, LimbPoses], moves_controls: bool = True) -> list[Shown]:
-    """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel and ankle.
-    Raises `Refused`."""
+def shown_in_ik(
+    recording: Recording, poses: dict[LimbName, LimbPoses], moves_controls: bool = True, tolerance: float = 0.0
+) -> list[Shown]:
+    """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel, ankle and
+    twist. ``tolerance`` is how far joints may be off, in lengths of the limb. Raises `Refused`."""
     shown = []
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, last in enumerate(rig.lasts):
             aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls)
-            shown.append(_shown_of(aim))
+            shown.append(_shown_of(aim._replace(tolerance=tolerance)))
     return shown
 
 
@@ -143,6 +158,7 @@ class Aim(NamedTuple):
     last: PoseBone
     poses: LimbPoses
     moves_controls: bool
+    tolerance: float = 0.0
 
     @property
     def limb(self) -> Any:
@@ -166,26 +182,30 @@ class Aim(NamedTuple):
 
 
 def _shown_of(aim: Aim) -> Shown:
-    limb, last = aim.limb, aim.last
+    limb, last, sign = aim.limb, aim.last, outwards(aim.last.name)
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse = inverse_fit(limb.geometry, posture, plane, (side, -side), EXACT)
+    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, aim.tolerance / 2.0))
     tip = np.stack(posture.tip, axis=-1)
     if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
+    is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
-    if ((inverse.error > 1.0) & (inverse.off <= SHOWN)).any():
+    if is_turned and not (has_twist(last) or takes_twist(last)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
     target = _target_factor(aim, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
     if has_slider(last, "ankle"):
         sliders["ankle"] = inverse.ankle
-    swivel, pole = _swivelled(aim, inverse.swivel, target) if plane == "FREE" else (None, None)
+    swivel, pole = _swivelled(aim, inverse, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
+    if has_twist(last) or (is_turned and takes_twist(last)):
+        for slider, twist in zip(TWISTS, inverse.twist, strict=False):
+            sliders[slider.name] = sign * np.unwrap(twist) if is_turned else np.zeros_like(twist)
     frames = aim.frames
     return Shown(
         last=last,
@@ -200,15 +220,19 @@ def _shown_of(aim: Aim) -> Shown:
 
 def _joints(aim: Aim, stretch: Any = 1.0) -> Array:
     """Where the poses have knees and tip in G, (f, segments, 3)."""
-    turns: Any = [tuple(aim.poses.turns[:, k].T) for k in range(aim.poses.turns.shape[1])]
-    joints = joints_of(turns, aim.limbs.rig.table.singles[aim.row].reference, stretch)
+    joints = _joints_of(aim, stretch)
     return np.stack([np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints], axis=1)
 
 
-def _swivelled(aim: Aim, roll: Array, target: Array) -> tuple[Array, Array | None]:
-    """What turns the knee by ``roll`` about the line to the target: the swivels that the slider is to have, and the
-    places in G that the pole is to have where that can be moved, not a number where it is to stay."""
-    limbs, row, sign = aim.limbs, aim.row, outwards(aim.last.name)
+def _joints_of(aim: Aim, stretch: Any = 1.0) -> Any:
+    turns: Any = [tuple(aim.poses.turns[:, k].T) for k in range(aim.poses.turns.shape[1])]
+    return joints_of(turns, aim.limbs.rig.table.singles[aim.row].reference, stretch)
+
+
+def _swivelled(aim: Aim, inverse: Inverse, target: Array) -> tuple[Array, Array | None]:
+    """What turns the knee to where the pose has it: the swivels that the slider is to have, and the places in G that
+    the pole is to have where that can be moved, not a number where it is to stay."""
+    limbs, row, sign, roll = aim.limbs, aim.row, outwards(aim.last.name), inverse.swivel
     before = aim.slider("swivel")
     swivel, length = sign * before, np.linalg.norm(target, axis=1)
     line: Any = line_to(tuple(target.T), length, ARRAYS)
@@ -221,17 +245,35 @@ def _swivelled(aim: Aim, roll: Array, target: Array) -> tuple[Array, Array | Non
         by_pole = np.where(is_poled, angle_of(roll_to(line, pole, ARRAYS)), 0.0)
         is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > STILL
         if aim.moves_controls and is_pole_movable(aim.last):
-            is_moved = is_poled & is_off
-            x, y, z = rotate(conjugate(line), pole)
-            away, angle = np.hypot(x, z), roll - swivel
-            away = np.where(away > 0.1 * aim.size, away, aim.size)
-            along = np.where(np.abs(y) < 10.0 * aim.size, y, 0.5 * length)
-            place = np.stack(rotate(line, (-away * np.cos(angle), along, away * np.sin(angle))), axis=-1)
-            goes_along = pole_goes_along(aim.last)
-            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if goes_along else np.nan
+            place, is_far = _ahead_of_knee(aim, line, roll - swivel, np.stack(pole, axis=-1))
+            is_moved = is_poled & (is_off if len(roll) == 1 else (is_off | is_far).any())
+            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(aim.last) else np.nan
     lacking = within_half_turn(roll - by_pole - swivel)
     is_turned = ~is_moved & (np.abs(lacking) > STILL)
-    return np.where(is_turned, sign * (swivel + lacking), before), place
+    return np.unwrap(np.where(is_turned, sign * (swivel + lacking), before)), place
+
+
+def _ahead_of_knee(aim: Aim, line: Any, angle: Array, pole: Array) -> tuple[Array, Array]:
+    """Where in G a pole is that is as far from the knee as at rest, straight ahead of it where it turns the limb by
+    ``angle`` about the line; and where the pole is nearer or farther now."""
+    zeros = np.zeros_like(angle)
+    ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
+    normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
+    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.limb.geometry, _joints_of(aim))), axis=-1)
+    distance = _pole_distance(aim)
+    now = np.linalg.norm(pole - knee, axis=1) / distance
+    in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
+    return in_plane + distance * ahead, (now < NEARER) | (now > 1.0 / NEARER)
+
+
+def _pole_distance(aim: Aim) -> float:
+    """How far a limb's pole is from the knee at rest; of one that is no bone of its rig, a limb's length."""
+    ob, bone = follow_of(aim.last).pairs[1]
+    if ob != aim.last.id_data or not bone:
+        return aim.size
+    pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
+    distance = float(np.linalg.norm(pole - aim.limb.geometry.rest[1][:3, 3]))
+    return distance if distance > 0.1 * aim.size else aim.size
 
 
 def is_pole_movable(last: PoseBone) -> bool:

@@ -17,10 +17,13 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.moving import check_undriven
 from ..limb.rest_geometry import rest_geometry_of
+from ..limb.settings import TWISTS
 from ..limb.solving import scaled_bones, scales_of, solve
+from ..limb.storage import has_twist
 from ..limb.tips import foot_of
 from ..limb.words import Message, Refused
 from ..rigging import feet
+from ..rigging.twisting import give_twist
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
 from .channels import Channel, Values
@@ -38,7 +41,7 @@ from .matching import (
     warnings_of_misses,
     world_turns,
 )
-from .parts import part_of_fk, part_of_foot, part_of_ik, slider_channel, turn_channel
+from .parts import part_of_fk, part_of_foot, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import LimbsRead, Recording, limbs_read, matrices_of, read_again, record
 from .writing import Run, Task, Writing
@@ -75,7 +78,12 @@ def show_in_ik(
     )
     poses = poses or poses_by_fk(recording)
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
-    shown, values = shown_in_ik(recording, poses, moves_controls), {key: rows.copy() for key, rows in before.items()}
+    shown = shown_in_ik(recording, poses, moves_controls, task.tolerance)
+    if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
+        named = [(last.id_data, last.name) for last in lasts]
+        give_twist(task.context, lacking)
+        return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls)
+    values = {key: rows.copy() for key, rows in before.items()}
     for limb_shown in shown:
         _set_sliders(limb_shown, values, before)
     placings = _placings(shown, recording, values) if moves_controls else []
@@ -92,7 +100,7 @@ def show_in_ik(
     if moves_controls:
         place(placings, recording, values, reread)
         _turn_toes(recording, lasts, values)
-        for i, again in enumerate(shown_in_ik(recording, poses, moves_controls=False)):
+        for i, again in enumerate(shown_in_ik(recording, poses, False, task.tolerance)):
             if shown[i].pole is None and "swivel" in again.sliders:  # its pole may have moved with a target
                 shown[i].sliders["swivel"] = again.sliders["swivel"]
                 _set_sliders(shown[i], values, before)
@@ -107,9 +115,9 @@ def show_in_ik(
 def _set_sliders(shown: Shown, values: Values, before: Values) -> None:
     for name, rows in shown.sliders.items():
         channel = slider_channel(shown.last, name)
-        if not np.array_equal(rows, before[channel][:, 0]):
+        if not np.array_equal(rows, before[channel][:, place_in(name)]):
             check_undriven(shown.last, name)
-            values[channel][:, 0] = rows
+            values[channel][:, place_in(name)] = rows
 
 
 def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> list[Placing]:

@@ -13,25 +13,31 @@ from numpy.typing import NDArray
 from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
-from ..limb.settings import SLIDER
+from ..limb.settings import SLIDER, TWISTS
 from ..limb.solving import scaled_bones, solve
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import joints_in, reference_of, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..solver.arrays import row_of
-from ..solver.limb import joints_of
+from ..solver.limb import joints_of, normals_of
 from ..solver.matrices import applied, inverted_all
+from ..solver.reference import Reference
 from ..solver.rotation import rotate
 from .channels import Channel, Values
+from .inverse import KEPT_TURN
 from .matching import is_pole_movable
 from .placing import owner_of, slopes_of
 from .reading import Recording, limb_frames, places_of, worlds_of
 
 Array = NDArray[Any]
 
-SET = ("flip", "swivel", "ankle")
+SET = ("flip", "swivel", "ankle", *(twist.name for twist in TWISTS))
 """The sliders that show a pose."""
+
+ARM = 5e-4 / KEPT_TURN
+"""How far from a bone's line, in lengths of the limb, what says how it is turned is looked at: a turn as large as may
+be goes there with as large a tolerance of the joints as is usual."""
 
 Points = Callable[[Values, Array], list[Array]]
 """Gives, from what channels say in some rows and the frames that these rows are of, where joints are in lengths of the
@@ -65,6 +71,11 @@ def slider_channel(last: PoseBone, name: str) -> Channel:
     return Channel.of_bone(last.id_data, last.name, f'["{SLIDER[name].key}"]')
 
 
+def place_in(slider: str) -> int:
+    """Which number of its channel a slider is."""
+    return max(SLIDER[slider].bone, 0)
+
+
 def turn_channel(ref: tuple[Any, str]) -> Channel:
     """What an object or a bone is turned by."""
     return Channel.of_bone(*ref, rotation_channel(owner_of(ref).rotation_mode))
@@ -92,11 +103,11 @@ class _IKPoints:
             self._places.append((places_of(recording, *followed), slopes, channel, values.get(channel)))
 
     def points(self, values: Values, at: Array) -> list[Array]:
-        """Knees and tip in the limb's frame, and where the foot points."""
+        """Knees and tip in the limb's frame, how bones are turned, and where the foot points."""
         sliders = {name: numbers[at] for name, numbers in self._sliders.items()}
         for name in SET:
-            if (channel := slider_channel(self._last, name)) in values:
-                sliders[name] = values[channel][:, 0].astype(float)
+            if (channel := slider_channel(self._last, name)) in values and place_in(name) < values[channel].shape[1]:
+                sliders[name] = values[channel][:, place_in(name)].astype(float)
         sliders["influence"] = np.ones(len(at))
         sliders = {name: numbers[:, None] for name, numbers in sliders.items()}
         target, pole = (
@@ -107,7 +118,9 @@ class _IKPoints:
         )
         solved = solve(self._table, target, pole, sliders, None)
         joints = joints_in(self._table, solved.turns, solved.stretch)[:, 0] / self._size
-        return [*np.moveaxis(joints, 1, 0), *(self._turned(values))]
+        reference = self._table.singles[0].reference
+        turns: Any = [tuple(solved.turns[:, 0, k].T) for k in range(len(reference.lengths))]
+        return [*np.moveaxis(joints, 1, 0), *_turned_sides(turns, reference), *(self._turned(values))]
 
     def _turned(self, values: Values) -> list[Array]:
         """Where the foot points that turns with the target, and toes that are kept flat."""
@@ -122,6 +135,11 @@ class _IKPoints:
             if (channel := turn_channel(ref)) in values
             for point in axes_of(owner_of(ref).rotation_mode, values[channel], length / self._size)
         ]
+
+
+def _turned_sides(turns: Any, reference: Reference) -> list[Array]:
+    """Points beside the lines of bones, which go along as these turn, (rows, 3) each in lengths of the limb."""
+    return [ARM * np.stack(np.broadcast_arrays(*normal), axis=-1) for normal in normals_of(turns, reference)]
 
 
 def _seen(place: Any, values: Values, at: Array) -> Array:
@@ -163,6 +181,7 @@ def part_of_fk(last: PoseBone) -> Part:
             joints = [
                 np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, reference, stretch)
             ]
+            joints += _turned_sides(turns, reference)
             for name, length in lengths.items():
                 joints += axes_of(modes[name], rows[name], length / size)
             return joints

@@ -42,6 +42,7 @@ from .rotation import (
 )
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
 from .triangle import extend, extend_shaped, judge
+from .twist import twisted
 
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane."""
@@ -132,7 +133,7 @@ def pose_limb(
     for (cosine, sine), (nx, ny, nz) in zip(joints, reference.normals, strict=True):
         turns.append((cosine, sine * nx, sine * ny, sine * nz))
     if settings.twist is not None:
-        turns = _twisted(turns, settings.twist, reference)
+        turns = twisted(turns, settings.twist, reference)
     turns = [_onto(*pair) for pair in zip(reference.reference_rotations, turns, strict=True)]
     if own is not None:
         turns = [slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
@@ -185,11 +186,28 @@ def pose_limbs(
 
 def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0) -> tuple[Vector, ...]:
     """Where the bones' local rotations put knees and tip, in G: forward kinematics."""
-    axes = reference.first_axes
-    pose: Quaternion = IDENTITY
     joint: Vector = (0.0, 0.0, 0.0)
     joints = []
-    for k, (half, length) in enumerate(zip(reference.half_angles, reference.lengths, strict=True)):
+    parts = zip(_carried(turns, reference), reference.half_angles, reference.lengths, strict=True)
+    for k, (pose, half, length) in enumerate(parts):
+        x, y, _ = direction(*half)
+        bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
+        joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
+        joints.append(joint)
+    return tuple(joints)
+
+
+def normals_of(turns: Sequence[Quaternion], reference: Reference) -> tuple[Vector, ...]:
+    """Where each bone has the bend plane's normal of the reference pose, in G: what says how it is turned about its own
+    line."""
+    return tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in _carried(turns, reference))
+
+
+def _carried(turns: Sequence[Quaternion], reference: Reference) -> list[Quaternion]:
+    """How the bones' local rotations turn each off the reference pose, in G."""
+    pose: Quaternion = IDENTITY
+    poses = []
+    for k, half in enumerate(reference.half_angles):
         w, *about = multiply(conjugate(reference.reference_rotations[k]), turns[k])
         u, v, t = about
         x, y, _ = direction(*half)
@@ -198,12 +216,10 @@ def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 
             a, b, c = components((u, v, t), (along, cross(normal, along), normal))
             turn = (w, a * x - b * y, a * y + b * x, c)
         else:
-            turn = (w, *combine(u, v, t, axes))
+            turn = (w, *combine(u, v, t, reference.first_axes))
         pose = multiply(pose, turn)
-        bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
-        joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
-        joints.append(joint)
-    return tuple(joints)
+        poses.append(pose)
+    return poses
 
 
 def line_to(target: Vector, distance: Any, ops: Ops) -> Quaternion:
@@ -265,22 +281,6 @@ def _within_limits(
 def _joint_of(knee: HalfAngle, reference: Reference, settings: Settings) -> HalfAngle:
     """The knee's turn off straight as that of the second bone off the first, from the reference."""
     return plus((knee[0], -settings.side * knee[1]), reference.axis_corrections[0])
-
-
-def _twisted(turns: list[Quaternion], twist: Sequence[HalfAngle], reference: Reference) -> list[Quaternion]:
-    """The bones' turns with each bone turned about its own line. What hangs on it is turned back before its own turn,
-    so that the joints stay."""
-    first, *others = [
-        multiply(turn, _about(line, half)) for turn, line, half in zip(turns, reference.lines, twist, strict=True)
-    ]
-    backs = [conjugate(_about(*above)) for above in zip(reference.lines_above, twist[:-1], strict=True)]
-    return [first, *(multiply(*pair) for pair in zip(backs, others, strict=True))]
-
-
-def _about(axis: Vector, half: HalfAngle) -> Quaternion:
-    """The turn about an axis by a half angle."""
-    cosine, sine = half
-    return (cosine, *scale(axis, sine))
 
 
 def _onto(at_rest: Quaternion, turn: Quaternion) -> Quaternion:

@@ -10,13 +10,14 @@ from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
 from ..finding.checking import check, check_followed
-from ..finding.knees import bend_axis, is_straight
+from ..finding.knees import bend_axis
 from ..limb.follow import Follow, matrix_of
-from ..limb.rest_geometry import hinge_axis, rest_geometry
+from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.storage import chain_bones, limbs_of
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
+from ..poses.bend_axes import axes_seen
 from ..poses.fitting import fit, turned_around, with_fit
 from ..poses.keeping import animated_frames
 from ..poses.over_frames import show_in_ik
@@ -83,10 +84,12 @@ def add(
     their ``RIG``, or the add-on (``LIVE``). ``progress`` is told the part done of frames, and may raise to cancel.
     """
     dependencies = Dependencies()
-    limbs = _checked(context, requests, knee, tip, turn, dependencies)
+    _check(requests, dependencies)
+    frames = _frames_kept(requests, controls) if keyed == "KEEP" else []
+    axes = axes_seen(context, requests, frames, tip) if not turn else {}
+    limbs = [_seen(context, request, knee, tip, turn, axes) for request in requests]
     names = [ref_of(request.last) for request in requests]
     new = [name for name, request in zip(names, requests, strict=True) if request.target is None]
-    frames = _frames_kept(requests, controls) if keyed == "KEEP" else []
     knees = [shown(context, request.last, request.segments) for request in requests]
     feet = _feet(context, limbs, dependencies) if foot else {}
     skins = skins_of(request.last for request in requests if request.target is None)
@@ -112,12 +115,9 @@ def add(
     return Added([ob.pose.bones[bone] for ob, bone in names], len(frames), warnings)
 
 
-def _checked(
-    context: Context, requests: Sequence[Request], knee: str, tip: str, turn: float, dependencies: Dependencies
-) -> list[Seen]:
-    """Check everything before anything is done, and find how the limbs stay where they are."""
+def _check(requests: Sequence[Request], dependencies: Dependencies) -> None:
+    """Refuse what can't be made, before anything is done."""
     taken: set[PoseBone] = set()
-    limbs = []
     for request in requests:
         last, segments = request.last, request.segments
         check(last, segments, dependencies)
@@ -128,15 +128,23 @@ def _checked(
         for followed in (request.target, request.pole):
             if followed:
                 check_followed(last, segments, followed, dependencies)
-        plane = request.plane if request.plane != "AUTO" or request.pole else knee
-        plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
-        follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-        fitted = fit(context, last, segments, follow, plane, tip, axis=bend_axis(last, segments, tip, turn))
-        rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
-        if turn and not is_straight(rest):
-            fitted = turned_around(fitted, turn, request.pole is not None)
-        limbs.append(Seen(last, segments, fitted, rest, 0.0 if is_straight(rest) else turn))
-    return limbs
+
+
+def _seen(
+    context: Context, request: Request, knee: str, tip: str, turn: float, axes: dict[tuple[Any, str], Any]
+) -> Seen:
+    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own."""
+    last, segments = request.last, request.segments
+    plane = request.plane if request.plane != "AUTO" or request.pole else knee
+    plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
+    follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
+    is_flat = plane in ("AUTO", "HINGE") and hinge_axis(last)
+    axis = (None if is_flat else axes.get(ref_of(last))) or bend_axis(last, segments, tip, turn)
+    fitted = fit(context, last, segments, follow, plane, tip, axis=axis)
+    rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
+    if turn and not is_straight(rest):
+        fitted = turned_around(fitted, turn, request.pole is not None)
+    return Seen(last, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
 
 
 def _frames_kept(requests: Sequence[Request], controls: str) -> list[int]:

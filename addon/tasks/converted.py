@@ -105,8 +105,8 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
     before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
     if solvers.owner != last:
         before["on_foot"] = True
-    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
-    for constraint in solvers.constraints:
+    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.all_acting}
+    for constraint in solvers.all_acting:
         if (curve := muting(last, constraint)) and not curve.mute:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
@@ -148,7 +148,7 @@ def _limited_axes(bone: PoseBone) -> list[str]:
 
 def _differences(solvers: Solvers) -> list[Message]:
     """Warnings of what is otherwise than the constraint had it."""
-    last, warnings = solvers.last, []
+    last, warnings = solvers.last, solvers.which_of_several()
     influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
         warnings.append(

@@ -12,7 +12,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, bones_of, has_bone, takes_bones
 from ..finding.checking import check
-from ..limb.follow import follow_of, matrix_of
+from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
 from ..limb.moving import Move, check_apart, move
 from ..limb.sides import axes_kept
@@ -24,7 +24,7 @@ from ..rigging.apply import apply
 from ..rigging.control_shapes import Drawing
 from ..rigging.controls import Control, name_of_control, rig_root
 from ..rigging.description import Description, LimbRef, describe
-from ..rigging.feet import offset_of, turn_between
+from ..rigging.feet import foot_follows, offset_of, turn_between
 from ..rigging.foot_pivots import mirrored_pivots, toes_free
 from ..rigging.widgets import drawn_bone, drawn_object, mirrored
 from .following import with_pole_follow
@@ -156,6 +156,7 @@ def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
 def _images(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
     """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
     last, other = pair.lasts
+    _check_followed(last)
     images = []
     for kind, (ob, bone) in zip(("target", "pole"), follow_of(last).pairs, strict=True):
         if ob is not None:
@@ -165,6 +166,14 @@ def _images(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
                 check_apart(other, *image.there)
             images.append(image)
     return images
+
+
+def _check_followed(last: PoseBone) -> None:
+    """Refuse a limb whose target or pole is gone, where something has to be seen of that."""
+    target, pole = follow_of(last).pairs
+    for (ob, bone), is_needed in ((target, foot_follows(last)), (pole, False)):
+        if is_gone(ob, bone) and (ob or is_needed):
+            raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=last.name)
 
 
 def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:

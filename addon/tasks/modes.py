@@ -8,7 +8,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.types import takes_bones
-from ..finding.checking import check_solvers_above
+from ..finding.checking import SAME_PLACE, check_overruled, check_solvers_above
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
@@ -29,12 +29,23 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     dependencies = Dependencies()
     for last in lasts:
         check_whole(last)
+        _check_length(last)
         check_solvers_above(last, chain_bones(last), dependencies)
         _check_moved(last)
     knees = solved(context, lasts)
     again = [ref_of(last) for last in lasts if is_on_rig(last)]
     apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="RIG") for last in lasts}, again)
     settle(context, knees, is_shown=True)
+
+
+SHORTEST = 1e-5
+"""How long a limb on the rig is at least: Blender drops bones of no length."""
+
+
+def _check_length(last: PoseBone) -> None:
+    """Refuse a limb of which all joints are in one point."""
+    if sum(rest_geometry_of(last).lengths) < SHORTEST:
+        raise Refused(SAME_PLACE, bone=last.name)
 
 
 def _check_moved(last: PoseBone) -> None:
@@ -61,8 +72,10 @@ def live_for_now(
 
 @wholly
 def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
-    """Take the mechanisms of limbs away. Raises `Refused`."""
+    """Take the mechanisms of limbs away; the add-on poses them then. Raises `Refused`."""
     _check_takes_bones(lasts)
+    for last in lasts:
+        check_overruled(last)
     apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="LIVE") for last in lasts})
 
 
@@ -75,6 +88,8 @@ def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     has_bones = [wish.mode == "RIG" or wish.roll or wish.pole_follow for wish in wishes.values()]
     _check_takes_bones([last for last, has in zip(lasts, has_bones, strict=True) if has])
     for last, (limb, wish) in zip(lasts, [*wishes.items()], strict=True):
+        if wish.mode == "RIG":
+            _check_length(last)
         if wish.roll and wish.foot:
             wishes[limb] = roll_for(wish, limb, rest_geometry_of(last), dependencies)
     apply(context, wishes, anew=wishes)

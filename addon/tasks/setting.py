@@ -76,8 +76,16 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
         return
     _check_first_limits(last, name, value)
     check_structure(last)
+    _check_limits(name, value, choices_of(last))
     with set_wholly(last):
         apply(bpy.context, {ref_of(last): describe(ref_of(last)).with_choice(name, value)})
+
+
+def _check_limits(name: str, value: Any, choices: dict[str, Any]) -> None:
+    """Refuse a least angle of the knee above the greatest."""
+    choices = {**choices, name: value}
+    if name in {"min_angle", "max_angle"} and choices["min_angle"] > choices["max_angle"]:
+        raise ValueError("min_angle would be above max_angle: set the other one first")
 
 
 def _check_first_limits(last: PoseBone, name: str, value: Any) -> None:

@@ -37,7 +37,10 @@ def snap_target(
     of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
     limb. Returns warnings."""
     check_snap(lasts, to_target)
-    return _snapped(context, show_in_ik(Task(context, frames, tolerance, progress=progress), lasts))
+    # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
+    leveled = level(lasts) if frames is None else []
+    shown = show_in_ik(Task(context, frames, tolerance, progress=progress), lasts)
+    return _snapped(context, shown._replace(changes=[*leveled, *shown.changes]))
 
 
 @wholly

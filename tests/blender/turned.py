@@ -53,6 +53,12 @@ def read(ob: Any, names: Sequence[str], frames: Iterable[float]) -> Reading:
     return Reading(tuple(names), frames, np.array(found, float))
 
 
+def whole(reading: Reading) -> Reading:
+    """The same without what is between frames."""
+    rows = [i for i, frame in enumerate(reading.frames) if frame == floor(frame)]
+    return Reading(reading.names, tuple(reading.frames[i] for i in rows), reading.matrices[rows])
+
+
 def _set(frame: float) -> None:
     bpy.context.scene.frame_set(floor(frame), subframe=frame - floor(frame))
 

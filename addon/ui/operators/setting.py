@@ -14,7 +14,7 @@ from ...blender.keying import key_automatically
 from ...blender.types import path_to_custom
 from ...limb.settings import SLIDER
 from ...limb.storage import choices_of, read_slider
-from ...limb.words import translated_text
+from ...limb.words import Refused, translated_text
 from ...tasks.bending import make_poles, make_targets, set_plane
 from ...tasks.features import drop_feature, toggle
 from ...tasks.following import follow, pickable
@@ -119,10 +119,14 @@ class _Numbers(RigOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Set them, of every selected limb."""
-        for name in self._names:
-            for ob, bone in [(last.id_data, last.name) for last in lasts]:
+        for ob, bone in [(last.id_data, last.name) for last in lasts]:
+            for name in self._in_order(ob.pose.bones[bone]):
                 set_choice(ob.pose.bones[bone], name, getattr(self, name))
         live.refresh(context)
+
+    def _in_order(self, _last: PoseBone) -> tuple[str, ...]:
+        """The settings in an order in which they can be set one after the other; raises `Refused` if they can't."""
+        return self._names
 
 
 class POSE_OT_planar_ik_knee_limits(_Numbers):
@@ -138,6 +142,11 @@ class POSE_OT_planar_ik_knee_limits(_Numbers):
     max_angle: FloatProperty(
         name="Knee Max", description="The largest angle inside the knee", min=0.0, max=pi, default=pi, subtype="ANGLE"
     )
+
+    def _in_order(self, last: PoseBone) -> tuple[str, ...]:
+        if self.min_angle > self.max_angle:
+            raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
+        return self._names[::-1] if self.min_angle > choices_of(last)["max_angle"] else self._names
 
 
 class POSE_OT_planar_ik_root_limits(_Numbers):

@@ -135,10 +135,14 @@ def test_snaps_hold_at_any_roll(add, addon, mode, knee):
         ob.pose.bones["shin.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.5)
         set_roll(last, roll, bank)
         fk = poses(ob, *names)
-        snapping.snap_target(bpy.context, [last])
+        for _ in range(2):  # the second time, there is nothing left to do
+            snapping.snap_target(bpy.context, [last])
+            assert apart(poses(ob, *names), fk) < 5e-5, (roll, bank)
         last.planar_ik.influence = 1.0
-        assert (last.planar_ik.roll, last.planar_ik.bank) == pytest.approx((roll, bank))
+        assert (last.planar_ik.roll, last.planar_ik.bank) == (0.0, 0.0)
         assert apart(poses(ob, *names), fk) < 5e-5, (roll, bank)
+        set_roll(last, roll, bank)
+        fk = poses(ob, *names)
         snapping.snap_fk(bpy.context, [last])
         last.planar_ik.influence = 0.0
         assert apart(poses(ob, *names), fk) < 1e-4, (roll, bank)

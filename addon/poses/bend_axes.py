@@ -1,0 +1,63 @@
+"""About which axes limbs bend that are straight at rest: as they do in the frames that are read, the more they are bent
+there the more that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import radians, sin
+from typing import Any
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ..limb.rest_geometry import is_straight, rest_geometry
+from ..limb.storage import bones_of_limb
+from ..limb.tips import tip_of
+from ..solver.matrices import applied
+from .reading import Recording, poses_of, record
+
+Array = NDArray[Any]
+Axis = tuple[float, float, float]
+
+LEAST_BEND = sin(radians(2.0))
+"""The sine of the knee's turn below which a limb does not say about which axis it bends."""
+
+TO_ONE_SIDE = 0.2
+"""What part of all bends has to be left once those to one side are set off against those to the other."""
+
+
+def axes_seen(context: Context, limbs: Sequence[Any], frames: Sequence[int], tip: str) -> dict[tuple[Any, str], Axis]:
+    """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each with a last bone and
+    segments, that have two segments, are straight at rest, and are seen bent in these frames; without any, in the one
+    that is shown."""
+    named = [(limb.last, limb.segments) for limb in limbs]
+    straight = [(last, segments) for last, segments in named if _is_asked(last, segments, tip)]
+    refs = [(last.id_data, bone.name) for last, segments in straight for bone in (*bones_of_limb(last, segments), last)]
+    if not refs:
+        return {}
+    recording = record(context, [], frames or None, refs)
+    axes = {(last.id_data, last.name): _axis_of(recording, last, segments, tip) for last, segments in straight}
+    return {limb: axis for limb, axis in axes.items() if axis is not None}
+
+
+def _is_asked(last: PoseBone, segments: tuple[int, ...], tip: str) -> bool:
+    return len(segments) == 2 and is_straight(rest_geometry(last, segments, tip=tip))
+
+
+def _axis_of(recording: Recording, last: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:
+    first, second = bones_of_limb(last, segments)
+    root, knee, end = (poses_of(recording, last.id_data, bone.name) for bone in (first, second, last))
+    tips = applied(end, np.broadcast_to(tip_of(last, tip), (recording.frames, 3)))
+    bends = np.cross(_units(tips - knee[:, :3, 3]), _units(knee[:, :3, 3] - root[:, :3, 3]))
+    axes = np.einsum("fji,fj->fi", _units(end[:, :3, :3], axis=1), bends)
+    total, sizes = axes.sum(axis=0), np.linalg.norm(axes, axis=1)
+    if sizes.max() < LEAST_BEND or np.linalg.norm(total) < TO_ONE_SIDE * sizes.sum():
+        return None
+    x, y, z = map(float, total / np.linalg.norm(total))
+    return x, y, z
+
+
+def _units(vectors: Array, axis: int = -1) -> Array:
+    units: Array = vectors / np.maximum(np.linalg.norm(vectors, axis=axis, keepdims=True), 1e-30)
+    return units
