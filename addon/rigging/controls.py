@@ -12,8 +12,9 @@ from mathutils import Matrix, Quaternion, Vector
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import collect
 from ..blender.rotation import set_turn
-from ..blender.types import ArmatureObject, scene_of, takes_bones
+from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones
 from ..blender.uses import used_bones, users_of
+from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import KINDS, chain_bones, is_control, is_part
@@ -131,6 +132,14 @@ def finish(control: Control, name: str, above: Matrix | None) -> Matrix:
     _place(control, bone, unposed.inverted_safe())
     posed: Matrix = bone.bone.convert_local_to_pose(bone.matrix_basis, bone.bone.matrix_local, **carried)
     return posed
+
+
+def recolour(last: PoseBone) -> None:
+    """Give the controls of a limb the colour of its side, where they have that of the other: Symmetrize copied it."""
+    side = drawn_side(last.name)
+    for kind, (ob, name) in zip(KINDS, follow_of(last).pairs, strict=True):
+        if side and ob and name and is_control(ob, name) and widgets.is_coloured(bones_of(ob)[name], kind, -side):
+            widgets.colour_bone(bones_of(ob)[name], kind, side)
 
 
 def is_aligned(matrix: Matrix, normal: Vector) -> bool:

@@ -13,6 +13,7 @@ from ...finding.constraints import candidates
 from ...limb.storage import is_converted, limbs_of, mode_of
 from ...limb.words import Refused, limbs_counted, translated_text
 from ...live.settings import is_live
+from ...rigging.controls import recolour
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
 from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
@@ -174,8 +175,16 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Rebuild these, and what else of their rigs has to be rebuilt."""
-        modes.rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])
+        rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])
         live.refresh(context)
+
+
+def rebuild(context: Context, lasts: list[PoseBone]) -> None:
+    """Rebuild limbs, whose controls get the colours of their sides."""
+    named = [(last.id_data, last.name) for last in lasts]
+    modes.rebuild(context, lasts)
+    for ob, name in named:
+        recolour(ob.pose.bones[name])
 
 
 CLASSES = (

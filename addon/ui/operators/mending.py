@@ -18,11 +18,12 @@ from ...limb.words import Refused, translated_text
 from ...rigging.state import problem_of
 from ...solver.reach import Reach
 from ...tasks.bending import make_targets
-from ...tasks.modes import rebuild, unfit
+from ...tasks.modes import unfit
 from ...tasks.removing import remove
 from ...tasks.status import Status
 from ..finding import left_at, limbs_meant
 from .base import PoseOperator
+from .converting import rebuild
 
 DESCRIPTIONS = {
     "TARGET": "Make a control for the limb to follow, where its tip is",

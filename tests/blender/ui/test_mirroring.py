@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 
 from tests.blender import rigs
 
-from .conftest import call
+from .conftest import call, select
 
 SIDEWAYS = np.diag([-1.0, 1.0, 1.0, 1.0])
 
@@ -37,3 +37,23 @@ def test_bones_that_stretch(biped: Any, mode: str) -> None:
     scale = rigs.evaluated(ob).pose.bones["shin.R"].matrix.to_scale()
     assert scale.y > 1.05
     assert np.abs(np.array(scale)[[0, 2]] - 1.0).max() < 1e-4
+
+
+def test_rebuild_gives_the_other_side_its_colours(biped: Any) -> None:
+    """Symmetrize copies them; what somebody coloured otherwise stays so."""
+    assert not call("add", plane="POLE")
+    ob = bpy.data.objects["rig"]
+    for name in ("foot_ik.L", "knee_pole.L"):
+        assert ob.data.bones[name].color.palette == {"foot_ik.L": "THEME04", "knee_pole.L": "CUSTOM"}[name]
+    rigs.activate(ob, "EDIT")
+    for bone in [bone for bone in ob.data.edit_bones if bone.name.endswith(".R")]:
+        ob.data.edit_bones.remove(bone)
+    bpy.ops.armature.select_all(action="SELECT")
+    bpy.ops.armature.symmetrize()
+    rigs.activate(ob)
+    ob.data.bones["knee_pole.R"].color.palette = "THEME02"
+    select("shin.R")
+    assert not call("rebuild")
+    assert ob.pose.bones["shin.R"].planar_ik.message == "On target"
+    palettes = {name: ob.data.bones[name].color.palette for name in ("foot_ik.L", "foot_ik.R", "knee_pole.R")}
+    assert palettes == {"foot_ik.L": "THEME04", "foot_ik.R": "THEME01", "knee_pole.R": "THEME02"}
