@@ -32,7 +32,7 @@ class Broken(BaseException):
     """What is raised: no refusal, and not even an Exception."""
 
 
-LAST = {"_remove_unused", "_baked", "_report_of", "cancel", "_items", "poll"}
+LAST = {"remove_unused", "_baked", "_report_of", "cancel", "_items", "poll"}
 """What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a
 list; and whether an operator can run, whose errors some Blenders take for yes."""
 
@@ -250,7 +250,7 @@ def check(addon: Any, prepare: Callable[[], Any], run: Callable[[], Any]) -> Non
         if is_done and count[0] < at:
             return
         found = differences(before, snapshot())
-        assert not found, f"broken at call {at} of {total}: {found[:12]}"
+        assert not found, f"broken at call {at} of {total}, {broken[-1:]}: {found[:12]}"
         assert not is_done, f"call {at} of {total} did not break it: {broken}"
     run()
 
