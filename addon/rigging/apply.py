@@ -3,7 +3,7 @@
     apply(context, {limb: describe(limb)._replace(mode="RIG"), other: None})
 
 What is there is compared with what is to be, and the difference is done: all limbs at once, in one visit to Edit Mode
-for constraint rig. Constraints and drivers go before the bones that they name, and come after."""
+for each rig. Constraints and drivers go before the bones that they name, and come after."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..limb.follow import Follow, follow_of, read, write
 from ..limb.foot_roll import GOAL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.settings import MADE_BY_US
-from ..limb.storage import MAKING, drop_limb, group_of, is_orphaned, limb_constraint_of
+from ..limb.storage import MAKING, drop_limb, group_of, is_orphaned, limb_constraint_of, segments_of
 from . import making
 from .controls import COLLECTION as CONTROLS
 from .controls import Control, Unused, finish, lay, made_for, make_object, remove_unused, unused_of
@@ -301,4 +301,6 @@ def _make(work: Work) -> None:
         making.put_in_order(ob, refs[owner][1], names)
     for driver in work.drivers_on:
         making.drive(ob, driver, refs)
-    group_of(_last(work.limb)).pop(MAKING, None)
+    last = _last(work.limb)
+    limb_constraint_of(last).chain_count = sum(segments_of(last))
+    group_of(last).pop(MAKING, None)

@@ -36,7 +36,9 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
     yet to be made, later."""
     last: Any = limb[0].pose.bones[limb[1]]
     if before is None or (before.segments, before.constraint) != (wish.segments, wish.constraint):
-        make_limb(last, wish.segments, last.constraints.get(wish.constraint))
+        constraint = make_limb(last, wish.segments, last.constraints.get(wish.constraint))
+        if before and is_on_rig(last):  # its helper bones hang on what a longer chain reaches: until they are made anew
+            constraint.chain_count = min(sum(before.segments), sum(wish.segments))
     foot = foot_of(last)
     if wish.foot and (foot is None or foot.name != wish.foot):
         mark_tip(last, limb[0].data.bones[wish.foot])
