@@ -31,7 +31,8 @@ def paths() -> tuple[Any, Any, list[Any], float]:
     bpy.ops.pose.planar_ik_find_contacts()
     bpy.ops.pose.planar_ik_hold(range="CONTACTS")
     marked = installed.addon("tasks.contact_markers").marked_contacts
-    spans = [contact.span for contact in marked(bpy.context.scene, rig.pose.bones[f"shin{SIDE}"])]
+    contacts = marked(bpy.context.scene, rig.pose.bones[f"shin{SIDE}"])
+    spans = [span for contact in contacts for span in contact.spans_on("sole")]
     bpy.ops.pose.planar_ik_bake(which="ALL", range="SCENE", remove=True)
     after = path(rig)
     slides = [max((place - after[a - 1]).length for place in after[a - 1 : b]) for a, b in spans]

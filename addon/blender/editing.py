@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import floor
 from typing import Any
 
@@ -24,17 +24,30 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
 @contextmanager
 def editing_bones(context: Context, ob: ArmatureObject) -> Iterator[None]:
     """Edit Mode of an armature, also of a hidden one, and then back to the modes that were before."""
-    with object_mode(context, ob):
+    is_posed_alone = _is_posed_alone(context, ob)
+    with nullcontext() if is_posed_alone else object_mode(context, ob):
         is_mirroring = ob.data.use_mirror_x  # which would move the bones of the other side along, by their names
         try:
             ob.data.use_mirror_x = False
-            _select(context, [ob])
+            if not is_posed_alone:
+                _select(context, [ob])
             _set_mode(context, ob, "EDIT")
             yield
         finally:
-            _set_mode(context, ob, "OBJECT")
-            _select(context, ())
+            _set_mode(context, ob, "POSE" if is_posed_alone else "OBJECT")
+            if not is_posed_alone:
+                _select(context, ())
             ob.data.use_mirror_x = is_mirroring
+
+
+def _is_posed_alone(context: Context, ob: ArmatureObject) -> bool:
+    """Whether a visible rig is active and in Pose Mode, nothing else is in a mode, and no other rig is selected: from
+    there, Edit Mode is a step away, as a person would go."""
+    objects = _objects_of(context)
+    if objects.active != ob or ob.mode != "POSE" or not ob.visible_get(view_layer=view_layer_of(context)):
+        return False
+    others = (other for other in objects if other != ob)
+    return all(other.mode == "OBJECT" and not (other.type == "ARMATURE" and other.select_get()) for other in others)
 
 
 def drop_collections(ob: ArmatureObject, names: Iterable[str]) -> None:

@@ -10,10 +10,11 @@ from bpy.types import PoseBone
 
 from ..blender.types import scene_of
 from ..limb.storage import mode_of
-from ..poses.contacts import SOLE
-from ..poses.tip_paths import TipReader, path_of, tips_over
+from ..poses.contacts import Path
+from ..poses.reading import record
+from ..poses.tip_paths import path_of
 from ..tasks.contact_markers import Contacts, contacts_known, contacts_on, find_contacts, readable_limbs_beside
-from ..tasks.holding import hold_tips
+from ..tasks.holding import Request, hold_tips
 from .interrupting import check_not_interrupted
 from .reporting import contact_words, frames_of
 from .shots import say
@@ -44,33 +45,33 @@ def contact_lines(lasts: list[PoseBone], listed: list[Contacts]) -> list[Line]:
 
 
 def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
-    """Hold limbs in their contacts, as markers say or as they are found, and tell how far tips slide there now."""
+    """Hold limbs in their contacts, as markers say or as they are found, and tell how far they slide there now."""
     limbs, frames = readable_limbs_beside(bpy.context, lasts), frames_of(arguments)
-    known = contacts_known(
-        scene_of(bpy.context), [last for last in lasts if last in limbs], frames, _paths(limbs, frames)
-    )
-    known = [contacts for contacts in known if contacts.contacts]
+    listed = [last for last in lasts if last in limbs]
+    known = contacts_known(scene_of(bpy.context), listed, frames, _paths(limbs, frames))
+    known = [of_limb for of_limb in known if of_limb.contacts]
     if not known:
         return []
+    request = Request(arguments.ease, rolls=True, is_mean=True)
     report = hold_tips(
         bpy.context,
-        [contacts.last for contacts in known],
-        [[span for contact in contacts.contacts for span in contact.spans_on(SOLE)] for contacts in known],
-        arguments.ease,
-        is_mean=True,
+        [of_limb.last for of_limb in known],
+        [of_limb.contacts for of_limb in known],
+        request,
+        lambda _: check_not_interrupted(),
     )
     for warning in report.warnings:
         say(warning)
-    paths = _paths([contacts.last for contacts in known], frames)
-    return [_line(contacts, paths[contacts.last], frames) for contacts in known]
+    paths = _paths([of_limb.last for of_limb in known], frames)
+    return [_line(of_limb, paths[of_limb.last], frames) for of_limb in known]
 
 
-def _paths(limbs: list[PoseBone], frames: list[float]) -> dict[PoseBone, Any]:
-    rows = tips_over(bpy.context, limbs, frames)
-    return {last: path_of(row, TipReader(last).size) for last, row in zip(limbs, rows, strict=True)}
+def _paths(limbs: list[PoseBone], frames: list[float]) -> dict[PoseBone, Path]:
+    recording = record(bpy.context, limbs, frames, progress=lambda _: check_not_interrupted())
+    return {last: path_of(recording, last) for last in limbs}
 
 
-def _line(contacts: Contacts, path: Any, frames: list[float]) -> Line:
+def _line(contacts: Contacts, path: Path, frames: list[float]) -> Line:
     last, before = contacts.last, contacts.slide
     now = contacts_on(last, contacts.contacts, path, frames)
     return {

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import PoseBone
+from bpy.types import Depsgraph, PoseBone
 
 from ..bake import Request, bake, frames_between
 from ..blender.editing import frame_kept, set_frame
 from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import by_rig, mode_of
-from ..poses.tip_paths import TipNow, TipReader, path_of
+from ..poses.reading import bones_read, new_recording, readers_of
+from ..poses.tip_paths import path_of
 from ..solver.reach import Reach
 from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
 from ..tasks.status import OFF, Status, statuses
@@ -43,23 +45,26 @@ def frames_of(arguments: Namespace) -> list[float]:
 def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
     scene, rigs, frames = scene_of(bpy.context), by_rig(lasts), frames_of(arguments)
-    readers = {last: TipReader(last) for last in readable_limbs_beside(bpy.context, lasts)}
-    tips: dict[PoseBone, list[TipNow]] = {last: [] for last in readers}
+    limbs = readable_limbs_beside(bpy.context, lasts)
+    recording = new_recording(limbs, len(frames), bones_read, False)
     states: dict[PoseBone, list[State]] = {last: [] for last in lasts}
     with frame_kept(scene):
-        for frame in frames:
+        for i, frame in enumerate(frames):
             check_not_interrupted()
             set_frame(scene, frame)
             depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
                 for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
                     states[last].append(_seen(frame, status, arguments.max_miss))
-            for last, reader in readers.items():
-                tips[last].append(reader.now(depsgraph))
-    paths = {last: path_of(rows, readers[last].size) for last, rows in tips.items()}
+            readers_of(recording, _evaluated_by(depsgraph), lambda ob: ob)(i)
+    paths = {last: path_of(recording, last) for last in limbs}
     listed = contacts_known(scene, [last for last in lasts if last in paths], frames, paths)
     contacts = {of_limb.last: of_limb for of_limb in listed}
     return [_line(last, states[last], contacts.get(last)) for last in lasts]
+
+
+def _evaluated_by(depsgraph: Depsgraph) -> Callable[[Any], Any]:
+    return lambda ob: ob.evaluated_get(depsgraph)
 
 
 def _seen(frame: float, status: Status, max_miss: float | None) -> State:

@@ -23,7 +23,7 @@ from ..solver.groups import bends_to_and_fro, members
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from ..solver.ops import FLOATS
 from .sides import axes_kept
-from .storage import chain_bones, check_whole, group_of, is_part, segments_of
+from .storage import chain_bones, check_whole, group_of, hierarchy, is_part, segments_of
 from .tips import rest_matrix, tip_of
 
 Turn = tuple[float, float, float, float]
@@ -160,19 +160,52 @@ def squared(rest: Matrix) -> Matrix:
 
 
 def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
-    """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie in, but those of
-    mechanisms, as a cut-out puppet's do; None if they don't."""
+    """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie along, but those of
+    mechanisms, as those of a cut-out puppet or a robot's arm do, maybe at other depths; None if they don't, or if the
+    limb bends out of it."""
     bones = last.id_data.data.bones
     ends = np.empty((2, len(bones), 3), np.float32)
     for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
         bones.foreach_get(name, row.reshape(-1))
-    ends = ends[:, [not is_part(bone) for bone in bones]].reshape(-1, 3).astype(float)
-    _, sizes, axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
-    if len(ends) < 3 or sizes[1] <= 1e-3 * sizes[0] or sizes[2] >= 1e-4 * sizes[0]:
+    ends = ends[:, [not is_part(bone) for bone in bones]].astype(float)
+    normal = _normal_of_flat(ends[1] - ends[0], np.asarray(ends.reshape(-1, 3), np.float64))
+    if normal is None or not _bends_along(last, normal):
         return None
-    x, y, z = rest_matrix(last.bone)[:3, :3].T @ axes[2]
+    x, y, z = rest_matrix(last.bone)[:3, :3].T @ normal
     side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
     return float(side * x), float(side * y), float(side * z)
+
+
+LAYERED = 0.02
+"""Within which depth a rig counts as flat, as a part of its size: parts of puppets lie in layers."""
+
+ALONG = 5e-3, 0.98
+"""Up to which sine a straight limb counts as along such a plane, and from which cosine on the normal of a bent one."""
+
+
+def _normal_of_flat(along: Matrix, ends: Matrix) -> Matrix | None:
+    """The normal of the plane that bones lie along, by their directions, or by their ends where they are in line; None
+    if some are out of it."""
+    if len(ends) < 3:
+        return None
+    for points in (along, ends - ends.mean(axis=0)):
+        _, sizes, axes = np.linalg.svd(points, full_matrices=False)
+        if len(sizes) > 1 and sizes[1] > 1e-3 * sizes[0]:
+            normal: Matrix = axes[2] if len(axes) > 2 else cross(*axes)
+            size = float(np.linalg.norm(np.ptp(ends, axis=0)))
+            return normal if np.ptp(ends @ normal) <= LAYERED * size else None
+    return None
+
+
+def _bends_along(last: PoseBone, normal: Matrix) -> bool:
+    """Whether the last two bones of a limb bend about a normal, or are straight and square to it."""
+    bones = hierarchy(last, 2)
+    along = [np.array(bone.bone.tail_local) - np.array(bone.bone.head_local) for bone in bones]
+    units = [unit(segment, normal) for segment in along]
+    if max(abs(float(direction @ normal)) for direction in units) <= ALONG[0]:
+        return True
+    about = cross(units[0], units[-1])
+    return bool(np.linalg.norm(about) > 1e-2 and abs(float(unit(about, normal) @ normal)) >= ALONG[1])
 
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:

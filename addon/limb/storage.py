@@ -319,9 +319,13 @@ def is_on_rig(last: PoseBone) -> bool:
     return any(is_ours(constraint) for bone in chain_bones(last) for constraint in bone.constraints)
 
 
+MAKING = "making"
+"""What the group of a limb has while a mechanism is made for it, which poses it from then on."""
+
+
 def mode_of(last: PoseBone) -> str:
     """What poses a limb: ``RIG`` or ``LIVE``."""
-    return "RIG" if is_on_rig(last) else "LIVE"
+    return "RIG" if is_on_rig(last) or MAKING in (group_of(last) or {}) else "LIVE"
 
 
 ELSEWHERE = "'{rig}' comes from another file: set this there"

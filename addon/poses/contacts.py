@@ -70,6 +70,12 @@ class Contact(NamedTuple):
         """All of its frames."""
         return Span(self.phases[0].first, self.last)
 
+    @property
+    def on(self) -> list[str]:
+        """What the foot is on in each of its frames."""
+        ends = [*(phase.first for phase in self.phases[1:]), self.last + 1]
+        return [phase.on for phase, end in zip(self.phases, ends, strict=True) for _ in range(phase.first, end)]
+
     def spans_on(self, *kinds: str) -> list[Span]:
         """The frames of each phase of these kinds."""
         ends = [*(phase.first - 1 for phase in self.phases[1:]), self.last]

@@ -16,12 +16,11 @@ from ..blender.rotation import ARRAYS, rotation_channel, to_channels
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.moving import check_undriven
-from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import TWISTS
 from ..limb.solving import scaled_bones, scales_of, solve
 from ..limb.storage import has_twist
 from ..limb.tips import foot_of
-from ..limb.words import Message, Refused
+from ..limb.words import Message
 from ..rigging import feet
 from ..rigging.twisting import give_twist
 from ..solver.matrices import applied, inverted_all
@@ -32,7 +31,6 @@ from .matching import (
     LimbName,
     LimbPoses,
     Shown,
-    factor_past,
     goal_ref,
     offset_turn,
     own_foot_turns,
@@ -41,9 +39,9 @@ from .matching import (
     warnings_of_misses,
     world_turns,
 )
-from .parts import part_of_fk, part_of_foot, part_of_ik, place_in, slider_channel, turn_channel
+from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
-from .reading import LimbsRead, Recording, limbs_read, matrices_of, read_again, record
+from .reading import Recording, limbs_read, matrices_of, read_again, record
 from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
@@ -186,102 +184,7 @@ def _turn_bone(values: Values, bone: PoseBone, turns: Array) -> None:
     values[channel][:] = without_jumps(bone.rotation_mode, rows, is_animated(bone.id_data, channel.path))
 
 
-class TipsWanted(NamedTuple):
-    """Where the tip of a limb is to be in f frames, and how its foot is to be turned (w, x, y, z), both in the world
-    and not numbers where they stay as they are; ``turns_foot`` where the foot, which does not follow the target, is to
-    be turned by itself."""
-
-    last: PoseBone
-    places: Array  # (f, 3)
-    turns: Array | None  # (f, 4)
-    turns_foot: bool = False
-
-
-def place_tips(
-    task: Task, tips_wanted: Sequence[TipsWanted], runs: Sequence[tuple[Array, Sequence[int]]]
-) -> dict[LimbName, Array]:
-    """Have tips and feet of limbs at influence 1 be there, by keys of what the limbs follow; each of ``runs`` says in
-    which frames, by their rows, which of the ``wanted`` limbs get keys. Hold calls it. Gives where tips are then, as
-    they are evaluated, (f, 3) in the world. Two passes. Raises `Refused`."""
-    lasts = [limb_shown.last for limb_shown in tips_wanted]
-    parts = [
-        [part_of_ik(limb_shown.last), *([part_of_foot(limb_shown.last)] if limb_shown.turns_foot else [])]
-        for limb_shown in tips_wanted
-    ]
-    channels = [
-        *dict.fromkeys(channel for of_limb in parts for keyed_part in of_limb for channel in keyed_part.channels)
-    ]
-    controls = controls_of(lasts)
-    controls += [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
-    recording = record(
-        context=task.context,
-        lasts=lasts,
-        frames=task.frames,
-        refs=parents_of(controls),
-        channels=channels,
-        controls=controls,
-        progress=task.next_share(),
-    )
-    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
-    values = {channel: rows.copy() for channel, rows in before.items()}
-    placings: list[Placing] = []
-    for rig in recording.rigs:
-        limbs = limbs_read(recording, rig)
-        for row, last in enumerate(rig.lasts):
-            limb_shown = tips_wanted[lasts.index(last)]
-            check_in_ik(limbs.sliders["influence"][:, row], limb_shown, task.frames)
-            placings += _tip_placings(recording, limbs, row, limb_shown)
-    writing = Writing(
-        task, before, [Run(rows, [keyed_part for i in which for keyed_part in parts[i]]) for rows, which in runs]
-    )
-
-    def reread(rows: Array) -> None:
-        writing.write(values)
-        read_again(task.context, recording, lasts, task.frames, rows, None, task.next_share())
-
-    place(placings, recording, values, reread)
-    writing.finish(recording, values)
-    return {(last.id_data, last.name): tips_of(recording, last) for last in lasts}
-
-
-def check_in_ik(influence: Array, tips_wanted: TipsWanted, frames: Sequence[float] | None) -> None:
-    """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
-    wrong = np.flatnonzero(np.isfinite(tips_wanted.places).all(axis=1) & (influence < 1.0 - 1e-6))
-    if len(wrong) and frames is not None:
-        raise Refused(
-            "'{bone}' is not in IK in frame {frame}: switch it there, then hold",
-            bone=tips_wanted.last.name,
-            frame=frames[int(wrong[0])],
-        )
-
-
-def _tip_placings(recording: Recording, limbs: LimbsRead, row: int, tips_wanted: TipsWanted) -> list[Placing]:
-    """The placing of the target, past the tip's place where softness holds back, and of a foot that turns by itself."""
-    last, frames = tips_wanted.last, limbs.frames[:, row]
-    sizes = sum(limbs.rig.table.limbs[row].geometry.lengths) * np.linalg.norm(frames[:, :3, 1], axis=1)
-    in_frame = applied(inverted_all(frames), np.nan_to_num(tips_wanted.places))
-    places = applied(frames, factor_past(limbs, row, in_frame)[0][:, None] * in_frame)
-    places[~np.isfinite(tips_wanted.places).all(axis=1)] = np.nan
-    control: Any = follow_of(last).pairs[0]
-    goal_followed: Any = goal_ref(last)
-    foot, turns, offset, placings = foot_of(last), None, (1.0, 0.0, 0.0, 0.0), []
-    if foot and tips_wanted.turns is not None:
-        ref = (last.id_data, foot.name)
-        if feet.foot_follows(last):
-            turns, offset = tips_wanted.turns, turn_off(recording, goal_followed, ref)
-        elif tips_wanted.turns_foot:
-            nowhere = np.full_like(tips_wanted.places, np.nan)
-            placings = [Placing(ref, ref, nowhere, sizes, tips_wanted.turns)]
-    return [Placing(control, goal_followed, places, sizes, turns, offset), *placings]
-
-
 def turn_off(recording: Recording, goal_followed: Any, foot: Any) -> Any:
     """How a foot is turned off what it follows, (f, 4), w first."""
     one, other = (tuple(world_turns(matrices_of(recording, ref)).T) for ref in (goal_followed, foot))
     return np.stack(multiply(conjugate(one), other), axis=-1)
-
-
-def tips_of(recording: Recording, last: PoseBone) -> Array:
-    """Where the tip of a limb is evaluated in the world, (f, 3)."""
-    tip = rest_geometry_of(last).tip
-    return applied(matrices_of(recording, (last.id_data, last.name)), np.broadcast_to(tip, (recording.frames, 3)))

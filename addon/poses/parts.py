@@ -44,12 +44,23 @@ Points = Callable[[Values, Array], list[Array]]
 limb, (rows, 3) each."""
 
 
+Keys = Callable[[Values, Array], dict[Channel, tuple[Array, Array | None]]]
+"""Gives, from what channels say over the frames and the rows of a run, which rows of it are keyed of each channel, and
+the slopes there, or None for straight lines."""
+
+
 class Part(NamedTuple):
     """What of a limb may get keys, all in the same frames, and where its joints are by these. ``points`` looks at what
-    was read over the frames once it is asked."""
+    was read over the frames once it is asked. What is not keyed by joints and a tolerance says its ``keys`` itself."""
 
     channels: Sequence[Channel]
     points: Callable[[Recording, Values], Points]
+    keys: Keys | None = None
+
+
+def no_points(_recording: Recording, _values: Values) -> Points:
+    """No joints, of a part that says its keys itself."""
+    return lambda _values, _at: []
 
 
 def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:

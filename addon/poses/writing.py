@@ -110,7 +110,11 @@ class Writing:
             of_part = {
                 key: changed[key] for key in keyed_part.channels if key in changed and key not in channels_written
             }
-            if of_part:
+            if of_part and keyed_part.keys:
+                for key, (which, slope) in keyed_part.keys(of_part, rows).items():
+                    self._write(key, of_part[key], which, slope)
+                channels_written.update(of_part)
+            elif of_part:
                 in_frames = keyed_part.points(recording, of_part)
                 points = partial(_points_of_rows, in_frames, rows)
                 in_run = {key: numbers[rows] for key, numbers in of_part.items()}

@@ -30,7 +30,7 @@ from ..limb.follow import Follow, follow_of, read, write
 from ..limb.foot_roll import GOAL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.settings import MADE_BY_US
-from ..limb.storage import drop_limb, group_of, is_orphaned, limb_constraint_of
+from ..limb.storage import MAKING, drop_limb, group_of, is_orphaned, limb_constraint_of
 from . import making
 from .controls import COLLECTION as CONTROLS
 from .controls import Control, Unused, finish, lay, made_for, make_object, remove_unused, unused_of
@@ -301,3 +301,4 @@ def _make(work: Work) -> None:
         making.put_in_order(ob, refs[owner][1], names)
     for driver in work.drivers_on:
         making.drive(ob, driver, refs)
+    group_of(_last(work.limb)).pop(MAKING, None)

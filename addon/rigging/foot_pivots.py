@@ -42,13 +42,17 @@ Pivots = Mapping[str, Matrix]
 
 def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
     """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, the others on the
-    ground, at the ends and edges of the sole. ``geometry`` is that of its limb."""
+    ground, at the ends and edges of the sole. Without skin, the ground is where the heel bone is, if there is one.
+    ``geometry`` is that of its limb."""
     ob, foot, axes = last.id_data, foot_of(last), upright(last.id_data)
     direction = Vector(geometry.frame[:3, 1].tolist())
     tip_at = last.bone.matrix_local @ Vector(geometry.tip.tolist())
     place = Place(tip_at, axes, sum(geometry.lengths), direction)
-    sole = sole_below(foot, skin_of(ob, [foot]), place)  # type: ignore[arg-type,list-item]  # callers know it is there
-    tip = np.array(place.tip)
+    skin = skin_of(ob, [foot])  # type: ignore[list-item]  # callers know it is there
+    sole = sole_below(foot, skin, place)  # type: ignore[arg-type]
+    tip, heel_ends = np.array(place.tip), _heel_of(foot)
+    if heel_ends and foot.name not in skin:  # type: ignore[union-attr]
+        sole = sole._replace(floor=min(float(np.array(end) @ sole.up) for end in heel_ends))
 
     def ground(ahead: float, across: float) -> Any:
         at = tip + ahead * sole.ahead + across * sole.across
@@ -64,7 +68,7 @@ def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
         middle = on_sole(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
     width, heel = [sole.outermost, sole.innermost], (sole.heel, 0.0)
-    if heel_ends := _heel_of(foot):
+    if heel_ends:
         ends = [on_sole(end) for end in heel_ends]
         along = np.array(ends[0]) - np.array(ends[1])
         if abs(along[1]) > ACROSS * np.linalg.norm(along):

@@ -13,7 +13,16 @@ from ..limb.follow import Follow, read, write
 from ..limb.pole_follow import ON_TARGET
 from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER
 from ..limb.sides import keep_side
-from ..limb.storage import align, limb_constraint_of, make_limb, make_slider, read_slider, write_slider
+from ..limb.storage import (
+    MAKING,
+    align,
+    is_on_rig,
+    limb_constraint_of,
+    make_limb,
+    make_slider,
+    read_slider,
+    write_slider,
+)
 from ..limb.tips import foot_of, mark_tip
 from .description import Description, LimbRef
 
@@ -40,6 +49,8 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
             make_slider(last, SLIDER[name])
         if read_slider(last, name) != value:
             write_slider(last, name, value)
+    if wish.mode == "RIG" and not is_on_rig(last):
+        last[GROUP][MAKING] = True
     align(last)
     constraint = limb_constraint_of(last)
     pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]

@@ -58,9 +58,12 @@ def lay(ob: ArmatureObject, bone: Bone, name: str, refs: Refs, is_new: bool) -> 
 
 
 def finish(ob: ArmatureObject, bone: Bone, name: str) -> None:
-    """Give a helper bone what it has besides Edit Mode."""
+    """Give a helper bone what it has besides Edit Mode. One that is made anew still has the channels of the one before
+    of its name."""
     pose_bone: Any = ob.pose.bones[name]
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
+    pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    pose_bone.scale = (1.0, 1.0, 1.0)
     collect(ob, pose_bone.bone, bone.collection).is_visible = False
 
 

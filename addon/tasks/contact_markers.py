@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bpy.types import Context, PoseBone, Scene
 
@@ -24,8 +24,8 @@ from ..poses.contacts import (
     floor_of,
     slide_of,
 )
-from ..poses.reading import Progress
-from ..poses.tip_paths import TipReader, path_of, tips_over
+from ..poses.reading import Progress, record
+from ..poses.tip_paths import path_of
 
 
 class Contacts(NamedTuple):
@@ -50,9 +50,6 @@ class Mark(NamedTuple):
 
 UP = Mark(False, "")
 
-AND = " + "
-"""What stands between the names of two limbs' marks in one frame."""
-
 
 def marker_names(last: PoseBone) -> dict[Mark, str]:
     """What the markers of a limb's contacts are called."""
@@ -66,7 +63,7 @@ def marked_contacts(scene: Scene, last: PoseBone) -> list[Contact]:
     """The contacts of a limb by the scene's markers, in order. Raises `Refused` where one does not begin or end."""
     names = marker_names(last)
     marks = {name: mark for mark, name in names.items()}
-    placed = [(frame, marks[name]) for frame, name in names_marked(scene) if name in marks]
+    placed = [(marker.frame, marks[marker.name]) for marker in scene.timeline_markers if marker.name in marks]
     contacts: list[Contact] = []
     phases: list[Phase] = []
     for frame, mark in sorted(placed, key=lambda place: (place[0], not place[1].begins, place[1] == UP)):
@@ -103,36 +100,13 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
 
 def _mark(scene: Scene, last: PoseBone, contacts: Sequence[Contact]) -> None:
     names = marker_names(last)
-    for marker in [*scene.timeline_markers]:
-        others = [name for name in marker.name.split(AND) if name not in names.values()]
-        if others:
-            marker.name = AND.join(others)
-        else:
-            scene.timeline_markers.remove(marker)
+    taken = {*names.values()}
+    for marker in [other for other in scene.timeline_markers if other.name in taken]:
+        scene.timeline_markers.remove(marker)
     for contact in contacts:
         for i, phase in enumerate(contact.phases):
-            _add(scene, names[Mark(i == 0, phase.on)], phase.first)
-        _add(scene, names[UP], contact.last)
-
-
-def _add(scene: Scene, name: str, frame: int) -> None:
-    """Mark a frame; where a contact of another limb is marked, by one marker: two would hide each other."""
-    there = next((marker for marker in scene.timeline_markers if marker.frame == frame and _is_ours(marker)), None)
-    if there is None:
-        scene.timeline_markers.new(name, frame=frame)
-    else:
-        there.name = f"{there.name}{AND}{name}"
-
-
-def _is_ours(marker: Any) -> bool:
-    """Whether a marker is called as those of contacts are."""
-    words = ("up", "down", *(f"{word} {kind}" for word in ("down on", "on") for kind in (HEEL, SOLE, TOE)))
-    return any(f" {word} (" in marker.name for word in words)
-
-
-def names_marked(scene: Scene) -> list[tuple[int, str]]:
-    """What the scene's markers say, each with its frame."""
-    return [(marker.frame, name) for marker in scene.timeline_markers for name in marker.name.split(AND)]
+            scene.timeline_markers.new(names[Mark(i == 0, phase.on)], frame=phase.first)
+        scene.timeline_markers.new(names[UP], frame=contact.last)
 
 
 def frame_range(scene: Scene) -> range:
@@ -153,8 +127,8 @@ def find_contacts(
     """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
     limbs = readable_limbs_beside(context, lasts)
-    rows = tips_over(context, limbs, frames, progress)
-    paths = {last: path_of(row, TipReader(last).size) for last, row in zip(limbs, rows, strict=True)}
+    recording = record(context, limbs, frames, progress=progress)
+    paths = {last: path_of(recording, last) for last in limbs}
     return contacts_in(scene_of(context), lasts, frames, paths, height, speed)
 
 

@@ -1,4 +1,5 @@
-"""Hold: limbs' tips, and how their feet are turned, are planted in the world over ranges of frames, eased in and out.
+"""Hold: limbs' tips, and how their feet are turned, are planted in the world over ranges of frames or contacts, eased
+in and out. Feet that roll are planted as they stand.
 
 The controls get keys for it, in the frames of a range and of its easing and in no others."""
 
@@ -14,20 +15,27 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.dependencies import Dependencies
+from ..blender.stepping import times_of
 from ..blender.types import is_evaluated, scene_of
 from ..limb.follow import follow_of
-from ..limb.moving import check_movable, rig_slider
+from ..limb.foot_roll import goal_bone, has_roll
+from ..limb.moving import check_movable, check_undriven, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live.settings import is_live
-from ..poses.contacts import Span, slide_of
-from ..poses.over_frames import TipsWanted, place_tips
-from ..poses.reading import Progress
-from ..poses.tip_paths import TipNow, TipReader, path_of, tips_over
-from ..poses.writing import Task
+from ..poses.channels import Channel, Values
+from ..poses.contacts import SOLE, Contact, Phase, Span, slide_of
+from ..poses.holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
+from ..poses.parts import part_of_foot, part_of_ik, slider_channel
+from ..poses.placing import controls_of, parents_of, place
+from ..poses.planted_feet import SLIDERS, Stand, hold_rolling
+from ..poses.planting import mean_of, reached
+from ..poses.reading import Progress, Recording, limbs_read, read_again, record
+from ..poses.tip_paths import path_of
+from ..poses.writing import Run, Task, Writing
 from ..rigging import feet
 from .status import check_posable
 
@@ -42,84 +50,121 @@ TOLERANCE = 1e-5
 MISSED = 1e-4
 """How far a tip may be off its place for nobody to be told, in lengths of its limb."""
 
-ROUNDS = 1000
-"""How often a place is brought nearer to the root that is farthest from it."""
-
 SLACK = 1e-4
 """How much of its length a limb that is planted where all frames reach keeps in the farthest of these."""
 
 
-class Plant(NamedTuple):
-    """Where a tip is planted in the world, and how the foot is turned there (w, x, y, z), if there is one."""
+class Request(NamedTuple):
+    """How limbs are held: over how many frames before and after it is eased; whether feet that roll are planted on
+    heel, sole and toe, as in contacts, or kept as they are turned; whether where they are moved least, or where they
+    are in the current frame, or in that of a range which is nearest to it; and how far joints may be off for fewer
+    keys, in lengths of their limb."""
 
-    span: Span
-    place: Array
-    turn: Array | None
-
-
-class Hold(NamedTuple):
-    """A limb with what it is read by, where it is planted in order, how far it reaches in the world, and whether its
-    foot, which does not follow the target, has to be turned by itself."""
-
-    reader: TipReader
-    plants: list[Plant]
-    reach: float
-    turns_foot: bool
-
-    @property
-    def last(self) -> PoseBone:
-        """The last bone as it is now."""
-        bone: PoseBone = self.reader.object.pose.bones[self.reader.last]
-        return bone
+    ease: int = 3
+    rolls: bool = False
+    is_mean: bool = False
+    tolerance: float = TOLERANCE
 
 
 class Report(NamedTuple):
-    """How far tips slid in the ranges before, the farthest of them in scene units, and warnings."""
+    """In how many ranges limbs are held; how far what is lowest of a sole slid in one at most, before and now, in scene
+    units; and warnings of tips that do not reach their places."""
 
+    ranges: int
+    slid: float
     slide: float
     warnings: list[Message]
+
+
+class Plan(NamedTuple):
+    """A limb, whether its foot rolls, and where it is held, in order."""
+
+    last: PoseBone
+    rolls: bool
+    contacts: list[Contact]
 
 
 @wholly
 def hold_tips(
     context: Context,
     lasts: Sequence[PoseBone],
-    spans: Sequence[Sequence[Span]],
-    ease: int = 3,
-    is_mean: bool = False,
-    tolerance: float = TOLERANCE,
+    contacts: Sequence[Sequence[Contact]],
+    request: Request,
     progress: Progress | None = None,
 ) -> Report:
-    """Plant the tips of limbs, and how their feet are turned, over spans of frames, which are those of each limb in
-    order. They stay where they are in the current frame, or in that of the span nearest to it; with ``is_mean`` where
-    they are in the mean of the span, or as near to that as the limb reaches in all of it. So many frames before and
-    after lead there and back. ``tolerance`` is how far joints may be off for fewer keys, in lengths of their limb.
-    Raises `Refused`, and then nothing has changed."""
-    movers = Dependencies()
-    for last in lasts:
-        check_hold(context, last)
+    """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
+    where they are on their soles. Two passes over the frames. Raises `Refused`, and then nothing has changed."""
+    plans = [_plan(context, last, of_limb, request.rolls) for last, of_limb in zip(lasts, contacts, strict=True)]
     runs: dict[Span, list[int]] = {}
-    for i, of_limb in enumerate(spans):
-        for run in _runs(of_limb, ease):
+    for i, plan in enumerate(plans):
+        for run in _runs([contact.span for contact in plan.contacts], request.ease):
             runs.setdefault(run, []).append(i)
     frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
-    rows = tips_over(context, lasts, frames)
-    holds, slide = _planted(context, lasts, spans, is_mean, movers, frames, rows)
-    stands = [_stands(plan, ease, frames, tips) for plan, tips in zip(holds, rows, strict=True)]
-    tips_wanted = [
-        TipsWanted(plan.last, stand.places, stand.turns, plan.turns_foot)
-        for plan, stand in zip(holds, stands, strict=True)
+    if not frames:
+        return Report(0, 0.0, 0.0, [])
+    task = Task(context, frames, request.tolerance, keeps_others=True, progress=progress)
+    controls = controls_of(lasts) + [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
+    channels = [*dict.fromkeys(channel for plan in plans for channel in _channels(plan))]
+    recording = record(
+        context=context,
+        lasts=lasts,
+        frames=frames,
+        refs=parents_of(controls),
+        channels=channels,
+        controls=controls,
+        progress=task.next_share(),
+    )
+    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
+    values = {channel: rows.copy() for channel, rows in before.items()}
+    slid = _slide(recording, plans, frames)
+    limbs_held = [_held(context, recording, plan, request, frames, values) for plan in plans]
+    in_runs = [
+        Run(
+            np.arange(*np.searchsorted(frames, (run.first, run.last + 1))),
+            [keyed_part for i in which for keyed_part in limbs_held[i].parts],
+        )
+        for run, which in runs.items()
     ]
-    in_runs = [(np.arange(*np.searchsorted(frames, (run.first, run.last + 1))), which) for run, which in runs.items()]
-    task = Task(context, frames, tolerance, keeps_others=True, progress=progress)
-    tips_now = place_tips(task, tips_wanted, in_runs) if frames else {}
-    warnings = []
-    for plan, stand in zip(holds, stands, strict=True):
-        off = np.linalg.norm(tips_now[plan.reader.object, plan.reader.last] - stand.places, axis=1)
-        if count := int((stand.is_whole & ~(off <= MISSED * plan.reader.size)).sum()):
-            template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
-            warnings.append(Message(template, bone=plan.reader.last, count=count))
-    return Report(slide, warnings)
+    writing = Writing(task, before, in_runs)
+
+    def reread(rows: Array) -> None:
+        writing.write(values)
+        read_again(context, recording, lasts, frames, rows, None, task.next_share())
+
+    place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
+    writing.finish(recording, values)
+    count = sum(len(plan.contacts) for plan in plans)
+    return Report(count, slid, _slide(recording, plans, frames), _warnings_of_misses(recording, limbs_held))
+
+
+def _plan(context: Context, last: PoseBone, contacts: Sequence[Contact], rolls: bool) -> Plan:
+    check_hold(context, last)
+    if not (rolls and has_roll(last) and goal_bone(last)):
+        return Plan(last, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
+    check_undriven(last, *SLIDERS)
+    return Plan(last, True, [*contacts])
+
+
+def over(span: Span) -> Contact:
+    """A range of frames as a contact of the sole."""
+    return Contact((Phase(span.first, SOLE),), span.last)
+
+
+def _channels(plan: Plan) -> list[Channel]:
+    """What of a limb may get keys."""
+    channels = [*part_of_ik(plan.last).channels, *(part_of_foot(plan.last).channels if foot_of(plan.last) else ())]
+    return channels + [slider_channel(plan.last, name) for name in SLIDERS if plan.rolls]
+
+
+def _slide(recording: Recording, plans: Sequence[Plan], frames: Sequence[int]) -> float:
+    """The farthest that what is lowest of a sole slides where it is held."""
+    paths = [path_of(recording, plan.last) for plan in plans]
+    slides = [
+        slide_of(path, frames, contact.span)
+        for plan, path in zip(plans, paths, strict=True)
+        for contact in plan.contacts
+    ]
+    return max(slides, default=0.0)
 
 
 def check_hold(context: Context, last: PoseBone) -> None:
@@ -135,47 +180,54 @@ def check_hold(context: Context, last: PoseBone) -> None:
         raise Refused("'{bone}' is in FK, because Live is off in this scene: switch it on, then hold", bone=last.name)
 
 
-# where they are planted
+# one limb
 
 
-def _planted(
-    context: Context,
-    lasts: Sequence[PoseBone],
-    spans: Sequence[Sequence[Span]],
-    is_mean: bool,
-    movers: Dependencies,
-    frames: Sequence[int],
-    rows: Sequence[Sequence[TipNow]],
-) -> tuple[list[Hold], float]:
-    """Where limbs are planted in their spans, and the farthest that one slides in a span now, in scene units."""
-    current, slide = scene_of(context).frame_current, 0.0
-    taken = {bone.name for last in lasts for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
-    holds = []
-    for last, of_limb, row in zip(lasts, spans, rows, strict=True):
-        tips, path = dict(zip(frames, row, strict=True)), path_of(row, TipReader(last).size)
-        foot, plants, reach = foot_of(last), [], _reach(last)
-        for span in of_limb:
-            tips_there = [tips[frame] for frame in range(span.first, span.last + 1)]
-            at = None if is_mean else min(max(current, span.first), span.last) - span.first
-            plants.append(_plant(span, tips_there, at, reach))
-            slide = max(slide, slide_of(path, frames, span))
-        turns_foot = foot is not None and not feet.foot_follows(last)
-        turns_foot = turns_foot and foot.name not in taken and not [*movers.movers(foot)]  # type: ignore[union-attr,arg-type]
-        holds.append(Hold(TipReader(last), plants, reach, turns_foot))
-    return holds, slide
+def _held(
+    context: Context, recording: Recording, plan: Plan, request: Request, frames: Sequence[int], values: Values
+) -> HeldLimb:
+    """How a limb is held, by what was read. Raises `Refused`."""
+    last = plan.last
+    rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
+    limbs, row = limbs_read(recording, rig), [limb.name for limb in rig.lasts].index(last.name)
+    spans = [contact.span for contact in plan.contacts]
+    rows = [(frames.index(span.first), frames.index(span.last)) for span in spans]
+    ease = Ease(rows, request.ease, _reach(last))
+    _check_in_ik(limbs.sliders["influence"][:, row], last, ease, frames)
+    current = scene_of(context).frame_current
+    at = [None if request.is_mean else min(max(current, span.first), span.last) - span.first for span in spans]
+    if plan.rolls:
+        stands = [Stand(contact.on, i) for contact, i in zip(plan.contacts, at, strict=True)]
+        return hold_rolling(recording, limbs, row, ease, stands, times_of(scene_of(context), frames), values)
+    tips, roots, foot = tips_of(recording, last), roots_of(recording, last), foot_of(last)
+    turns = rotations_of(recording, (last.id_data, foot.name)) if foot else None
+    plants = []
+    for (first, end), i in zip(rows, at, strict=True):
+        here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
+        reach = np.full(len(roots[here]), ease.reach * (1.0 - SLACK) if i is None else inf)
+        place_held = reached(tips[here].mean(axis=0), roots[here], reach)
+        plants.append(Plant(place_held, None if turns is None else mean_of(turns[here])))
+    return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(last))
 
 
-def _plant(span: Span, tips: Sequence[TipNow], at: int | None, reach: float) -> Plant:
-    """Where a limb is planted: where it is in one of these frames, or in the mean of them, as near as it reaches."""
-    if at is not None:
-        return Plant(span, tips[at].tip, tips[at].turn)
-    place, turn = np.mean([tip.tip for tip in tips], axis=0), None
-    if tips[0].turn is not None:
-        turns = np.array([tip.turn for tip in tips])
-        turns *= np.where(turns @ turns[0] < 0.0, -1.0, 1.0)[:, None]
-        turn = turns.mean(axis=0)
-        turn /= np.linalg.norm(turn)
-    return Plant(span, _reached(place, np.array([tip.root for tip in tips]), reach * (1.0 - SLACK)), turn)
+def _turns_by_itself(last: PoseBone) -> bool:
+    """Whether the foot of a limb does not follow its target, and nothing else turns it."""
+    foot = foot_of(last)
+    if foot is None or feet.foot_follows(last):
+        return False
+    taken = {bone.name for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
+    return foot.name not in taken and not [*Dependencies().movers(foot)]
+
+
+def _check_in_ik(influence: Array, last: PoseBone, ease: Ease, frames: Sequence[int]) -> None:
+    """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
+    wrong = np.flatnonzero(ease.changed(len(frames)) & (influence < 1.0 - 1e-6))
+    if len(wrong):
+        raise Refused(
+            "'{bone}' is not in IK in frame {frame}: switch it there, then hold",
+            bone=last.name,
+            frame=frames[int(wrong[0])],
+        )
 
 
 def _reach(last: PoseBone) -> float:
@@ -187,19 +239,17 @@ def _reach(last: PoseBone) -> float:
     return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
-def _reached(place: Array, roots: Array, reach: float) -> Array:
-    """The place near to one that is no farther than a reach from any of these roots (frames, 3), if there is one."""
-    for _ in range(ROUNDS):
-        offsets = place - roots
-        distances = np.linalg.norm(offsets, axis=1)
-        farthest = int(distances.argmax())
-        if distances[farthest] <= reach:
-            break
-        place = roots[farthest] + offsets[farthest] * (reach / distances[farthest])
-    return place
-
-
-# over frames
+def _warnings_of_misses(recording: Recording, limbs_held: Sequence[HeldLimb]) -> list[Message]:
+    """What to tell of limbs whose tips are not where they are held."""
+    warnings = []
+    for limb in limbs_held:
+        off = np.linalg.norm(tips_of(recording, limb.last) - limb.tips, axis=1)
+        rows = [i for first, end in limb.ease.spans for i in range(first, end + 1)]
+        missed = int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())
+        if missed:
+            template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
+            warnings.append(Message(template, bone=limb.last.name, count=missed))
+    return warnings
 
 
 def _runs(spans: Sequence[Span], ease: int) -> list[Span]:
@@ -212,54 +262,3 @@ def _runs(spans: Sequence[Span], ease: int) -> list[Span]:
         else:
             runs.append(Span(first, last))
     return runs
-
-
-def weights_of(spans: Sequence[Span], ease: int, frame: int) -> list[float]:
-    """The weights of spans, which follow each other, in a frame: 1 in a span, falling to 0 over ``ease`` frames beside
-    it, but not beyond the next. Their sum is 1 at most."""
-    weights = []
-    for i, span in enumerate(spans):
-        before = span.first - spans[i - 1].last - 1 if i else ease
-        after = spans[i + 1].first - span.last - 1 if i + 1 < len(spans) else ease
-        if frame < span.first:
-            share = 1.0 - (span.first - frame) / (min(ease, before) + 1.0)
-        else:
-            share = 1.0 - max(frame - span.last, 0) / (min(ease, after) + 1.0)
-        share = max(share, 0.0)
-        weights.append(share * share * (3.0 - 2.0 * share))
-    return weights
-
-
-class Stands(NamedTuple):
-    """Where a tip is to be in frames, (frames, 3), and how its foot is to be turned (w, x, y, z), if there is one; not
-    numbers where it is neither planted nor eased. ``is_whole`` where it is planted and not eased."""
-
-    places: Array
-    turns: Array | None
-    is_whole: Array
-
-
-def _stands(plan: Hold, ease: int, frames: Sequence[int], tips: Sequence[TipNow]) -> Stands:
-    """Where a limb is to be in these frames, by where it is in them now."""
-    has_foot = bool(tips) and tips[0].turn is not None
-    places, turns = np.full((len(frames), 3), np.nan), np.full((len(frames), 4), np.nan) if has_foot else None
-    is_whole = np.zeros(len(frames), bool)
-    for i, (frame, now) in enumerate(zip(frames, tips, strict=True)):
-        weights = weights_of([plant.span for plant in plan.plants], ease, frame)
-        if not any(weights):
-            continue
-        place, turn = now.tip, now.turn
-        for weight, plant in zip(weights, plan.plants, strict=True):
-            place = place + weight * (plant.place - now.tip)
-            if turn is not None and now.turn is not None and plant.turn is not None:
-                sign = -1.0 if plant.turn @ now.turn < 0.0 else 1.0
-                turn = turn + weight * (sign * plant.turn - now.turn)
-        is_whole[i] = max(weights) == 1.0
-        if not is_whole[
-            i
-        ]:  # on the way, a target that is out of reach would show in no pose, but as one that is missed
-            place = _reached(place, now.root[None], plan.reach)
-        places[i] = place
-        if turns is not None and turn is not None:
-            turns[i] = turn / np.linalg.norm(turn)
-    return Stands(places, turns, is_whole)

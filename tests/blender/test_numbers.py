@@ -65,6 +65,6 @@ def test_what_the_constraint_leaves() -> None:
 def test_feet_that_slide() -> None:
     before, _, spans, slid = slide.paths()
     at_first = max((place - before[first - 1]).length for first, last in spans for place in before[first - 1 : last])
-    assert (round(1000.0 * at_first), 1000.0 * slid < 0.001) == (61, True)
+    assert (round(1000.0 * at_first), 1000.0 * slid < 0.01) == (61, True)
     assert slide.capture.DRIFT == 0.004
     assert (Path(ROOT) / "docs" / "slide.svg").exists()

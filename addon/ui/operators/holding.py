@@ -10,9 +10,9 @@ from bpy.types import Context, Event, PoseBone
 from ... import live
 from ...blender.types import scene_of
 from ...limb.words import Refused, contacts_counted, translated_text
-from ...poses.contacts import HEIGHT, SOLE, SPEED, Span
+from ...poses.contacts import HEIGHT, SPEED, Contact, Span
 from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
-from ...tasks.holding import MOST_EASE, hold_tips
+from ...tasks.holding import MOST_EASE, Request, hold_tips, over
 from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant
 from ..units import length_text
@@ -90,43 +90,40 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             layout.prop(self, name)
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """Hold, and say how far tips slid before."""
-        spans = self._spans(context, lasts)
-        is_mean = self.place == "MEAN" or (self.place == "AUTO" and self.range == "CONTACTS")
+        """Hold, and say how far feet slid before, and slide now."""
+        contacts, is_contacts = self._contacts(context, lasts), self.range == "CONTACTS"
+        is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
         manager: Any = context.window_manager
         manager.progress_begin(0.0, 1.0)
         try:
-            report = hold_tips(context, lasts, spans, self.ease, is_mean, progress=manager.progress_update)
+            request = Request(self.ease, is_contacts, is_mean)
+            report = hold_tips(context, lasts, contacts, request, manager.progress_update)
         finally:
             manager.progress_end()
         self.warn(*report.warnings)
         live.refresh(context)
-        slide = length_text(scene_of(context), report.slide)
-        if self.range == "CONTACTS":
-            contacts = contacts_counted(sum(map(len, spans)))
-            self.inform("Held in {contacts}, where tips slid by up to {slide}", contacts=contacts, slide=slide)
+        slid, slide = (length_text(scene_of(context), length) for length in (report.slid, report.slide))
+        if is_contacts:
+            template = "Held in {contacts}, where feet slid by up to {slid}: now {slide}"
+            self.inform(template, contacts=contacts_counted(report.ranges), slid=slid, slide=slide)
         else:
-            first, last = spans[0][0]
-            self.inform(
-                "Held from frame {first} to {last}, where tips slid by up to {slide}",
-                first=first,
-                last=last,
-                slide=slide,
-            )
+            first, last = contacts[0][0].span
+            template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
+            self.inform(template, first=first, last=last, slid=slid, slide=slide)
 
-    def _spans(self, context: Context, lasts: list[PoseBone]) -> list[list[Span]]:
-        """The ranges of each limb."""
+    def _contacts(self, context: Context, lasts: list[PoseBone]) -> list[list[Contact]]:
+        """The contacts of each limb, or the range."""
         if self.range == "CONTACTS":
             marked = [marked_contacts(scene_of(context), last) for last in lasts]
             if not any(marked):
                 raise Refused("No markers say when the selected limbs are in contact: Find Contacts first")
-            return [[span for contact in contacts for span in contact.spans_on(SOLE)] for contacts in marked]
+            return marked
         span = Span(self.frame_start, self.frame_end)
         if self.range != "GIVEN":
             span = span_meant(context, lasts, self.range)
         if span.last < span.first:
             raise Refused("The range ends at frame {end}, before it starts at {start}", end=span.last, start=span.first)
-        return [[span] for _ in lasts]
+        return [[over(span)] for _ in lasts]
 
 
 class POSE_OT_planar_ik_find_contacts(LimbOperator):
@@ -166,7 +163,7 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
             raise Refused("No foot is low and slow in any frame: set Height or Speed to more")
         slide = length_text(scene, max(contacts.slide for contacts in listed))
         self.inform(
-            "Marked {contacts}, in which tips slide by up to {slide}", contacts=contacts_counted(count), slide=slide
+            "Marked {contacts}, in which feet slide by up to {slide}", contacts=contacts_counted(count), slide=slide
         )
 
 

@@ -88,7 +88,7 @@ def test_off_and_on_again(add, addon):
     feet = addon("tasks.features")
     feet.set_feet(bpy.context, [last], False)
     assert not ob.pose.bones["foot.L"].constraints
-    assert not ob.animation_data.drivers
+    assert ob.animation_data is None
     ob.pose.bones["foot.L"].rotation_quaternion = TURN
     before = turn_of(ob, "foot.L")
     feet.set_feet(bpy.context, [last], True)

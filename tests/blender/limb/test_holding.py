@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix, Vector
 
 from scripts import capture
 from tests.blender import rigs
@@ -64,9 +65,9 @@ def legs(rig):
 
 
 def holds(addon, lasts, *spans, **options):
-    return addon("tasks.holding").hold_tips(
-        bpy.context, lasts, [[addon("poses.contacts").Span(*span) for span in spans]] * len(lasts), **options
-    )
+    holding, contacts = addon("tasks.holding"), addon("poses.contacts")
+    ranges = [holding.over(contacts.Span(*span)) for span in spans]
+    return holding.hold_tips(bpy.context, lasts, [ranges] * len(lasts), holding.Request(**options))
 
 
 def test_contacts_of_a_walk_are_found(addon, walker):
@@ -163,7 +164,7 @@ def test_operators_from_markers_to_keys(addon, walker):
         ops.planar_ik_hold(range="CONTACTS")
     ops.planar_ik_find_contacts()
     ops.planar_ik_find_contacts()
-    marked = [marker for marker in scene.timeline_markers if {down, up} & {*marker.name.split(markers.AND)}]
+    marked = [marker for marker in scene.timeline_markers if marker.name in (down, up)]
     assert len(marked) == 6
     next(marker for marker in marked if marker.name == up and marker.frame > 30).frame = 33
     before = paths(walker, ".L")
@@ -188,3 +189,84 @@ def test_ranges(addon, walker):
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 9
     assert spans.span_meant(bpy.context, lasts) == (5, 9)
     assert spans.span_meant(bpy.context, lasts, "KEYS") == (min(keyed), max(keyed))
+
+
+@pytest.fixture
+def rolling(addon, walker):
+    """The walker with Foot Roll on its legs, whose feet roll over heel and toe in each contact, as keys of the controls
+    alone; and the pitch of the left foot in each frame."""
+    addon("tasks.features").give_roll(bpy.context, legs(walker))
+    for side in capture.BEGINS:
+        last = walker.pose.bones[f"shin{side}"]
+        control, (heel, ball) = walker.pose.bones[last.planar_ik.subtarget], soles(addon, last)[:2]
+        rows = []
+        for frame in FRAMES:
+            bpy.context.scene.frame_set(frame)
+            phase = (frame - capture.BEGINS[side]) % capture.STRIDE / (capture.STANDS - 1.0)
+            pitch = float(np.interp(phase, (0.0, 0.2, 0.6, 1.0, 1.3, 1.6), (-0.3, 0.0, 0.0, 0.7, 0.2, -0.3)))
+            pivot = Vector((heel if pitch < 0.0 else ball)[1])
+            foot = walker.pose.bones[f"foot{side}"]
+            place = foot.matrix @ pivot
+            turn = Matrix.Rotation(pitch, 4, "X")
+            rows.append(Matrix.Translation(place) @ turn @ Matrix.Translation(-place) @ control.matrix)
+        for frame, matrix in zip(FRAMES, rows, strict=True):
+            bpy.context.scene.frame_set(frame)
+            control.matrix = matrix
+            for path in ("location", "rotation_quaternion"):
+                control.keyframe_insert(path, frame=frame)
+    bpy.context.scene.frame_set(30)
+    return walker
+
+
+def soles(addon, last):
+    """The points of a limb's sole, each with its bone and where it is in that."""
+    return addon("poses.tip_paths")._sole_of(last)
+
+
+def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
+    markers = addon("tasks.contact_markers")
+    lasts = legs(rolling)
+    listed = markers.find_contacts(bpy.context, lasts, FRAMES)
+    assert all([phase.on for phase in of_limb.contacts[1].phases] == ["heel", "sole", "toe"] for of_limb in listed)
+    points = {last.name: [(bone, Vector(at)) for bone, at in soles(addon, last)] for last in lasts}
+
+    def seen():
+        rows = []
+        for frame in FRAMES:
+            bpy.context.scene.frame_set(frame)
+            now = rigs.evaluated(rolling)
+            rows.append(
+                [[now.matrix_world @ now.pose.bones[bone].matrix @ at for bone, at in points[name]] for name in points]
+                + [[now.pose.bones[bone].matrix.col[k].xyz for k in range(3)] for bone in ("foot.L", "foot.R")]
+            )
+        return np.array(rows)
+
+    before = seen()
+    holding = addon("tasks.holding")
+    request = holding.Request(rolls=True, is_mean=True)
+    report = holding.hold_tips(bpy.context, lasts, [of_limb.contacts for of_limb in listed], request)
+    now = seen()
+    assert not report.warnings
+    assert report.slide < 3e-3 < 0.03 < report.slid
+    held = np.zeros((2, len(before)), bool)
+    for i, of_limb in enumerate(listed):
+        for contact in of_limb.contacts:
+            here = slice(contact.span.first - 1, contact.last)
+            held[i, max(here.start - 3, 0) : here.stop + 3] = True
+            lowest = now[here, i, :, 2].argmin(axis=1)
+            steps = np.diff(now[here, i], axis=0)[np.arange(len(lowest) - 1), lowest[:-1]]
+            assert np.abs(steps[:, :2]).max() < 1e-3  # a bank turns about the ground, below the bones
+            control = rolling.pose.bones[of_limb.last.planar_ik.subtarget]
+            inside = [
+                key.co.x
+                for curve in rigs.curves(rolling)
+                if f'"{control.name}"' in curve.data_path
+                for key in curve.keyframe_points
+                if contact.span.first < key.co.x < contact.last
+            ]
+            assert not inside
+        assert np.abs(now[~held[i], i] - before[~held[i], i]).max() < NEAR
+        assert np.abs(now[~held[i], 2 + i] - before[~held[i], 2 + i]).max() < TURNED
+        assert np.linalg.norm(now[:, i] - before[:, i], axis=-1).max() < 0.08
+        turned = np.abs(now[:, 2 + i] - before[:, 2 + i]).max()
+        assert turned < 0.3

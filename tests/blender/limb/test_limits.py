@@ -91,3 +91,39 @@ def test_what_root_limits_do_not_go_with(add):
     limb.plane = "FREE"
     with pytest.raises(RuntimeError, match="Root limits are about a hinge"):
         limb.root_max_angle = 0.5
+
+
+def test_layers_and_robots_are_hinges(add):
+    """Parts of a puppet at other depths, and an arm that is flat but for a little, bend about their plane's normal."""
+    layered = rigs.rig(
+        {
+            "body": ((0, 0, 0), (0, 0, 1), ""),
+            "arm": ((0.3, 0.01, 1), (0.35, 0.01, 0.4), "body"),
+            "forearm": ((0.35, 0.01, 0.4), (0.3, 0.01, -0.2), "arm"),
+            "leg": ((-0.1, -0.01, 0), (-0.1, -0.01, -0.6), "body"),
+            "shin": ((-0.1, -0.01, -0.6), (-0.05, -0.01, -1.1), "leg"),
+        }
+    )
+    robot_arm = rigs.rig(
+        {
+            "base": ((0, 0, 0), (0, 0, 0.5), ""),
+            "arm": ((0, 0, 0.5), (0.4, 0.004, 1.2), "base"),
+            "forearm": ((0.4, 0.004, 1.2), (1.1, -0.004, 1.1), "arm"),
+        }
+    )
+    for ob, name in ((layered, "forearm"), (layered, "shin"), (robot_arm, "forearm")):
+        rigs.activate(ob)
+        limb = add(ob, name)[0].planar_ik
+        assert (limb.plane, limb.pole_target, limb.message) == ("HINGE", None, "On target"), name
+
+
+def test_legs_seen_from_before_are_no_hinges(add):
+    """Whose knees are a little in front: that is how they bend."""
+    ob = rigs.rig(
+        {
+            "hips": ((0, 0, 1), (0, 0, 1.3), ""),
+            "thigh": ((0.15, 0, 1), (0.15, -0.02, 0.5), "hips"),
+            "shin": ((0.15, -0.02, 0.5), (0.15, 0, 0), "thigh"),
+        }
+    )
+    assert add(ob, "shin")[0].planar_ik.plane == "POLE"

@@ -1,0 +1,157 @@
+"""Tips held over frames: where they are to be, from how they were read, and what limbs get keys of for that.
+
+Held in a range of frames, a tip stays at a place and its foot keeps a turn; `poses.planted_feet` is about feet that
+roll meanwhile. Either way, what it is off what was read dies away over some frames before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import PoseBone
+from numpy.typing import NDArray
+
+from ..limb.follow import follow_of
+from ..limb.rest_geometry import rest_geometry_of
+from ..limb.tips import foot_of
+from ..limb.transforms import rigid, turns_of
+from ..rigging import feet
+from ..solver.matrices import applied, inverted_all
+from .matching import factor_past, goal_ref
+from .over_frames import turn_off
+from .parts import Part, part_of_foot, part_of_ik
+from .placing import Placing
+from .planting import eased, turned_by, vectors_of
+from .reading import LimbsRead, Recording, matrices_of, places_of
+
+Array = NDArray[Any]
+
+Rows = tuple[int, int]
+"""A range of rows, both ends in it. Rows are frames that were read."""
+
+
+class Ease(NamedTuple):
+    """In which spans of rows a limb is held, in order; over how many rows it is eased before and after each; and how
+    far it reaches in the world."""
+
+    spans: Sequence[Rows]
+    rows: int
+    reach: float
+
+    def over(self, offsets: Array) -> Array:
+        """Offsets (rows, numbers) in the spans, and as they die away beside these."""
+        return eased(offsets, self.spans, self.rows)
+
+    def changed(self, count: int) -> Array:
+        """Which of so many rows are held or eased."""
+        flags = np.zeros(count, bool)
+        for first, end in self.spans:
+            flags[max(first - self.rows, 0) : end + self.rows + 1] = True
+        return flags
+
+    def within_reach(self, places: Array, before: Array, roots: Array) -> Array:
+        """Places (rows, 3) on the way, brought so near to the roots of the limb that it is no longer than ``before`` or
+        than it reaches: out of reach, a target would show in no pose, but as one that is missed."""
+        offsets, most = places - roots, np.maximum(np.linalg.norm(before - roots, axis=1), self.reach)
+        distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-30)
+        nearer: Array = roots + offsets * np.minimum(most / distances, 1.0)[:, None]
+        for first, end in self.spans:
+            nearer[first : end + 1] = places[first : end + 1]
+        return nearer
+
+
+class HeldLimb(NamedTuple):
+    """A limb that is held: what is placed; where its tip is to be, (rows, 3), not a number where it stays; in which
+    spans; and what gets keys."""
+
+    last: PoseBone
+    placings: list[Placing]
+    tips: Array
+    ease: Ease
+    parts: list[Part]
+
+
+class Plant(NamedTuple):
+    """Where a tip is held, and how its foot is turned there, (3, 3), if it has one."""
+
+    place: Array
+    turn: Array | None
+
+
+def hold_flat(
+    recording: Recording, limbs: LimbsRead, row: int, ease: Ease, plants: Sequence[Plant], turns_foot: bool
+) -> HeldLimb:
+    """The limb of a row held as each of the plants says in its span. ``turns_foot`` where the foot, which does not
+    follow the target, is turned by itself."""
+    last, foot = limbs.rig.lasts[row], foot_of(limbs.rig.lasts[row])
+    tips, changed = tips_of(recording, last), ease.changed(recording.frames)
+    offsets = np.zeros_like(tips)
+    for (first, end), plant in zip(ease.spans, plants, strict=True):
+        offsets[first : end + 1] = plant.place - tips[first : end + 1]
+    places = ease.within_reach(tips + ease.over(offsets), tips, roots_of(recording, last))
+    places[~changed] = np.nan
+    placings, parts, turns, offset = [], [part_of_ik(last)], None, (1.0, 0.0, 0.0, 0.0)
+    if foot and (turns_foot or feet.foot_follows(last)):
+        ref = (last.id_data, foot.name)
+        turns = _turns_held(rotations_of(recording, ref), ease, plants)
+        turns[~changed] = np.nan
+        if turns_foot:
+            placings.append(Placing(ref, ref, np.full_like(places, np.nan), sizes_of(limbs, row), turns))
+            parts.append(part_of_foot(last))
+            turns = None
+        else:
+            offset = turn_off(recording, goal_ref(last), ref)
+    target = Placing(
+        control_of(last), goal_ref(last), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
+    )
+    return HeldLimb(last, [target, *placings], places, ease, parts)
+
+
+def _turns_held(turns: Array, ease: Ease, plants: Sequence[Plant]) -> Array:
+    """How a foot that is turned so, (rows, 3, 3), is turned where it is held, (rows, 4), w first."""
+    offsets = np.zeros((len(turns), 3))
+    for (first, end), plant in zip(ease.spans, plants, strict=True):
+        offsets[first : end + 1] = vectors_of(plant.turn @ turns[first : end + 1].swapaxes(1, 2))
+    return turns_of(turned_by(ease.over(offsets)) @ turns)
+
+
+def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
+    """Where the target has to be for tips to be there: past them where softness holds back."""
+    frames = limbs.frames[:, row]
+    in_frame = applied(inverted_all(frames), np.nan_to_num(tips))
+    targets = applied(frames, factor_past(limbs, row, in_frame)[0][:, None] * in_frame)
+    targets[~np.isfinite(tips).all(axis=1)] = np.nan
+    return targets
+
+
+# what was read
+
+
+def control_of(last: PoseBone) -> tuple[Any, str]:
+    """What is moved for a limb."""
+    control: Any = follow_of(last).pairs[0]
+    return control  # type: ignore[no-any-return]
+
+
+def tips_of(recording: Recording, last: PoseBone) -> Array:
+    """Where the tip of a limb is in the world, (rows, 3)."""
+    return applied(matrices_of(recording, (last.id_data, last.name)), rest_geometry_of(last).tip)
+
+
+def roots_of(recording: Recording, last: PoseBone) -> Array:
+    """Where a limb begins in the world, (rows, 3)."""
+    return places_of(recording, last.id_data, rest_geometry_of(last).names[0])
+
+
+def sizes_of(limbs: LimbsRead, row: int) -> Array:
+    """How long a limb is in the world, (rows)."""
+    length = sum(limbs.rig.table.limbs[row].geometry.lengths)
+    sizes: Array = length * np.linalg.norm(limbs.frames[:, row, :3, 1], axis=1)
+    return sizes
+
+
+def rotations_of(recording: Recording, ref: tuple[Any, str]) -> Array:
+    """How an object, or a bone of it, is turned in the world, (rows, 3, 3)."""
+    turns: Array = rigid(matrices_of(recording, ref))[0][:, :3, :3]
+    return turns

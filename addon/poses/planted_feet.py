@@ -1,0 +1,233 @@
+"""Feet that roll, planted as they stand: their controls stay over a contact, and roll and bank get keys (see `planting`
+for the geometry)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import PoseBone
+from numpy.typing import NDArray
+
+from ..blender.reduction import Segments, fewest, hermite
+from ..limb.foot_roll import CONTROL, FLAT, GOAL, HEEL, PIVOTS, flat_toes, helpers_of
+from ..limb.storage import choices_of
+from ..limb.transforms import rigid, turns_of
+from ..solver.matrices import inverted_all, rotation
+from .channels import Channel, Values
+from .contacts import SOLE
+from .holding import Ease, HeldLimb, control_of, roots_of, sizes_of
+from .matching import goal_ref, own_foot_turns
+from .over_frames import in_mode
+from .parts import Keys, Part, no_points, slider_channel, turn_channel
+from .placing import Placing
+from .planting import Planted, RollShape, mean_of, placed, planted, rolled, turned_by, vectors_of
+from .reading import LimbsRead, Recording, matrices_of
+
+Array = NDArray[Any]
+
+ROLL_TOLERANCE = 0.007
+"""How far a rolling foot may be off for fewer keys of roll and bank, in lengths of its limb."""
+
+SAME = 1e-6
+"""How far a number may be off what it is a row before, as a part of it or of 1, for it to stay."""
+
+
+SLIDERS = ("roll", "bank")
+"""What a foot rolls by."""
+
+
+class Stand(NamedTuple):
+    """What a foot is planted by in a span: what it is on in each of its rows; and the row of the span in which its tip
+    is to be where it is, or None for where it is moved least."""
+
+    on: Sequence[str]
+    at: int | None
+
+
+def hold_rolling(
+    recording: Recording,
+    limbs: LimbsRead,
+    row: int,
+    ease: Ease,
+    stands: Sequence[Stand],
+    times: Array,
+    values: Values,
+) -> HeldLimb:
+    """The limb of a row, whose foot rolls, planted as it stands in each span. Puts what it is rolled by, and how its
+    toes are turned, into ``values``."""
+    last, size = limbs.rig.lasts[row], sum(limbs.rig.table.limbs[row].geometry.lengths)
+    shape, goals, roots = shape_of(last), matrices_of(recording, goal_ref(last)), roots_of(recording, last)
+    sliders = [slider_channel(last, name) for name in SLIDERS]
+    rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
+    feet, offsets = [], np.zeros_like(rolls_seen)
+    for (first, end), stand in zip(ease.spans, stands, strict=True):
+        feet.append(planted(shape, goals[first : end + 1], stand.on, size))
+        offsets[first : end + 1] = feet[-1].rolls - rolls_seen[first : end + 1]
+    curves = RollCurves(shape, rolls_seen + ease.over(offsets), ease, times, size)
+    for channel, numbers in zip(sliders, curves.rolls.T, strict=True):
+        values[channel][:] = numbers[:, None]
+    for i, ((first, end), stand) in enumerate(zip(ease.spans, stands, strict=True)):
+        rows = np.arange(first, end + 1) if stand.at is None else np.array([first + stand.at])
+        foot = Planted(feet[i].flat, curves.rolls[rows])
+        feet[i] = placed(shape, foot, goals[rows, :3, 3], roots[rows], ease.reach, size)
+    rolled_by = rolled(shape, curves.rolls)
+    goals_held = _goals(goals, rolled_by, ease, [foot.flat for foot in feet], roots)
+    toes = _turn_toes(recording, last, ease, stands, curves.rolls[:, 0], values)
+    controls = goals_held @ inverted_all(rolled_by) @ _control_in_goal(last)
+    places, turns, changed = controls[:, :3, 3].copy(), turns_of(rigid(controls)[0]), ease.changed(len(goals))
+    tips = goals_held[:, :3, 3].copy()
+    places[~changed], turns[~changed], tips[~changed] = np.nan, np.nan, np.nan
+    placing = Placing(control_of(last), control_of(last), places, sizes_of(limbs, row), turns)
+    stays = Part([*placing.channels, *toes], no_points, still_keys(ease))
+    return HeldLimb(last, [placing], tips, ease, [stays, Part(sliders, no_points, curves.keys(sliders))])
+
+
+def shape_of(last: PoseBone) -> RollShape:
+    """What the foot of a limb rolls about, by its helper bones."""
+    helpers = helpers_of(last)
+    into = helpers[GOAL].matrix_local.inverted()
+    pivots = [np.array(into @ helpers[role].matrix_local, float) for role in PIVOTS]
+    heel = pivots[PIVOTS.index(HEEL)]
+    return RollShape(
+        places=np.array([pivot[:3, 3] for pivot in pivots]),
+        axes=np.array([pivot[:3, 0] for pivot in pivots]),
+        sole=heel[:3, :3],
+        break_angle=float(choices_of(last)["break_angle"]),
+    )
+
+
+def _control_in_goal(last: PoseBone) -> Array:
+    """Where the control of a foot that does not roll is in the frame of its goal."""
+    helpers = helpers_of(last)
+    return np.array(helpers[GOAL].matrix_local.inverted() @ helpers[CONTROL].matrix_local, float)
+
+
+def _goals(goals: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], roots: Array) -> Array:
+    """Where the goal of a foot is to be (rows, 4, 4), that is planted so flat in each span, and ``rolled_by``
+    what its rolls make of that."""
+    goals_held = goals.copy()
+    for (first, end), flat in zip(ease.spans, flats, strict=True):
+        goals_held[first : end + 1] = flat @ rolled_by[first : end + 1]
+    turns, now = (rigid(matrices)[0][:, :3, :3] for matrices in (goals_held, goals))
+    off = turned_by(ease.over(vectors_of(turns @ now.swapaxes(1, 2))))
+    places = goals[:, :3, 3] + ease.over(goals_held[:, :3, 3] - goals[:, :3, 3])
+    goals_held[:, :3, :3] = off @ goals[:, :3, :3]
+    goals_held[:, :3, 3] = ease.within_reach(places, goals[:, :3, 3], roots)
+    for (first, end), flat in zip(ease.spans, flats, strict=True):
+        goals_held[first : end + 1] = flat @ rolled_by[first : end + 1]
+    return goals_held
+
+
+# toes
+
+
+def _turn_toes(
+    recording: Recording, last: PoseBone, ease: Ease, stands: Sequence[Stand], roll: Array, values: Values
+) -> list[Channel]:
+    """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a span they stay as they are
+    in the mean of where the foot is flat. Gives their channels."""
+    channels, changed = [], ease.changed(len(roll))
+    for toe in flat_toes(last):
+        shown = _matrices(own_foot_turns(recording, last, toe)[1])
+        back = _turned_back(last, toe, roll)
+        turns_held = shown.copy()
+        for (first, end), stand in zip(ease.spans, stands, strict=True):
+            here, flat = slice(first, end + 1), np.array(stand.on) == SOLE
+            own = back[here].swapaxes(1, 2) @ shown[here]
+            turns_held[here] = back[here] @ mean_of(own[flat] if flat.any() else own)
+        off = turned_by(ease.over(vectors_of(turns_held @ shown.swapaxes(1, 2))))
+        channel = turn_channel((last.id_data, toe.name))
+        own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
+        values[channel][changed] = in_mode(toe.rotation_mode, own_turns, values[channel])[changed]
+        channels.append(channel)
+    return channels
+
+
+def _turned_back(last: PoseBone, toe: PoseBone, roll: Array) -> Array:
+    """How a roll (rows) turns a toe to keep it flat, (rows, 3, 3), before its own turn."""
+    axis = (toe.bone.matrix_local.inverted() @ helpers_of(last)[FLAT].matrix_local).to_3x3().normalized().col[0]
+    ball = np.clip(roll, 0.0, float(choices_of(last)["break_angle"]))
+    return turned_by(np.array(axis, float) * -ball[:, None])
+
+
+def _matrices(turns: Array) -> Array:
+    """Quaternions (rows, 4), w first, as matrices (rows, 3, 3)."""
+    return np.array([rotation(turn)[:3, :3] for turn in turns])
+
+
+# keys
+
+
+class RollCurves:
+    """Roll and bank over rows, (rows, 2), as few keys make them: one in each row that is eased, and at the ends of each
+    span; between these as many as the foot needs."""
+
+    def __init__(self, shape: RollShape, rolls: Array, ease: Ease, times: Array, size: float) -> None:
+        self.rolls, self._slopes = rolls.copy(), np.gradient(rolls, times, axis=0)
+        self._keyed = np.tile(ease.changed(len(rolls))[:, None], 2)
+        ends = np.array([shape.places[2], shape.places[3], np.zeros(3)]) / size  # the heel, the toe and the tip
+        for first, end in ease.spans:
+            if first == end:
+                continue
+            here = slice(first, end + 1)
+            for k in range(2):
+                which = _fewest(shape, ends, times[here], rolls[here], self._slopes[here], k)
+                self._keyed[here, k] = False
+                self._keyed[first + which, k] = True
+                rolled_by = hermite(times[here], rolls[here], self._slopes[here], _segments(which))
+                self.rolls[here, k] = rolled_by[:, k]
+
+    def keys(self, channels: Sequence[Channel]) -> Keys:
+        """Which rows are keyed of channels of roll and bank, and the slopes there."""
+
+        def keys(_values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
+            keyed = [rows[self._keyed[rows, k]] for k in range(2)]
+            return {channel: (keyed[k], self._slopes[keyed[k], k : k + 1]) for k, channel in enumerate(channels)}
+
+        return keys
+
+
+def _fewest(shape: RollShape, ends: Array, times: Array, rolls: Array, slopes: Array, which: int) -> Array:
+    """Which rows to key for a curve of roll (0) or bank (1) to hold the tolerance at these ends of the foot, in lengths
+    of the limb."""
+
+    def ends_at(rolls: Array) -> Array:
+        rolled_by = rolled(shape, rolls)
+        places: Array = ends @ rolled_by[:, :3, :3].swapaxes(1, 2) + rolled_by[:, None, :3, 3]
+        return places
+
+    ends_held = ends_at(rolls)
+
+    def errors(rows: Segments) -> Array:
+        guessed = rolls[rows.at].copy()
+        guessed[:, which] = hermite(times, rolls, slopes, rows)[:, which]
+        worst: Array = np.linalg.norm(ends_at(guessed) - ends_held[rows.at], axis=2).max(axis=1)
+        return worst
+
+    return fewest(errors, len(rolls), ROLL_TOLERANCE)[0]
+
+
+def _segments(which: Array) -> Segments:
+    """The segment of each row between keyed rows, the last of which is the last row."""
+    at = np.arange(which[-1] + 1)
+    start = np.minimum(np.searchsorted(which, at, "right") - 1, max(len(which) - 2, 0))
+    return Segments(which[start], which[np.minimum(start + 1, len(which) - 1)], at)
+
+
+def still_keys(ease: Ease) -> Keys:
+    """Keys in rows that are eased and at the ends of spans; inside a span only where a channel does not stay."""
+
+    def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
+        keys_of_channels: dict[Channel, tuple[Array, Array | None]] = {}
+        for channel, numbers in values.items():
+            keyed = np.zeros(len(numbers), bool)
+            keyed[rows] = True
+            for first, end in ease.spans:
+                if np.allclose(numbers[first : end + 1], numbers[first], rtol=SAME, atol=SAME):
+                    keyed[first + 1 : end] = False
+            keys_of_channels[channel] = (np.flatnonzero(keyed), None)
+        return keys_of_channels
+
+    return keys

@@ -1,0 +1,229 @@
+"""A foot planted as it stands: where it stays over a contact, how it rolls there about heel, ball and toe, and how what
+it is off the capture dies away before and after. Knows nothing of Blender.
+
+A foot is known by its goal (see `limb.foot_roll`): a frame at the tip of its limb. Planted, that is ``flat @ rolled``:
+``flat`` is the same in all frames of a contact, and stands for the control; ``rolled`` is what roll and bank make of
+it. Rows are frames, one after the other; matrices are 4 x 4, angles in radians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..solver.matrices import unit
+from .contacts import FLAT, HEEL, SOLE, TOE
+
+Array = NDArray[Any]
+
+STRAIGHT = 0.96
+"""The part of its reach from which on a planted limb is not to be straighter than it was."""
+
+ROUNDS = 200
+"""How often a place is brought nearer to the root that is farthest from it."""
+
+FITS = 6
+"""How often place and rolls are fitted to each other."""
+
+NEAR = 0.004
+"""From how far off on, in lengths of the limb, frames count by how far off they are, and not by its square: those in
+which a foot comes down or leaves are farthest off."""
+
+TURN = 0.3
+"""What a turn off the capture counts beside a distance from it: as if at this part of the sole."""
+
+MOST_OFF, SHARE_OFF = 0.12, 0.4
+"""How far roll and bank may be off the capture's, in radians, and as a part of its roll: a flat foot stays flat."""
+
+
+class RollShape(NamedTuple):
+    """What a foot rolls about, in the frame of its goal: the outer and the inner edge, the heel, the end of the toe and
+    the ball, in the order in which they carry each other, with the axes that they turn about; the directions across
+    (to the left), up and ahead of the sole; and how far it rolls about the ball before it does about the toe."""
+
+    places: Array  # (5, 3)
+    axes: Array  # (5, 3)
+    sole: Array  # (3, 3), in columns
+    break_angle: float
+
+    @property
+    def length(self) -> float:
+        """From the heel to the end of the toe."""
+        return float(np.linalg.norm(self.places[3] - self.places[2]))
+
+
+def rolled(shape: RollShape, rolls: Array) -> Array:
+    """What roll and bank, (rows, 2), make of a goal, (rows, 4, 4) in its frame."""
+    roll, bank = rolls.T
+    ball = np.clip(roll, 0.0, shape.break_angle)
+    angles = (np.maximum(bank, 0.0), np.minimum(bank, 0.0), np.minimum(roll, 0.0), np.maximum(roll, 0.0) - ball, ball)
+    rolled_by = np.tile(np.eye(4), (len(roll), 1, 1))
+    for place, axis, angle in zip(shape.places, shape.axes, angles, strict=True):
+        turn = np.tile(np.eye(4), (len(roll), 1, 1))
+        turn[:, :3, :3] = turned_by(axis * angle[:, None])
+        turn[:, :3, 3] = place - turn[:, :3, :3] @ place
+        rolled_by = rolled_by @ turn
+    return rolled_by
+
+
+def rolls_of(shape: RollShape, turns: Array) -> Array:
+    """The roll and the bank, (rows, 2), by which a foot is most nearly turned as it is turned off the flat one, (rows,
+    3, 3) in the frame of its goal."""
+    across, up, ahead = range(3)
+    by_sole = shape.sole.T @ turns @ shape.sole
+    roll = np.arctan2(-by_sole[:, up, ahead], by_sole[:, ahead, ahead])
+    side = np.sign(shape.axes[0] @ shape.sole[:, ahead])
+    return np.stack((roll, side * np.arctan2(by_sole[:, up, across], by_sole[:, across, across])), axis=1)
+
+
+class Planted(NamedTuple):
+    """Where a foot is planted in a contact, a matrix (4, 4), and how it is rolled and banked in its rows, (rows, 2)."""
+
+    flat: Array
+    rolls: Array
+
+
+def planted(shape: RollShape, goals: Array, on: Sequence[str], size: float) -> Planted:
+    """How a foot is planted as goals (rows, 4, 4) have it, so that its tip moves least: flat as in the rows in which it
+    is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb is in the
+    lengths of ``shape``."""
+    phases, tips, scale = np.array(on), goals[:, :3, 3], _scale_of(goals)
+    turns, is_flat, flat = goals[:, :3, :3] / scale, phases == SOLE, np.eye(4)
+    flat[:3, :3] = mean_of(turns[is_flat]) if is_flat.any() else _levelled(shape, turns)
+    off_flat = flat[:3, :3].T @ turns
+    flat[:3, :3] *= scale
+    rolls_seen = rolls_of(shape, off_flat)
+    slack = np.arcsin(min(FLAT * size / shape.length, 1.0))
+    low, high = np.where(phases == HEEL, -np.pi, -slack), np.where(phases == TOE, np.pi, slack)
+    rolls_seen[:, 0] = np.clip(rolls_seen[:, 0], low, high)
+    most = np.minimum(MOST_OFF, SHARE_OFF * np.abs(rolls_seen[:, :1]))
+    rolls = rolls_seen
+    for _ in range(FITS):
+        flat[:3, 3] = _middle(tips - _offsets(shape, flat, rolls), NEAR * size * scale)
+        rolls = np.clip(_nearer(shape, flat, rolls, tips, off_flat), rolls_seen - most, rolls_seen + most)
+    return Planted(flat, rolls)
+
+
+def placed(shape: RollShape, foot: Planted, tips: Array, roots: Array, reach: float, size: float) -> Planted:
+    """A foot planted where its tip, rolled so, is nearest to tips (rows, 3), while its limb, which begins at roots
+    (rows, 3), gets no straighter, if that can be."""
+    flat, offsets = foot.flat.copy(), _offsets(shape, foot.flat, foot.rolls)
+    distances = np.linalg.norm(tips - roots, axis=1)
+    middle = _middle(tips - offsets, NEAR * size * _scale_of(flat[None]))
+    flat[:3, 3] = reached(middle, roots - offsets, np.maximum(distances, STRAIGHT * reach))
+    return foot._replace(flat=flat)
+
+
+def _offsets(shape: RollShape, flat: Array, rolls: Array) -> Array:
+    """How far tips are from where that of a flat foot is, for its rolls, (rows, 3)."""
+    offsets: Array = (flat @ rolled(shape, rolls))[:, :3, 3] - flat[:3, 3]
+    return offsets
+
+
+def _middle(places: Array, near: float) -> Array:
+    """The place that is least far from all of these (rows, 3); within ``near``, squares of distances count."""
+    middle: Array = places.mean(axis=0)
+    for _ in range(10):
+        weights = 1.0 / np.maximum(np.linalg.norm(places - middle, axis=1), near)
+        middle = weights @ places / weights.sum()
+    return middle
+
+
+def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Array, off_flat: Array) -> Array:
+    """Rolls, (rows, 2), with which tips and turns of a foot are nearer to where they were (Gauss-Newton)."""
+    scale = _scale_of(flat[None])
+
+    def missed(rolls: Array) -> Array:
+        rolled_by = rolled(shape, rolls)
+        turns = vectors_of(rolled_by[:, :3, :3].swapaxes(1, 2) @ off_flat)
+        return np.concatenate(((flat @ rolled_by)[:, :3, 3] - tips, TURN * shape.length * scale * turns), axis=1)
+
+    now, step = missed(rolls), 1e-4
+    slopes = np.stack([(missed(rolls + step * axis) - now) / step for axis in np.eye(2)], axis=2)
+    squares = np.einsum("fij,fik->fjk", slopes, slopes) + 1e-6 * (shape.length * scale) ** 2 * np.eye(2)
+    better: Array = rolls - np.linalg.solve(squares, np.einsum("fij,fi->fj", slopes, now)[..., None])[..., 0]
+    return better
+
+
+def reached(place: Array, roots: Array, reach: Array) -> Array:
+    """The place near to one that is no farther than ``reach`` (rows) from any of these roots (rows, 3), if there is
+    one."""
+    for _ in range(ROUNDS):
+        offsets = place - roots
+        distances = np.linalg.norm(offsets, axis=1)
+        worst = int((distances - reach).argmax())
+        if distances[worst] <= reach[worst]:
+            break
+        place = roots[worst] + offsets[worst] * (reach[worst] / distances[worst])
+    return place
+
+
+def eased(offsets: Array, spans: Sequence[tuple[int, int]], ease: int) -> Array:
+    """Offsets (rows, numbers) as they are in spans of rows, both ends in them, which follow each other; from there they
+    die away over ``ease`` rows, without a step in speed, but not beyond the next span; elsewhere there are none."""
+    over = np.zeros_like(offsets)
+    for i, (first, last) in enumerate(spans):
+        over[first : last + 1] = offsets[first : last + 1]
+        gaps = (
+            (first if i == 0 else first - spans[i - 1][1] - 1),
+            (len(offsets) - 1 - last if i == len(spans) - 1 else spans[i + 1][0] - last - 1),
+        )
+        for end, direction, between in ((first, -1, gaps[0]), (last, 1, gaps[1])):
+            rows = min(ease, between)
+            speed = offsets[end] - offsets[end - direction] if last > first else 0.0 * offsets[end]
+            share = np.arange(1.0, rows + 1.0)[:, None] / (rows + 1.0)
+            dying = (1.0 - share) ** 2 * ((1.0 + 2.0 * share) * offsets[end] + share * (rows + 1.0) * speed)
+            over[end + direction * np.arange(1, rows + 1)] += dying
+    return over
+
+
+# turns
+
+
+def turned_by(vectors: Array) -> Array:
+    """The matrices (rows, 3, 3) of turns about vectors (rows, 3) by their lengths."""
+    angle = np.linalg.norm(vectors, axis=1)[:, None, None]
+    safe = np.where(angle > 0.0, angle, 1.0)
+    x, y, z = (vectors / safe[:, 0]).T
+    zero = np.zeros_like(x)
+    across = np.array(((zero, -z, y), (z, zero, -x), (-y, x, zero))).transpose(2, 0, 1)
+    turns: Array = np.eye(3) + np.sin(angle) * across + (1.0 - np.cos(angle)) * (across @ across)
+    return turns
+
+
+def vectors_of(turns: Array) -> Array:
+    """The vectors (rows, 3) that matrices (rows, 3, 3) of less than half a turn turn about, as long as they do."""
+    twice = np.stack(
+        (turns[:, 2, 1] - turns[:, 1, 2], turns[:, 0, 2] - turns[:, 2, 0], turns[:, 1, 0] - turns[:, 0, 1]), axis=1
+    )
+    sine, cosine = np.linalg.norm(twice, axis=1), np.trace(turns, axis1=1, axis2=2) - 1.0
+    factor = np.where(sine > 0.0, np.arctan2(sine, cosine) / np.where(sine > 0.0, sine, 1.0), 0.5)
+    vectors: Array = twice * factor[:, None]
+    return vectors
+
+
+def _scale_of(goals: Array) -> float:
+    """By how much matrices (rows, 4, 4) scale."""
+    return float(np.cbrt(np.abs(np.linalg.det(goals[:, :3, :3]))).mean())
+
+
+def mean_of(turns: Array) -> Array:
+    """The turn that is nearest to these (rows, 3, 3)."""
+    first_axes, _, right = np.linalg.svd(turns.sum(axis=0))
+    mean: Array = first_axes @ np.diag((1.0, 1.0, np.linalg.det(first_axes @ right))) @ right
+    return mean
+
+
+def _levelled(shape: RollShape, turns: Array) -> Array:
+    """The turn of a foot that points where it does in the mean of these and whose sole is level; the mean where it
+    points up or down."""
+    mean, up = mean_of(turns), np.array((0.0, 0.0, 1.0))
+    ahead = mean @ shape.sole[:, 2]
+    level = unit(ahead - (ahead @ up) * up, np.zeros(3))
+    if not level.any():
+        return mean
+    axes = np.stack((np.cross(up, level), up, level), axis=1)
+    turn: Array = axes @ shape.sole.T
+    return turn

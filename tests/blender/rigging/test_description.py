@@ -1,0 +1,125 @@
+"""A limb is one value: what is described is made, what is there already is left alone, and nothing is left over."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+from tests.blender.snapshots import differences, snapshot
+
+LIMBS = ("shin.L", "forearm.R")
+KINDS = [(mode, controls) for mode in ("RIG", "LIVE") for controls in ("BONES", "EMPTIES")]
+TOGGLES = ("foot_roll", "pole_follows", "softness", "twist")
+
+
+def select(ob: Any, *names: str) -> None:
+    for bone in ob.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name in names
+    ob.data.bones.active = ob.data.bones[names[0]]
+
+
+def added(mode: str, controls: str = "BONES", **options: Any) -> Any:
+    ob = rigs.biped()
+    select(ob, *LIMBS)
+    bpy.ops.pose.planar_ik_add(mode=mode, controls=controls, plane="POLE", **options)
+    return ob
+
+
+def toggle(ob: Any, name: str) -> None:
+    select(ob, "shin.L")
+    if name == "softness":
+        ob.pose.bones["shin.L"].planar_ik.softness = 0.2
+    else:
+        getattr(bpy.ops.pose, f"planar_ik_{name}")()
+
+
+def changed(ob: Any, addon: Any, rng: random.Random) -> None:
+    """A limb with some of what it may have."""
+    limb = ob.pose.bones["shin.L"].planar_ik
+    for name, value in (("swivel", 0.3), ("stretch", 0.4), ("min_angle", 0.4), ("stretch_volume", "VOLUME")):
+        if rng.random() < 0.5:
+            setattr(limb, name, value)
+    for name in TOGGLES:
+        if rng.random() < 0.6 and (name != "pole_follows" or limb.subtarget):
+            toggle(ob, name)
+            limb = ob.pose.bones["shin.L"].planar_ik
+
+
+def in_any_order(file: dict[str, Any]) -> dict[str, Any]:
+    """A file with its drivers and properties by name."""
+    for name, ob in file.items():
+        if name.startswith("object ") and ob["animation"]:
+            *rest, curves = ob["animation"]
+            ob["animation"] = (*rest, {(c["settings"]["data_path"], c["settings"]["array_index"]): c for c in curves})
+        for bone in ob.values() if name.startswith("object ") else ():
+            if isinstance(bone, dict) and "properties" in bone:
+                bone["properties"] = (sorted(bone["properties"][0]), bone["properties"][1])
+    return file
+
+
+@pytest.mark.parametrize(("mode", "controls"), KINDS)
+def test_what_is_there_is_left_alone_and_made_again_is_the_same(addon: Any, mode: str, controls: str) -> None:
+    ob, rng = added(mode, controls), random.Random(f"{mode} {controls}")
+    changed(ob, addon, rng)
+    described = addon("rigging.description").describe
+    limbs = {(ob, name): described((ob, name)) for name in LIMBS}
+    before = snapshot()
+    addon("rigging.apply").apply(bpy.context, limbs)
+    assert not differences(before, snapshot())
+    addon("rigging.apply").apply(bpy.context, limbs, anew=limbs)
+    again = {limb: described(limb) for limb in limbs}
+    for limb, wish in limbs.items():
+        for one, other in zip(wish, again[limb], strict=True):
+            if one is wish.roll and one:
+                assert one.toes == other.toes
+                assert all((one.pivots[role] - pivot).median_scale < 1e-5 for role, pivot in other.pivots.items())
+            else:
+                assert one == other
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_any_order_of_toggles_ends_in_the_same_file(addon: Any, mode: str) -> None:
+    files = []
+    for order in [*permutations(TOGGLES)][:: 24 if mode == "LIVE" else 11]:
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        ob = added(mode)
+        for name in order:
+            toggle(ob, name)
+        files.append(in_any_order(snapshot()))
+    for file in files[1:]:
+        assert not differences(files[0], file)
+
+
+@pytest.mark.parametrize(("mode", "controls"), KINDS)
+def test_taken_away_nothing_is_left(addon: Any, mode: str, controls: str) -> None:
+    rigs.biped()
+    select(bpy.context.object, *LIMBS)
+    before = snapshot()
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    ob = added(mode, controls)
+    changed(ob, addon, random.Random(mode))
+    addon("tasks.removing").remove(bpy.context, [ob.pose.bones[name] for name in LIMBS])
+    select(ob, *LIMBS)
+    assert not [each for each in differences(before, snapshot()) if "/select_" not in each]  # what Edit Mode selects
+
+
+def test_add_looks_seldom(addon: Any, monkeypatch: Any) -> None:
+    """Four limbs at once: few evaluations of the scene, and one visit to Edit Mode."""
+    ob, editing, visits, evaluated = rigs.biped(), addon("blender.editing"), [], []
+    real = editing._set_mode
+    monkeypatch.setattr(editing, "_set_mode", lambda *args: (visits.append(args[-1]), real(*args)))
+    select(ob, "shin.L", "shin.R", "forearm.L", "forearm.R")
+    bpy.context.view_layer.update()
+    look = lambda *_: evaluated.append(1)  # noqa: E731
+    bpy.app.handlers.depsgraph_update_post.append(look)
+    try:
+        bpy.ops.pose.planar_ik_add(mode="RIG", plane="POLE")
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(look)
+    assert visits.count("EDIT") == 1
+    assert len(evaluated) <= 10
