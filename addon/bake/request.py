@@ -74,8 +74,8 @@ class Report(NamedTuple):
 
     @property
     def keys(self) -> int:
-        """The number of frames keyed, of all limbs together."""
-        return sum(limb.keys for limb in self.limbs)
+        """How many keys each curve has, of the limb that has the most."""
+        return max((limb.keys for limb in self.limbs), default=0)
 
     @property
     def worst(self) -> float:
@@ -88,7 +88,7 @@ class Report(NamedTuple):
         values: dict[str, Any] = {"frames": frames_counted(len(self.frames)), "limbs": limbs_counted(len(self.limbs))}
         values |= {"keys": self.keys}
         if not self.unreached:
-            return Message("Baked {frames} of {limbs}, {keys} keys: every IK frame on target", **values)
+            return Message("Baked {frames} of {limbs}, {keys} keys on a curve: every IK frame on target", **values)
         values |= {"unreached": frames_counted(self.unreached), "worst": f"{self.worst:.2g}"}
         return Message("Baked {frames} of {limbs}: {unreached} off target, by {worst} at most", **values)
 

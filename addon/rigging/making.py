@@ -121,11 +121,11 @@ def aim(follower: Any, ob: Object | None, bone: str) -> None:
 
 
 def is_aimed(real: Any, constraint: Constraint, refs: Refs) -> bool:
-    """Whether a constraint follows what it is to follow."""
+    """Whether a constraint follows what it is to follow; not yet, where that is still to be made."""
     if constraint.targets and len(real.targets) != len(constraint.targets):
         return False
     return all(
-        follower.target == ob and (ob is None or ob.type != "ARMATURE" or follower.subtarget == bone)
+        ob is not None and follower.target == ob and (ob.type != "ARMATURE" or follower.subtarget == bone)
         for follower, (ob, bone) in _followers(real, constraint, refs)
     )
 
