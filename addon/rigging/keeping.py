@@ -36,9 +36,7 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
     yet to be made, later."""
     last: Any = limb[0].pose.bones[limb[1]]
     if before is None or (before.segments, before.constraint) != (wish.segments, wish.constraint):
-        constraint = make_limb(last, wish.segments, last.constraints.get(wish.constraint))
-        if before and is_on_rig(last):  # its helper bones hang on what a longer chain reaches: until they are made anew
-            constraint.chain_count = min(sum(before.segments), sum(wish.segments))
+        _keep_chain(last, before, wish)
     foot = foot_of(last)
     if wish.foot and (foot is None or foot.name != wish.foot):
         mark_tip(last, limb[0].data.bones[wish.foot])
@@ -58,6 +56,14 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
     pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]
     if read(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
         write(constraint, follow)
+
+
+def _keep_chain(last: Any, before: Description | None, wish: Description) -> None:
+    """Have the limb be of these bones. Its constraint stays the shorter of two chains until the helper bones are made
+    anew: those that are there hang on what a longer one reaches."""
+    constraint = make_limb(last, wish.segments, last.constraints.get(wish.constraint))
+    if before and is_on_rig(last):
+        constraint.chain_count = min(sum(before.segments), sum(wish.segments))
 
 
 def _keep_group(last: Any, before: Description | None, wish: Description) -> None:
