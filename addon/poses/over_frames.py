@@ -83,7 +83,7 @@ def show_in_ik(
         return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls)
     values = {key: rows.copy() for key, rows in before.items()}
     for limb_shown in shown:
-        _set_sliders(limb_shown, values, before)
+        _set_sliders(limb_shown, values)
     placings = _placings(shown, recording, values) if moves_controls else []
     writing = Writing(task, before, [Run(np.arange(recording.frames), parts)])
 
@@ -101,7 +101,7 @@ def show_in_ik(
         for i, again in enumerate(shown_in_ik(recording, poses, False, task.tolerance)):
             if shown[i].pole is None and "swivel" in again.sliders:  # its pole may have moved with a target
                 shown[i].sliders["swivel"] = again.sliders["swivel"]
-                _set_sliders(shown[i], values, before)
+                _set_sliders(shown[i], values)
     sliders = {(limb_shown.last.id_data, limb_shown.last.name): limb_shown.sliders for limb_shown in shown}
     warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
     warnings += warnings_of_misses(recording, poses, sliders)
@@ -110,10 +110,10 @@ def show_in_ik(
     return Matched(writing.finish(recording, values, touched), warnings)
 
 
-def _set_sliders(shown: Shown, values: Values, before: Values) -> None:
+def _set_sliders(shown: Shown, values: Values) -> None:
     for name, rows in shown.sliders.items():
         channel = slider_channel(shown.last, name)
-        if not np.array_equal(rows, before[channel][:, place_in(name)]):
+        if not np.array_equal(rows, values[channel][:, place_in(name)]):
             check_undriven(shown.last, name)
             values[channel][:, place_in(name)] = rows
 

@@ -69,11 +69,12 @@ class Run(NamedTuple):
 
 class Writing:
     """The one writer of keys over frames: what channels said ``before`` in them, (f, numbers) each. Channels that are
-    nowhere in a run other than they were get none in it."""
+    nowhere in a run other than they were get none in it, unless they have been written already."""
 
     def __init__(self, task: Task, before: Values, runs: Sequence[Run]) -> None:
         self._task, self._before, self._runs = task, before, runs
         self._writers: dict[Any, ActionWriter] = {}
+        self._written = set[Channel]()
         self._start = {channel: value_at(channel.object, channel.path) for channel in before}
         self._times = np.zeros(1) if task.frames is None else times_of(scene_of(task.context), task.frames)
         if task.frames is not None:
@@ -130,17 +131,21 @@ class Writing:
         }
 
     def _is_changed(self, channel: Channel, numbers: Array, rows: Any) -> bool:
-        return not np.allclose(numbers[rows], self._before[channel][rows], rtol=UNCHANGED, atol=UNCHANGED)
+        return channel in self._written or not np.allclose(
+            numbers[rows], self._before[channel][rows], rtol=UNCHANGED, atol=UNCHANGED
+        )
 
     def _set(self, values: Values) -> None:
         for channel, rows in values.items():
-            if not np.array_equal(rows, self._before[channel]):
+            if channel in self._written or not np.array_equal(rows, self._before[channel]):
+                self._written.add(channel)
                 was, numbers = self._start[channel], rows[0].tolist()
                 set_at(channel.object, channel.path, numbers if isinstance(was, tuple) else type(was)(numbers[0]))
                 channel.object.update_tag(refresh={"DATA"} if is_armature(channel.object) else {"OBJECT"})
         view_layer_of(self._task.context).update()
 
     def _write(self, channel: Channel, numbers: Array, rows: Array, slopes: Array | None) -> None:
+        self._written.add(channel)
         writer = self._writers.get(channel.object)
         if writer is None:
             writer = self._writers[channel.object] = ActionWriter(self._task.context, channel.object)

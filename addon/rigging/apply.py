@@ -179,7 +179,9 @@ def _take_parts_off(work: Work) -> None:
         if curve is not None:
             ob.animation_data.drivers.remove(curve)
     for bone, name in work.constraints_off:
-        _bone(work, bone).constraints.remove(_bone(work, bone).constraints[name])
+        constraints = _bone(work, bone).constraints
+        if name in constraints:  # what named a stray went with that
+            constraints.remove(constraints[name])
 
 
 def _free_of(ob: ArmatureObject, strays: set[str]) -> None:

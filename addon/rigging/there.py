@@ -67,6 +67,12 @@ class PartsThere:
             is_driven = any(owner == bone and driving.startswith(path) for owner, driving in driven)
             if is_driven or bone in near or bone in bones or getattr(constraint, "subtarget", "") in bones:
                 constraints.add((bone, constraint.name))
+        constraints |= {
+            (bone, constraint.name)  # whatever somebody called it since
+            for bone in near
+            for constraint in self.ob.pose.bones[bone].constraints
+            if getattr(constraint, "subtarget", "") in bones and getattr(constraint, "target", None) == self.ob
+        }
         pole = follow_of(last).pole_subtarget
         if not self._is_driven(pole, FOLLOWING_POLE) and (pole, FOLLOWING_POLE) in self._names:
             constraints.add((pole, FOLLOWING_POLE))

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ..blender.animation import actions_besides, using_action
 from ..blender.dependencies import Dependencies
+from ..blender.editing import edit_mode
 from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject, path_to_bone, scene_of
+from ..blender.types import ArmatureObject, path_to_bone, scene_of, takes_bones
 from ..finding.constraints import (
     Solvers,
     at_full_influence,
@@ -91,6 +92,9 @@ def convert(
     not only in the one in use. ``progress`` is told the part done of frames, and may raise to cancel. Raises `Refused`
     if there are none."""
     waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
+    for ob in dict.fromkeys(ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)):
+        with edit_mode(context, ob):  # which shifts the rest poses of old files: what is to stay is looked at after it
+            pass
     while True:
         plans: list[Conversion] = []
         for ob, name in [*waiting]:

@@ -71,13 +71,13 @@ class Stopped(BaseException):
 def test_what_is_stopped_leaves_nothing(add, addon, task):
     ob = walking(addon)
     snapping, holding = addon("tasks.snapping"), addon("tasks.holding")
-    span = [[addon("poses.contacts").Span(8, 12)]]
+    span = [[holding.over(addon("poses.contacts").Span(8, 12))]]
     lasts = [] if task == "add" else add(ob, "shin.L", mode="RIG")
     does = {
         "add": lambda stop: add(ob, "shin.L", mode="RIG", progress=stop),
         "snap_target": lambda stop: snapping.snap_target(bpy.context, lasts, range(1, 21), stop),
         "snap_fk": lambda stop: snapping.snap_fk(bpy.context, lasts, range(1, 21), stop),
-        "hold": lambda stop: holding.hold_tips(bpy.context, lasts, span, progress=stop),
+        "hold": lambda stop: holding.hold_tips(bpy.context, lasts, span, holding.Request(), progress=stop),
     }[task]
     before = rigs.snapshot()
     for share in (0.0, 0.3, 0.6, 0.75):

@@ -60,9 +60,10 @@ def test_a_limb_that_was_converted_fits_it(addon):
     ik = last.constraints.new("IK")
     ik.target, ik.chain_count = rigs.empty("target.L", (0.15, -0.2, 0.25)), 2
     as_old(ob, ("thigh.L", "shin.L"), ("thigh.R", "shin.R"))
-    knee = rigs.matrices(ob, ["shin.L"])[0, :3, 3]
     addon("tasks.converting").convert(bpy.context, [last], mode="RIG")
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.reach == "REACHED"
     assert last.planar_ik.message == "On target"
+    knee = rigs.matrices(ob, ["shin.L"])[0, :3, 3]
+    addon("tasks.converting").unconvert(bpy.context, [last])  # Blender's IK on the rest pose as it is after Edit Mode
     assert np.abs(rigs.matrices(ob, ["shin.L"])[0, :3, 3] - knee).max() < 2e-3
