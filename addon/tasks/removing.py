@@ -13,6 +13,9 @@ from ..rigging.apply import apply
 from ..rigging.description import ref_of
 
 
+STAYING = "Kept {names}: something uses or animates it"
+
+
 @wholly
 def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
