@@ -34,7 +34,8 @@ def users_of(ob: Object) -> set[Any]:
 
 def used_bones(armatures: set[Any], besides: Container[Any] = ()) -> set[tuple[Any, str]]:
     """The bones of armatures that something uses, each with its armature: by name from any data-block that refers to an
-    object of theirs; and those that have keys or drivers themselves, or in actions that nothing uses now, other than F-curves ``besides``."""
+    object of theirs; and those that have drivers themselves, or F-curves other than ``besides``, also in actions that
+    nothing uses now."""
     used: set[tuple[Any, str]] = set()
     rigs: list[Any] = [ob for ob in all_objects() if is_armature(ob) and ob.data in armatures]
     users = _referring(rigs)

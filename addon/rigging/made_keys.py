@@ -1,4 +1,4 @@
-"""The keys that control bones are given as they are made, told from those that people set: they go with the controls."""
+"""The keys that control bones are given as they are made, told from those that people set: they go with the bones."""
 
 from __future__ import annotations
 

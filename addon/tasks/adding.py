@@ -120,11 +120,8 @@ def add(
 
 def _with_old_controls(context: Context, wish: Description) -> Description:
     """A limb as it is to be, with controls that were made for it before and that nothing uses now."""
-    for kind in KINDS:
-        control = getattr(wish, kind)
-        if isinstance(control, Control):
-            wish = wish._replace(**{kind: take_up(context, control)})
-    return wish
+    target, pole = (take_up(context, ref) if isinstance(ref, Control) else ref for ref in (wish.target, wish.pole))
+    return wish._replace(target=target, pole=pole)
 
 
 def _new_controls(limb: LimbRef, wish: Description) -> list[BoneRef]:

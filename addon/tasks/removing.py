@@ -12,7 +12,6 @@ from ..live import refresh
 from ..rigging.apply import apply
 from ..rigging.description import ref_of
 
-
 STAYING = "Kept {names}: something uses or animates it"
 
 
