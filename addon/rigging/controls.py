@@ -226,11 +226,11 @@ def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
     return unused
 
 
-def _unused(bones: Sequence[tuple[Any, str]], made: set[Any]) -> set[tuple[Any, str]]:
-    """Those of bones that nothing uses but these F-curves, each with its armature; nor does a bone that stays hang on
-    them."""
+def _unused(bones: Sequence[tuple[Any, str]], going: set[Any]) -> set[tuple[Any, str]]:
+    """Those of bones that nothing uses but F-curves that are ``going``, each with its armature; nor does a bone that
+    stays hang on them."""
     armatures = {ob.data for ob, _ in bones}
-    unused = {(ob.data, bone) for ob, bone in bones} - (used_bones(armatures, made) if bones else set())
+    unused = {(ob.data, bone) for ob, bone in bones} - (used_bones(armatures, going) if bones else set())
     while carrying := {
         (data, name)
         for data, name in unused

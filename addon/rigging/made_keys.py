@@ -26,13 +26,13 @@ def mark_keys(refs: Iterable[BoneRef]) -> None:
 
 def made_curves(refs: Iterable[BoneRef]) -> set[Any]:
     """The F-curves of control bones that are as we made them, by whatever action."""
-    made: set[Any] = set()
+    as_made: set[Any] = set()
     for ob, bone in refs:
         data: Any = ob.data
         mark = data.bones[bone].get(MADE_KEYS)
         if mark:
-            made.update(*(curves for curves in _curves_by_action(ob, bone) if _fingerprint(curves) == mark))
-    return made
+            as_made.update(*(curves for curves in _curves_by_action(ob, bone) if _fingerprint(curves) == mark))
+    return as_made
 
 
 def own_curves(ob: ArmatureObject, bone: str) -> set[Any]:
