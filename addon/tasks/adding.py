@@ -29,6 +29,7 @@ from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for
 from .modes import live_for_now
 from .new_controls import Seen, pole_for, skins_of, target_for
+from .staying import check_still, hanging_on, heads_of
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -91,6 +92,10 @@ def add(
     names = [ref_of(request.last) for request in requests]
     new = [name for name, request in zip(names, requests, strict=True) if request.target is None]
     knees = [shown(context, request.last, request.segments) for request in requests]
+    heads = heads_of(context, (request.last.id_data for request in requests))
+    led = [request for request in requests if request.target or request.pole]
+    free = hanging_on(bone for request in led for bone in chain_bones(request.last, request.segments))
+    lengths = {ref_of(bone): sum(limb.rest.lengths) for limb in limbs for bone in chain_bones(limb.last, limb.segments)}
     feet = _feet(context, limbs, dependencies) if foot else {}
     skins = skins_of(request.last for request in requests if request.target is None)
     wishes: dict[LimbRef, Description] = {}
@@ -112,6 +117,7 @@ def add(
     if frames:
         lasts = [ob.pose.bones[bone] for ob, bone in new]
         warnings += show_in_ik(Task(context, frames, tolerance, stays=True, progress=progress), lasts).warnings
+    check_still(context, heads, free, lengths, max(tolerance, KEPT))
     return Added([ob.pose.bones[bone] for ob, bone in names], len(frames), warnings)
 
 
