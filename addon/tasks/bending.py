@@ -31,8 +31,9 @@ from .new_controls import Seen, pole_for, skins_of, target_for
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
     """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
     plane of a hinge. Raises `Refused`."""
+    limbs = [ref_of(last) for last in lasts]
     _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
-    return targets_off_plane(context, lasts) if plane == "HINGE" else []
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane == "HINGE" else []
 
 
 def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from bpy.types import Context, PoseBone
@@ -14,22 +15,24 @@ from ..limb.storage import chain_bones
 from ..limb.words import Message
 from ..poses.keeping import frames_of
 from ..poses.reading import LimbsRead, limbs_read, record
+from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
 
 
 def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Message]:
     """Warnings of those of these limbs, which are hinges, whose targets leave their plane: in which frame they do most,
     of those in which keys move what the limbs follow, or what carries them."""
-    dependencies, followed = Dependencies(), [follow_of(last).pairs[0] for last in lasts]
-    animated = [
-        (last, frames_of(dependencies.carriers(target, (last.id_data, chain_bones(last)[0].name))))
-        for last, target in zip(lasts, followed, strict=True)
-        if target[0]
-    ]
-    frames = sorted({frame for _, frames_of_limb in animated for frame in frames_of_limb})
+    dependencies, frames_of_limb = Dependencies(), {}
+    for last in lasts:
+        target, bone = follow_of(last).pairs[0]
+        if target:
+            carriers = dependencies.carriers((target, bone), (last.id_data, chain_bones(last)[0].name))
+            frames_of_limb[ref_of(last)] = frames_of(carriers)
+    animated = [last for last in lasts if frames_of_limb.get(ref_of(last))]
+    frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:
         return []
-    recording = record(context, [last for last, _ in animated], frames)
+    recording = record(context, animated, frames)
     return [warning for rig in recording.rigs for warning in _warnings(limbs_read(recording, rig), frames)]
 
 
