@@ -17,7 +17,7 @@ from ..limb.storage import group_of, mode_of, path_to_influence
 from ..limb.whole import concerned
 from ..limb.words import Message
 from ..live import refresh
-from ..tasks.removing import remove
+from ..tasks.removing import STAYING, remove
 from .driven import driver_of_influence, influence_outside
 from .game import bake_for_game
 from .method import Method, method_of
@@ -68,7 +68,7 @@ def _steps(
         keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(trajectories)
     else:
         driven = [last.name for last in lasts if driver_of_influence(last) and not request.remove]
-        trajectories, keys = yield from _bake(context, lasts, request, method)
+        trajectories, keys = yield from _bake(context, lasts, request, method, notes)
         notes += [Message(MUTED, bone=name) for name in driven]
     sheared = [trajectory.last.name for trajectory in trajectories if trajectory.is_sheared and not request.for_game]
     notes += [Message(SHEARED, bone=name) for name in sheared]
@@ -79,7 +79,7 @@ def _steps(
 
 
 def _bake(
-    context: Context, lasts: list[PoseBone], request: Request, method: Method
+    context: Context, lasts: list[PoseBone], request: Request, method: Method, notes: list[Message]
 ) -> Generator[float, None, tuple[list[LimbTrajectory], list[Keys]]]:
     by_limb = yield from go_through(context, lasts, request.frames, method)
     trajectories = [by_limb[last.id_data, last.name] for last in lasts]
@@ -105,7 +105,8 @@ def _bake(
     if request.remove:
         for trajectory in trajectories:
             _keep_aligned(trajectory)
-        remove(context, lasts)
+        kept = remove(context, lasts)
+        notes += [Message(STAYING, names=", ".join(kept))] if kept else []
         refresh(context)
     return trajectories, keys
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import bpy
@@ -32,9 +32,10 @@ def users_of(ob: Object) -> set[Any]:
     return needing | {action for action in bpy.data.actions if _is_for(action, ob)}
 
 
-def used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
+def used_bones(armatures: set[Any], besides: Container[Any] = ()) -> set[tuple[Any, str]]:
     """The bones of armatures that something uses, each with its armature: by name from any data-block that refers to an
-    object of theirs; and those that have keys or drivers themselves, or in actions that nothing uses now."""
+    object of theirs; and those that have drivers themselves, or F-curves other than ``besides``, also in actions that
+    nothing uses now."""
     used: set[tuple[Any, str]] = set()
     rigs: list[Any] = [ob for ob in all_objects() if is_armature(ob) and ob.data in armatures]
     users = _referring(rigs)
@@ -45,7 +46,7 @@ def used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
         for action in actions_besides(rig, ("pose.bones[",)):
             lists = all_curve_lists(action) if not action.name.startswith(BACKUP) else ()
             curves += [curve for curve_list in lists for curve in curve_list]
-        names |= {split_path(curve.data_path)[0] for curve in curves}
+        names |= {split_path(curve.data_path)[0] for curve in curves if curve not in besides}
         used |= {(rig.data, name) for name in names}
     return used
 

@@ -38,6 +38,7 @@ from .description import Description, LimbRef, describe
 from .feature_parts import PIVOTS_COLLECTION
 from .inventory import HELPER_NAME, SPEC, inventory_of
 from .keeping import ended_sliders, keep_settings, restore
+from .made_keys import drop_keys
 from .needed import NOTHING, followed_refs
 from .parts import COLLECTION as HELPERS
 from .spec import to_json
@@ -164,7 +165,10 @@ def _take_off(
             for follower in (constraint, *getattr(constraint, "targets", ())):
                 if hasattr(follower, "target"):
                     follower.target = None
-    return unused_of(followed)
+    unused = unused_of(followed, with_keys=all(work.wish is None for work in works))
+    for ob, names in unused.bones.items():
+        drop_keys(ob, names)
+    return unused
 
 
 def _bone(work: Work, name: str) -> Any:

@@ -10,7 +10,7 @@ from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.editing import collect
+from ..blender.editing import collect, unkeyed_kept
 from ..blender.rotation import set_turn
 from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones
 from ..blender.uses import used_bones, users_of
@@ -21,6 +21,7 @@ from ..limb.storage import KINDS, chain_bones, is_control, is_part
 from ..limb.tips import foot_of
 from . import widgets
 from .control_shapes import Drawing
+from .made_keys import drop_keys, made_curves, own_curves
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -36,7 +37,7 @@ class Control(NamedTuple):
     """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``, what it is called, and
     the bone that it hangs on, or nothing; how it rests in the armature, how long its bone is, and how it is drawn;
     where it is there now, and how turned, if not as it rests; and the normal of the plane that it is to stay in, if it
-    is. One that ``is_object`` is no bone."""
+    is. One that ``is_object`` is no bone; one that ``is_there`` was made before, and is made anew."""
 
     ob: ArmatureObject
     last: str
@@ -50,6 +51,7 @@ class Control(NamedTuple):
     turn: Matrix | None = None
     normal: Vector | None = None
     is_object: bool = False
+    is_there: bool = False
 
     @property
     def matrix(self) -> Matrix:
@@ -71,7 +73,7 @@ def name_of_control(last: PoseBone, kind: str) -> str:
 def lay(control: Control, parent: str) -> str:
     """Make the bone of a control, in Edit Mode; its name. Blender takes no matrix for one without a length."""
     bones = control.ob.data.edit_bones
-    bone = bones.new(control.name)
+    bone = bones[control.name] if control.is_there else bones.new(control.name)
     bone.tail = (0.0, 1.0, 0.0)
     bone.matrix, bone.length, bone.use_deform = control.rest, control.size, False
     bone.select = bone.select_head = bone.select_tail = False
@@ -116,7 +118,7 @@ def finish(control: Control, name: str, above: Matrix | None) -> Matrix:
     """Give a new control bone its shape, its collection and its locks, and pose it. ``above`` is the evaluated matrix
     of what it hangs on, in the armature. Returns its own."""
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
-    bone.bone[MADE_FOR_LIMB] = control.kind
+    bone.bone[MADE_FOR_LIMB], bone.matrix_basis = control.kind, Matrix()
     widgets.draw_bone(bone, control.drawing)
     widgets.colour_bone(bone, control.kind, drawn_side(control.last))
     collect(ob, bone.bone, COLLECTION, place=0)
@@ -175,6 +177,23 @@ def make_object(context: Context, control: Control, parent: Any = None) -> Any:
     return ob
 
 
+def take_up(context: Context, control: Control) -> Control:
+    """A control, which may be there from before: a bone that was made for the same, that nothing uses but its own keys,
+    and whose rig can be edited. Those keys go."""
+    ob, name = control.ob, control.name
+    if control.is_object or not is_control(ob, name) or not takes_bones(ob):
+        return control
+    bone: Any = ob.data.bones[name]
+    carries = any(not is_control(ob, child.name) for child in bone.children)
+    if bone[MADE_FOR_LIMB] != control.kind or carries or ob.pose.bones[name].constraints:
+        return control
+    if (ob.data, name) in used_bones({ob.data}, own_curves(ob, name)):
+        return control
+    with unkeyed_kept(context, [ob]):
+        drop_keys(ob, [name])
+    return control._replace(is_there=True)
+
+
 def made_for(last: PoseBone) -> list[BoneRef]:
     """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
     ob, names = last.id_data, [name_of_control(last, kind) for kind in KINDS]
@@ -190,14 +209,15 @@ class Unused(NamedTuple):
     kept: list[str]
 
 
-def unused_of(refs: Iterable[BoneRef]) -> Unused:
-    """Which of these, as far as they were made for limbs to follow, nothing uses any more."""
+def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
+    """Which of these, as far as they were made for limbs to follow, nothing uses any more; the keys that bones were
+    given as they were made count as use unless they go as well, ``with_keys``."""
     controls = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
     objects = [ob for ob, bone in controls if not bone]
     bones: list[tuple[Any, str]] = [(ob, bone) for ob, bone in controls if bone]
     kept = [ob.name for ob in objects if _is_used(ob, objects)]
     unused = Unused({}, [ob.name for ob in objects if ob.name not in kept], kept)
-    free = _unused(bones)
+    free = _unused(bones, made_curves(bones) if with_keys else set())
     for ob, bone in bones:
         if (ob.data, bone) in free and takes_bones(ob):
             unused.bones.setdefault(ob, set()).add(bone)
@@ -206,10 +226,11 @@ def unused_of(refs: Iterable[BoneRef]) -> Unused:
     return unused
 
 
-def _unused(bones: Sequence[tuple[Any, str]]) -> set[tuple[Any, str]]:
-    """Those of bones that nothing uses, each with its armature; nor does a bone that stays hang on them."""
+def _unused(bones: Sequence[tuple[Any, str]], going: set[Any]) -> set[tuple[Any, str]]:
+    """Those of bones that nothing uses but F-curves that are ``going``, each with its armature; nor does a bone that
+    stays hang on them."""
     armatures = {ob.data for ob, _ in bones}
-    unused = {(ob.data, bone) for ob, bone in bones} - (used_bones(armatures) if bones else set())
+    unused = {(ob.data, bone) for ob, bone in bones} - (used_bones(armatures, going) if bones else set())
     while carrying := {
         (data, name)
         for data, name in unused

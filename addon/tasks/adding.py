@@ -11,9 +11,9 @@ from mathutils import Matrix
 from ..blender.dependencies import BoneRef, Dependencies
 from ..finding.checking import check, check_followed
 from ..finding.knees import bend_axis
-from ..limb.follow import Follow, matrix_of
+from ..limb.follow import Follow, follow_of, matrix_of
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
-from ..limb.storage import chain_bones, limbs_of
+from ..limb.storage import KINDS, chain_bones, limbs_of
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
@@ -25,8 +25,10 @@ from ..poses.reading import Progress
 from ..poses.settling import settle, shown
 from ..poses.writing import Task
 from ..rigging.apply import apply
+from ..rigging.controls import Control, take_up
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for
+from ..rigging.made_keys import mark_keys
 from .modes import live_for_now
 from .new_controls import Seen, pole_for, skins_of, target_for
 from .staying import check_still, hanging_on, heads_of
@@ -107,7 +109,7 @@ def add(
             wish = wish._replace(foot_turn=foot_turn_off(context, name, wish.target, feet[name]))
             if foot_roll and is_rolling_foot(wish):
                 wish = roll_for(wish, name, limb.rest, dependencies)
-        wishes[name] = wish
+        wishes[name] = _with_old_controls(context, wish)
     wishes, warnings = live_for_now(wishes, dependencies) if mode == "RIG" else (wishes, [])
     apply(context, wishes)
     _let_off_feet(context, feet, wishes)
@@ -115,8 +117,22 @@ def add(
     if frames:
         lasts = [ob.pose.bones[bone] for ob, bone in new]
         warnings += show_in_ik(Task(context, frames, tolerance, stays=True, progress=progress), lasts).warnings
+        mark_keys(ref for limb, wish in wishes.items() for ref in _new_controls(limb, wish))
     check_still(context, heads, free, lengths, max(tolerance, KEPT))
     return Added([ob.pose.bones[bone] for ob, bone in names], len(frames), warnings)
+
+
+def _with_old_controls(context: Context, wish: Description) -> Description:
+    """A limb as it is to be, with controls that were made for it before and that nothing uses now."""
+    target, pole = (take_up(context, ref) if isinstance(ref, Control) else ref for ref in (wish.target, wish.pole))
+    return wish._replace(target=target, pole=pole)
+
+
+def _new_controls(limb: LimbRef, wish: Description) -> list[BoneRef]:
+    """What a limb follows of what was made for it just now."""
+    pairs = follow_of(limb[0].pose.bones[limb[1]]).pairs
+    both = zip(KINDS, pairs, strict=True)
+    return [(ob, bone) for kind, (ob, bone) in both if ob and isinstance(getattr(wish, kind), Control)]
 
 
 def _check(requests: Sequence[Request], dependencies: Dependencies) -> None:

@@ -12,6 +12,8 @@ from ..live import refresh
 from ..rigging.apply import apply
 from ..rigging.description import ref_of
 
+STAYING = "Kept {names}: something uses or animates it"
+
 
 @wholly
 def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:

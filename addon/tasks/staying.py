@@ -11,6 +11,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Vector
 
 from ..blender.types import ArmatureObject, view_layer_of
+from ..limb.storage import is_control
 from ..limb.words import Refused
 
 Heads = dict[tuple[ArmatureObject, str], Vector]
@@ -18,11 +19,12 @@ Heads = dict[tuple[ArmatureObject, str], Vector]
 
 
 def heads_of(context: Context, rigs: Iterable[ArmatureObject]) -> Heads:
-    """Where the bones of rigs begin now."""
+    """Where the bones of rigs begin now, but for controls that Add made, which it may take up again."""
     view_layer_of(context).update()
     depsgraph = context.evaluated_depsgraph_get()
     evaluated: list[tuple[ArmatureObject, Any]] = [(ob, ob.evaluated_get(depsgraph)) for ob in dict.fromkeys(rigs)]
-    return {(ob, bone.name): bone.head.copy() for ob, now in evaluated for bone in now.pose.bones}
+    bones = [(ob, bone) for ob, now in evaluated for bone in now.pose.bones if not is_control(ob, bone.name)]
+    return {(ob, bone.name): bone.head.copy() for ob, bone in bones}
 
 
 def hanging_on(bones: Iterable[PoseBone]) -> set[tuple[ArmatureObject, str]]:

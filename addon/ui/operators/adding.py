@@ -20,7 +20,7 @@ from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
 from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
-from ...tasks.removing import remove
+from ...tasks.removing import STAYING, remove
 from ..finding import convertible, selected_limbs
 from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
@@ -237,7 +237,7 @@ class POSE_OT_planar_ik_remove(RigOperator):
         names = [(last.id_data, last.name) for last in lasts]
         kept = remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
-            self.warn(Message("Kept {names}: something uses or animates it", names=", ".join(kept)))
+            self.warn(Message(STAYING, names=", ".join(kept)))
         live.refresh(context)
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)

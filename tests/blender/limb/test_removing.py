@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.blender import rigs
@@ -242,3 +243,91 @@ def test_an_empty_that_is_used_stays(addon, add, use):
     assert addon("tasks.removing").remove(bpy.context, lasts) == ["foot_ik.L"]
     assert "foot_ik.L" in bpy.data.objects
     assert "foot_ik.R" not in bpy.data.objects
+
+
+SHOWN = ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R")
+
+
+def _walk():
+    """A biped whose left leg has keys, one of them outside the others."""
+    ob, rng = rigs.biped(), random.Random(4)
+    for frame in (1, 5, 9):
+        for name in ("thigh.L", "shin.L", "foot.L"):
+            ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, 0.4)
+            ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_set(3)
+    return ob
+
+
+def _seen(ob):
+    """How bones stand in all frames, one of them outside of all keys."""
+    scene, now, matrices = bpy.context.scene, bpy.context.scene.frame_current, []
+    for frame in range(-1, 14):
+        scene.frame_set(frame)
+        matrices.append(rigs.matrices(ob, SHOWN))
+    scene.frame_set(now)
+    return np.array(matrices)
+
+
+def _paths(ob):
+    return {curve.data_path for curve in _curves(ob)}
+
+
+@pytest.mark.parametrize("is_baked", [False, True])
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+def test_keys_that_add_made_go_with_the_controls(addon, add, mode, is_baked):
+    ob = _walk()
+    bones, paths, before = ob.data.bones.keys(), _paths(ob), _seen(ob)
+    add(ob, "shin.L", knee="POLE", mode=mode)
+    assert {'pose.bones["foot_ik.L"].location', 'pose.bones["knee_pole.L"].location'} <= _paths(ob)
+    assert _taken_away(addon, ob, is_baked) == []
+    assert ob.data.bones.keys() == bones
+    assert {path for path in _paths(ob) if not path.endswith(("location", "scale"))} == paths
+    np.testing.assert_allclose(_seen(ob), before, atol=2e-3)
+
+
+def _taken_away(addon, ob, is_baked):
+    """Take IK off the left leg, by a bake or without: what is said."""
+    last = ob.pose.bones["shin.L"]
+    if not is_baked:
+        return addon("tasks.removing").remove(bpy.context, [last])
+    request = addon("bake.request").Request([last], [*range(-1, 14)], tolerance=0.0, remove=True)
+    return [
+        name for note in addon("bake.job").bake(bpy.context, request).notes for name in note.values["names"].split(", ")
+    ]
+
+
+@pytest.mark.parametrize("is_baked", [False, True])
+@pytest.mark.parametrize("frame", [4, 12])
+def test_a_control_that_a_person_keyed_is_taken_up_again(addon, add, frame, is_baked):
+    ob = _walk()
+    before = _seen(ob)
+    add(ob, "shin.L")
+    bones = {*ob.data.bones.keys()}
+    control = ob.pose.bones["foot_ik.L"]
+    control.location.x += 0.1
+    control.keyframe_insert("location", frame=frame)
+    assert _taken_away(addon, ob, is_baked) == ["foot_ik.L"]
+    assert {*ob.data.bones.keys()} == bones - {"knee_pole.L"}  # which Add alone keyed
+    before = _seen(ob) if is_baked else before
+    (last,) = add(ob, "shin.L", tolerance=0.0)
+    assert {*ob.data.bones.keys()} == bones
+    assert last.planar_ik.subtarget == "foot_ik.L"
+    np.testing.assert_allclose(_seen(ob), before, atol=2e-5)
+    assert addon("tasks.removing").remove(bpy.context, [last]) == []
+    assert "foot_ik.L" not in ob.data.bones
+
+
+def test_a_control_that_something_else_uses_is_left_where_it_is(addon, add):
+    ob = _walk()
+    add(ob, "shin.L")
+    _child_object(ob, "foot_ik.L")
+    assert _taken_away(addon, ob, False) == ["foot_ik.L"]
+    held = _curves_of(ob, "foot_ik.L")
+    (last,) = add(ob, "shin.L")
+    assert last.planar_ik.subtarget == "foot_ik.L.001"
+    assert _curves_of(ob, "foot_ik.L") == held
+
+
+def _curves_of(ob, bone):
+    return [[tuple(key.co) for key in curve.keyframe_points] for curve in _curves(ob) if f'"{bone}"' in curve.data_path]

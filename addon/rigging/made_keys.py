@@ -1,0 +1,66 @@
+"""The keys that control bones are given as they are made, told from those that people set: they go with the bones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from zlib import crc32
+
+from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, stop
+from ..blender.dependencies import BoneRef
+from ..blender.types import ArmatureObject, split_path
+from ..limb.settings import MADE_KEYS
+
+PATHS = ("pose.bones[",)
+"""How the data paths of what bones have begin."""
+
+
+def mark_keys(refs: Iterable[BoneRef]) -> None:
+    """Note that all keys which control bones have now are ours."""
+    for ob, bone in refs:
+        if bone:
+            holder: Any = ob.data.bones[bone]  # type: ignore[union-attr]  # it has that bone
+            marks = [_fingerprint(curves) for curves in _curves_by_action(ob, bone)]
+            holder[MADE_KEYS] = marks[0] if len(marks) == 1 else 0
+
+
+def made_curves(refs: Iterable[BoneRef]) -> set[Any]:
+    """The F-curves of control bones that are as we made them, by whatever action."""
+    as_made: set[Any] = set()
+    for ob, bone in refs:
+        data: Any = ob.data
+        mark = data.bones[bone].get(MADE_KEYS)
+        if mark:
+            as_made.update(*(curves for curves in _curves_by_action(ob, bone) if _fingerprint(curves) == mark))
+    return as_made
+
+
+def own_curves(ob: ArmatureObject, bone: str) -> set[Any]:
+    """All F-curves of a bone, by whatever action."""
+    return {curve for curves in _curves_by_action(ob, bone) for curve in curves}
+
+
+def drop_keys(ob: ArmatureObject, bones: Iterable[str]) -> None:
+    """Take the F-curves of bones out of what acts on a rig; actions that nothing uses stay as they are."""
+    names = {*bones}
+    paths = {curve.data_path for curve in curves_everywhere(ob)}
+    stop(ob, {path for path in paths if split_path(path)[0] in names})
+
+
+def _curves_by_action(ob: Any, bone: str) -> list[list[Any]]:
+    """The F-curves of a bone, by each action that acts on its rig, or that nothing uses now."""
+    spare = [curve for action in actions_besides(ob, PATHS) for curves in all_curve_lists(action) for curve in curves]
+    by_action: dict[Any, list[Any]] = {}
+    for curve in dict.fromkeys([*curves_everywhere(ob), *spare]):
+        if split_path(curve.data_path)[0] == bone:
+            by_action.setdefault(curve.id_data, []).append(curve)
+    return [*by_action.values()]
+
+
+def _fingerprint(curves: list[Any]) -> int:
+    """A number above 0 that is another where what is keyed of a bone, a frame or a value is."""
+    keys = sorted(
+        (split_path(curve.data_path)[1], curve.array_index, *(tuple(key.co) for key in curve.keyframe_points))
+        for curve in curves
+    )
+    return 1 + (crc32(repr(keys).encode()) >> 2)
