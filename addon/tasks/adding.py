@@ -31,6 +31,7 @@ from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for
 from ..rigging.made_keys import mark_keys
 from .modes import live_for_now
 from .new_controls import Seen, pole_for, skins_of, target_for
+from .staying import check_still, hanging_on, heads_of
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -93,6 +94,8 @@ def add(
     names = [ref_of(request.last) for request in requests]
     new = [name for name, request in zip(names, requests, strict=True) if request.target is None]
     knees = [shown(context, request.last, request.segments) for request in requests]
+    heads, lengths = heads_of(context, (request.last.id_data for request in requests)), _lengths(limbs)
+    free = _led(requests)
     feet = _feet(context, limbs, dependencies) if foot else {}
     skins = skins_of(request.last for request in requests if request.target is None)
     wishes: dict[LimbRef, Description] = {}
@@ -115,6 +118,7 @@ def add(
         lasts = [ob.pose.bones[bone] for ob, bone in new]
         warnings += show_in_ik(Task(context, frames, tolerance, stays=True, progress=progress), lasts).warnings
         mark_keys(ref for limb, wish in wishes.items() for ref in _new_controls(limb, wish))
+    check_still(context, heads, free, lengths, max(tolerance, KEPT))
     return Added([ob.pose.bones[bone] for ob, bone in names], len(frames), warnings)
 
 
@@ -168,6 +172,17 @@ def _frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
     new = [request for request in requests if request.target is None]
     bones = [bone for request in new for bone in chain_bones(request.last, request.segments)]
     return animated_frames(bones, goes_along=controls == "BONES")
+
+
+def _lengths(limbs: Sequence[Seen]) -> dict[LimbRef, float]:
+    """How long the limbs of bones are, in the armature's unit."""
+    return {ref_of(bone): sum(limb.rest.lengths) for limb in limbs for bone in chain_bones(limb.last, limb.segments)}
+
+
+def _led(requests: Sequence[Request]) -> set[LimbRef]:
+    """The bones of limbs that go to a target or pole they are given, and what hangs on them."""
+    led = [request for request in requests if request.target or request.pole]
+    return hanging_on(bone for request in led for bone in chain_bones(request.last, request.segments))
 
 
 def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -> dict[LimbRef, Matrix]:

@@ -15,6 +15,7 @@ from ..limb.moving import move
 from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import is_control
 from ..limb.whole import wholly
+from ..limb.words import Message
 from ..poses.fitting import fit, with_fit
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
@@ -23,12 +24,16 @@ from ..rigging.feet import at_influence, foot_follows, stand_of
 from ..rigging.rolling import level
 from .features import pole_moves
 from .following import with_pole_follow
+from .hinging import targets_off_plane
 from .new_controls import Seen, pole_for, skins_of, target_for
 
 
-def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> None:
-    """Have limbs bend in another plane; those that lack a pole for it get one. Raises `Refused`."""
+def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
+    """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
+    plane of a hinge. Raises `Refused`."""
+    limbs = [ref_of(last) for last in lasts]
     _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane == "HINGE" else []
 
 
 def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:

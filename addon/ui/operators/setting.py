@@ -60,7 +60,7 @@ class POSE_OT_planar_ik_plane(RigOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
-        set_plane(context, lasts, self.plane)
+        self.warn(*set_plane(context, lasts, self.plane))
         live.refresh(context)
 
 

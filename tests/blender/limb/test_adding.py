@@ -180,3 +180,19 @@ def test_an_error_halfway_leaves_nothing(addon, add, monkeypatch):
     with pytest.raises(RuntimeError):
         add(ob, "shin.L", "forearm.L", "shin.R", knee="POLE")
     assert rigs.snapshot() == before
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_what_would_move_another_bone_is_refused(add, mode):
+    """Whose driver takes a property that Add makes, and something else until it is there."""
+    ob = rigs.biped()
+    ob.pose.bones["foot.R"].rotation_mode = "XYZ"
+    driver = ob.pose.bones["foot.R"].driver_add("rotation_euler", 0).driver
+    driver.type, read = "SUM", driver.variables.new().targets[0]
+    read.id, read.data_path = ob, 'pose.bones["shin.L"]["IK Influence"]'
+    read.use_fallback_value = True
+    bpy.context.view_layer.update()
+    before = rigs.snapshot()
+    with pytest.raises(RuntimeError, match=r"'toe\.R' would move by"):
+        add(ob, "shin.L", mode=mode)
+    assert rigs.snapshot() == before

@@ -1,0 +1,57 @@
+"""Targets that are animated, and leave the plane in which a hinge can follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+from bpy.types import Context, PoseBone
+
+from ..blender.dependencies import Dependencies
+from ..limb.follow import follow_of
+from ..limb.solving import TOLERANCE
+from ..limb.storage import chain_bones
+from ..limb.words import Message
+from ..poses.keeping import frames_of
+from ..poses.reading import LimbsRead, limbs_read, record
+from ..rigging.description import ref_of
+from ..solver.matrices import applied, inverted_all
+
+
+def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Message]:
+    """Warnings of those of these limbs, which are hinges, whose targets leave their plane: in which frame they do most,
+    of those in which keys move what the limbs follow, or what carries them."""
+    dependencies, frames_of_limb = Dependencies(), {}
+    for last in lasts:
+        target, bone = follow_of(last).pairs[0]
+        if target:
+            carriers = dependencies.carriers((target, bone), (last.id_data, chain_bones(last)[0].name))
+            frames_of_limb[ref_of(last)] = frames_of(carriers)
+    animated = [last for last in lasts if frames_of_limb.get(ref_of(last))]
+    frames = sorted({*chain.from_iterable(frames_of_limb.values())})
+    if not frames:
+        return []
+    recording = record(context, animated, frames)
+    return [warning for rig in recording.rigs for warning in _warnings(limbs_read(recording, rig), frames)]
+
+
+def _warnings(limbs: LimbsRead, frames: Sequence[int]) -> Iterator[Message]:
+    """What to say of the limbs of one rig."""
+    inside = applied(inverted_all(limbs.frames), limbs.target)
+    for row, last in enumerate(limbs.rig.lasts):
+        off = np.abs(inside[:, row, 2]) / sum(limbs.rig.table.limbs[row].geometry.lengths)
+        worst = int(np.argmax(off))
+        if off[worst] > TOLERANCE:
+            template = (
+                "The target of '{bone}' leaves its hinge's plane in {count} of {frames} frames: by {off} of the limb's "
+                "length in frame {frame}"
+            )
+            yield Message(
+                template,
+                bone=last.name,
+                count=int((off > TOLERANCE).sum()),
+                frames=len(frames),
+                off=f"{off[worst]:.2g}",
+                frame=frames[worst],
+            )

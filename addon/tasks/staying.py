@@ -1,0 +1,68 @@
+"""Whether a rig stays where it is while limbs are made of its bones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from mathutils import Vector
+
+from ..blender.types import ArmatureObject, view_layer_of
+from ..limb.storage import is_control
+from ..limb.words import Refused
+
+Heads = dict[tuple[ArmatureObject, str], Vector]
+"""Where bones begin in their armature, evaluated, by rig and name."""
+
+
+def heads_of(context: Context, rigs: Iterable[ArmatureObject]) -> Heads:
+    """Where the bones of rigs begin now, but for controls that Add made, which it may take up again."""
+    view_layer_of(context).update()
+    depsgraph = context.evaluated_depsgraph_get()
+    evaluated: list[tuple[ArmatureObject, Any]] = [(ob, ob.evaluated_get(depsgraph)) for ob in dict.fromkeys(rigs)]
+    bones = [(ob, bone) for ob, now in evaluated for bone in now.pose.bones if not is_control(ob, bone.name)]
+    return {(ob, bone.name): bone.head.copy() for ob, bone in bones}
+
+
+def hanging_on(bones: Iterable[PoseBone]) -> set[tuple[ArmatureObject, str]]:
+    """Bones and all that hang on them, by rig and name."""
+    return {(bone.id_data, below.name) for bone in bones for below in (bone, *bone.children_recursive)}
+
+
+def check_still(
+    context: Context,
+    before: Heads,
+    free: Collection[tuple[ArmatureObject, str]],
+    lengths: Mapping[tuple[ArmatureObject, str], float],
+    tolerance: float,
+) -> None:
+    """Refuse what has bones begin elsewhere than ``before``, but for those that are ``free`` to: by more than a
+    tolerance in ``lengths`` of their limbs, and others in that of the longest one of their rig."""
+    now = heads_of(context, (ob for ob, _ in before))
+    longest: dict[ArmatureObject, float] = {}
+    for (ob, _), length in lengths.items():
+        longest[ob] = max(length, longest.get(ob, 0.0))
+    rough = {ob: _step_of(ob, before) for ob in longest}
+    worst, most = "", 0.0
+    for (ob, name), place in before.items():
+        if (ob, name) not in now or (ob, name) in free:
+            continue
+        length = lengths.get((ob, name), longest[ob])
+        moved = (now[ob, name] - place).length / length
+        if moved > max(tolerance, most, sqrt(rough[ob] / length)):
+            worst, most = name, moved
+    if worst:
+        template = "'{bone}' would move by {moved} of the limb's length: mute what else poses it, or choose other bones"
+        raise Refused(template, bone=worst, moved=f"{most:.2g}")
+
+
+def _step_of(ob: ArmatureObject, heads: Heads) -> float:
+    """Between which numbers Blender rounds as far out as the bones of a rig go, in its unit. A straight limb whose
+    length is off by a step at either end has its knee off by up to the square root of that, both in limb lengths."""
+    bones = ob.data.bones
+    farthest = max(place.length + bones[name].length for (rig, name), place in heads.items() if rig == ob)
+    away = ob.matrix_world.translation.length / max(ob.matrix_world.median_scale, 1e-9)
+    return float(np.spacing(np.float32(max(farthest, away))))
