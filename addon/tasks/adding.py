@@ -95,7 +95,7 @@ def add(
     new = [name for name, request in zip(names, requests, strict=True) if request.target is None]
     knees = [shown(context, request.last, request.segments) for request in requests]
     heads, lengths = heads_of(context, (request.last.id_data for request in requests)), _lengths(limbs)
-    free = _led(requests)
+    free = _led(requests, turn)
     feet = _feet(context, limbs, dependencies) if foot else {}
     skins = skins_of(request.last for request in requests if request.target is None)
     wishes: dict[LimbRef, Description] = {}
@@ -179,9 +179,10 @@ def _lengths(limbs: Sequence[Seen]) -> dict[LimbRef, float]:
     return {ref_of(bone): sum(limb.rest.lengths) for limb in limbs for bone in chain_bones(limb.last, limb.segments)}
 
 
-def _led(requests: Sequence[Request]) -> set[LimbRef]:
-    """The bones of limbs that go to a target or pole they are given, and what hangs on them."""
-    led = [request for request in requests if request.target or request.pole]
+def _led(requests: Sequence[Request], turn: float) -> set[LimbRef]:
+    """The bones of limbs that go to a target or pole they are given, or whose knees are turned around them, and what
+    hangs on them."""
+    led = [request for request in requests if turn or request.target or request.pole]
     return hanging_on(bone for request in led for bone in chain_bones(request.last, request.segments))
 
 
