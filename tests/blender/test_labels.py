@@ -21,7 +21,7 @@ SHOWING = [
 """The files with the texts of panels, menus, dialogs and reports, and the name of a collection of bones."""
 
 BLENDERS = {
-    "Adjust Last Operation", "Inverse Kinematics", "New Keyframe Type", "Only Active Keying Set", "Overlays",
+    "Adjust Last Operation", "Inverse Kinematics", "Only Active Keying Set", "Overlays",
     "Paste Pose Flipped", "Symmetrize",
 }  # fmt: skip
 """Labels of Blender's that its own interface has in Python."""
