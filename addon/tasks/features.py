@@ -22,6 +22,7 @@ from ..limb.storage import check_structure, has_twist, read_slider
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
+from ..rigging import twisting
 from ..rigging.apply import apply
 from ..rigging.description import Description, describe, ref_of
 from ..rigging.features import ROLL_SLIDERS, pole_follow_for, roll_for
@@ -147,14 +148,9 @@ def pole_moves(context: Context, lasts: Sequence[PoseBone]) -> list[Move]:
 @wholly
 def give_twist(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Let the bones of limbs be turned about their own lines."""
-    wishes = {}
     for last in lasts:
         check_structure(last)
-        wish = describe(ref_of(last))
-        for twist in TWISTS[: len(wish.segments)]:
-            wish = wish.with_slider(twist.name, read_slider(last, twist.name))
-        wishes[ref_of(last)] = wish
-    apply(context, wishes)
+    twisting.give_twist(context, lasts)
 
 
 @wholly
