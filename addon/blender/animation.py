@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from .telling import tell, tell_keys
 from .types import BACKUP
 
 _CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
@@ -114,6 +115,7 @@ def using_action(owner: Any, action: Any) -> Iterator[None]:
     if action is None:
         yield
         return
+    tell(owner, action)
     data = owner.animation_data or owner.animation_data_create()
     before, slot, had_user = data.action, getattr(data, "action_slot", None), action.use_fake_user
     action.use_fake_user = True  # while nothing else uses it
@@ -133,12 +135,14 @@ def drop_if_empty(owner: Any) -> None:
     """Take the animation data of a datablock away if nothing is in it."""
     data = owner.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):
+        tell(owner)
         owner.animation_data_clear()
 
 
 def curve_holder(owner: Any) -> Any:
     """What holds the F-curves and groups of a datablock's own action, made if there is none: the channelbag of its
     slot; before slotted actions (4.4), the action. The datablock alone has it: see `make_own`."""
+    tell_keys(owner)
     data = owner.animation_data or owner.animation_data_create()
     if data.action is None:
         data.action = bpy.data.actions.new(f"{owner.name} Action")
@@ -185,6 +189,7 @@ def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> Non
 
 def use_copy(user: Any, copy: Any = None) -> None:
     """Let a user of an action, animation data or a strip of its NLA, have a copy of that, maybe one made before."""
+    tell(user.id_data)
     slot = getattr(user, "action_slot", None)
     identifier = slot.identifier if slot else ""
     user.action = copy or user.action.copy()
@@ -200,6 +205,7 @@ def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
     for user in (*filter(None, [getattr(owner, "animation_data", None)]), *strips_of(owner)):
         if any(curve.data_path in paths for curves in _lists_of(user) for curve in curves):
             make_own(owner, user, copies)
+            tell(owner, user.action)
             yield from _lists_of(user)
 
 
@@ -210,6 +216,7 @@ def stop(owner: Any, paths: Collection[str]) -> None:
             curves.remove(curve)
     for driver in drivers_of(owner):
         if driver.data_path in paths:
+            tell(owner)
             owner.animation_data.drivers.remove(driver)
 
 
@@ -223,6 +230,7 @@ def move_curves(owner: Any, old: str, new: str) -> None:
             curve.is_valid = True  # which an editor may have found that it is not where it was
     for driver in drivers_of(owner):
         if driver.data_path == old:
+            tell(owner)
             if there := driver_of(owner, new, driver.array_index):
                 owner.animation_data.drivers.remove(there)
             driver.data_path = new

@@ -107,7 +107,7 @@ def convert(
             raise refused[0] if refused else Refused("Select bones with an IK constraint")
         limbs = [plan.name for plan in plans]
         try:
-            with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
+            with all_or_nothing(context):
                 whole = Task(context, None, progress=progress)
                 warnings = _convert(whole, plans, tolerance, mode, all_actions)
         except NotKept as why:  # taken back, the others go on without them
@@ -148,7 +148,7 @@ def _convert(whole: Task, plans: Sequence[Conversion], tolerance: float, mode: s
     for plan in plans:
         try:
             solvers_of(plan.solvers.owner)  # one before it may have taken its bones
-            with all_or_nothing(context, [plan.name[0]]):
+            with all_or_nothing(context):
                 warnings += make_converted(context, plan, mode)
         except Refused as why:
             raise NotKept({owners[plan.name]: why}) from why

@@ -285,9 +285,9 @@ def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     """One in another is a savepoint, and names that were held still lead to the same objects."""
     ob, whole = leg("RIG", controls="EMPTIES"), addon("blender.transaction").all_or_nothing
     target, bones = bpy.data.objects["foot_ik.L"], len(ob.data.bones)
-    with whole(bpy.context, [ob]):
+    with whole(bpy.context):
         ob.pose.bones["shin.R"].planar_ik.enabled = True
-        with suppress(Broken), whole(bpy.context, [ob]):
+        with suppress(Broken), whole(bpy.context):
             addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
             raise Broken
     assert limbs_of(ob) == ["shin.L", "shin.R"]
@@ -304,7 +304,8 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
     bpy.context.collection.objects.link(twin)
     twin.pose.bones["foot_ik.L"].constraints.new("COPY_LOCATION").target = ob
     before = snapshot()
-    with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context, [ob]):
+    with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context):
+        addon("blender.telling").tell(ob)
         rigs.activate(ob, "EDIT")
         for name in ("foot_ik.L", "hips"):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
