@@ -176,6 +176,14 @@ def has_others(user: Any, owner: Any) -> bool:
     return any(other != owner for other in users(subset={user.action})[user.action])
 
 
+def make_editable(owner: Any) -> None:
+    """Let keys of a datablock be changed, as is going to be done: where its action is of another file, in a copy."""
+    tell_keys(owner)
+    data = owner.animation_data
+    if data and data.action and not data.action.is_editable:
+        use_copy(data)
+
+
 def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> None:
     """Let a user of an action, animation data or a strip of its NLA, have a copy of that, if it is linked or animates
     others by the same curves. ``copies`` are those made before, to be shared."""
