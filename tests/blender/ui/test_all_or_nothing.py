@@ -321,7 +321,7 @@ def check(addon: Any, monkeypatch: Any, run: Callable[[], Any]) -> None:
         found = differences(before, snapshot())
         assert not found, f"broken at its end: {found[:12]}"
         total = breaking.count
-        for at in sorted({1 + i * total // MOST for i in range(MOST)}):
+        for at in sorted({1 + i * total // MOST for i in rigs.share(range(MOST))}):
             breaking.count, breaking.at, is_done = 0, at, False
             with suppress(Broken, RuntimeError, TypeError):
                 is_done = run() != {"CANCELLED"}
@@ -371,6 +371,7 @@ def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     assert {each.name for each in bpy.data.objects} == {"rig", "prop", "foot_ik.L", "knee_pole.L"}
 
 
+@pytest.mark.names_nothing  # what is broken here
 def test_a_rig_of_the_same_armature(addon: Any) -> None:
     """Bones that go are its too."""
     ob = leg("RIG")
