@@ -1,7 +1,7 @@
 """Before something is changed, it is said here: whoever may have to bring it back keeps what it is.
 
-    tell(rig, action)
-    rig.location.x = 1.0
+tell(rig, action)
+rig.location.x = 1.0
 """
 
 from __future__ import annotations

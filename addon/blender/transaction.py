@@ -4,9 +4,9 @@
         ...
 
 Nothing has to be said of what will be done in there: whoever changes an object, an action or the markers of a scene
-tells so just before (see `telling`), and a copy is kept of it; data-blocks that are new are removed. One in another is a
-savepoint: what it raises may be caught between the two, and only what was done in it is taken back. Objects and meshes
-that are to be removed for good, which nobody could bring back, have to wait until all is done: see `at_end`.
+tells so just before (see `telling`), and a copy is kept of it; data-blocks that are new are removed. One in another is
+a savepoint: what it raises may be caught between the two, and only what was done in it is taken back. Objects and
+meshes that are to be removed for good, which nobody could bring back, have to wait until all is done: see `at_end`.
 """
 
 from __future__ import annotations

@@ -287,6 +287,7 @@ OPERATORS: dict[str, Case] = {
 }
 """What there is, what is called, and how."""
 
+
 def setter(name: str, value: Any) -> Callable[[Any, Any], None]:
     return lambda addon, last: setattr(last.planar_ik, name, value)
 
