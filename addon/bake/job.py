@@ -9,9 +9,9 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.action_writer import ActionWriter
+from ..blender.announcing import announce
 from ..blender.editing import mute_drivers
 from ..blender.stepping import times_of
-from ..blender.telling import tell
 from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
 from ..limb.storage import group_of, mode_of, path_to_influence
@@ -52,7 +52,7 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
     closed before the end, the file is as it was."""
     lasts, notes = check(request)
     with all_or_nothing(context):
-        tell(*(last.id_data for last in lasts))  # before frames are gone through
+        announce(*(last.id_data for last in lasts))  # before frames are gone through
         report = yield from _steps(context, request, lasts, notes)
     return report
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import bpy
 
-from .telling import tell, tell_keys
-from .types import BACKUP
+from .announcing import announce, announce_keys
+from .types import all_actions
 
 _CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 
@@ -101,9 +101,8 @@ def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
     used = {user.action for user in (data, *strips_of(owner)) if user} if data else set()
     return [
         action
-        for action in bpy.data.actions
+        for action in all_actions()
         if action not in used
-        and not action.name.startswith(BACKUP)
         and action.users == int(action.use_fake_user)
         and any(curve.data_path.startswith(prefixes) for curves in all_curve_lists(action) for curve in curves)
     ]
@@ -115,7 +114,7 @@ def using_action(owner: Any, action: Any) -> Iterator[None]:
     if action is None:
         yield
         return
-    tell(owner, action)
+    announce(owner, action)
     data = owner.animation_data or owner.animation_data_create()
     before, slot, had_user = data.action, getattr(data, "action_slot", None), action.use_fake_user
     action.use_fake_user = True  # while nothing else uses it
@@ -135,14 +134,14 @@ def drop_if_empty(owner: Any) -> None:
     """Take the animation data of a datablock away if nothing is in it."""
     data = owner.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):
-        tell(owner)
+        announce(owner)
         owner.animation_data_clear()
 
 
 def curve_holder(owner: Any) -> Any:
     """What holds the F-curves and groups of a datablock's own action, made if there is none: the channelbag of its
     slot; before slotted actions (4.4), the action. The datablock alone has it: see `make_own`."""
-    tell_keys(owner)
+    announce_keys(owner)
     data = owner.animation_data or owner.animation_data_create()
     if data.action is None:
         data.action = bpy.data.actions.new(f"{owner.name} Action")
@@ -178,7 +177,7 @@ def has_others(user: Any, owner: Any) -> bool:
 
 def make_editable(owner: Any) -> None:
     """Let keys of a datablock be changed, as is going to be done: where its action is of another file, in a copy."""
-    tell_keys(owner)
+    announce_keys(owner)
     data = owner.animation_data
     if data and data.action and not data.action.is_editable:
         use_copy(data)
@@ -197,7 +196,7 @@ def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> Non
 
 def use_copy(user: Any, copy: Any = None) -> None:
     """Let a user of an action, animation data or a strip of its NLA, have a copy of that, maybe one made before."""
-    tell(user.id_data)
+    announce(user.id_data)
     slot = getattr(user, "action_slot", None)
     identifier = slot.identifier if slot else ""
     user.action = copy or user.action.copy()
@@ -213,7 +212,7 @@ def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
     for user in (*filter(None, [getattr(owner, "animation_data", None)]), *strips_of(owner)):
         if any(curve.data_path in paths for curves in _lists_of(user) for curve in curves):
             make_own(owner, user, copies)
-            tell(owner, user.action)
+            announce(owner, user.action)
             yield from _lists_of(user)
 
 
@@ -224,7 +223,7 @@ def stop(owner: Any, paths: Collection[str]) -> None:
             curves.remove(curve)
     for driver in drivers_of(owner):
         if driver.data_path in paths:
-            tell(owner)
+            announce(owner)
             owner.animation_data.drivers.remove(driver)
 
 
@@ -238,7 +237,7 @@ def move_curves(owner: Any, old: str, new: str) -> None:
             curve.is_valid = True  # which an editor may have found that it is not where it was
     for driver in drivers_of(owner):
         if driver.data_path == old:
-            tell(owner)
+            announce(owner)
             if there := driver_of(owner, new, driver.array_index):
                 owner.animation_data.drivers.remove(there)
             driver.data_path = new

@@ -4,9 +4,10 @@
         ...
 
 Nothing has to be said of what will be done in there: whoever changes an object, an action or the markers of a scene
-tells so just before (see `telling`), and a copy is kept of it; data-blocks that are new are removed. One in another is
-a savepoint: what it raises may be caught between the two, and only what was done in it is taken back. Objects and
-meshes that are to be removed for good, which nobody could bring back, have to wait until all is done: see `at_end`.
+announces that just before (see `announcing`), and a copy is kept of it; data-blocks that are new are removed. One in
+another is a savepoint: what it raises may be caught between the two, and only what was done in it is taken back.
+Objects and meshes that are to be removed for good, which nobody could bring back, have to wait until all is done: see
+`at_end`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from .animation import all_curve_lists
+from .announcing import listeners
 from .backup import Backup
 from .editing import View, frame_held
-from .telling import listeners
 from .types import BACKUP, all_objects, is_armature, view_layer_of
 
 KINDS = ("objects", "meshes", "armatures", "collections", "scenes", "actions")
@@ -36,7 +37,7 @@ def all_or_nothing(context: Context) -> Iterator[None]:
     """Do something, or leave the file as it was if anything is raised."""
     transaction = Transaction(context)
     _open.append(transaction)
-    listeners.append(transaction.keep)
+    listeners.append(transaction.remember)
     try:
         yield
     except BaseException:
@@ -56,7 +57,7 @@ def as_one(context: Context) -> Any:
 
 def _close(transaction: Transaction) -> None:
     _open.remove(transaction)
-    listeners.remove(transaction.keep)
+    listeners.remove(transaction.remember)
 
 
 def at_end(do: Callable[[], None]) -> None:
@@ -78,7 +79,7 @@ class Transaction:
         self.markers: dict[Scene, list[tuple[Any, ...]]] = {}
         self.before = {block.session_uid for block in _blocks()}
 
-    def keep(self, block: Any) -> None:
+    def remember(self, block: Any) -> None:
         """Keep what an object with all that shares its armature, an action or a scene is, unless it is new."""
         if block.session_uid not in self.before or not block.is_editable:
             return
@@ -90,9 +91,9 @@ class Transaction:
         elif block not in self.backups:
             for ob in _sharing(block):
                 if ob not in self.backups and ob.session_uid in self.before and ob.is_editable:
-                    self._keep_object(ob)
+                    self._remember_object(ob)
 
-    def _keep_object(self, ob: Object) -> None:
+    def _remember_object(self, ob: Object) -> None:
         backup = Backup(ob)
         try:
             backup.take()

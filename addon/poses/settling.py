@@ -15,7 +15,7 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
-from ..blender.telling import tell
+from ..blender.announcing import announce
 from ..blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.measuring import joints_shown, measure
@@ -151,6 +151,6 @@ def _to_own(context: Context, last: PoseBone) -> Matrix:
 
 
 def _put_at(owner: Any, place: Vector) -> None:
-    tell(owner.id_data)
+    announce(owner.id_data)
     owner.location = place
     tag(owner)

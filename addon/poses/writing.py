@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
+from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.reduction import Segments, fewest, hermite
 from ..blender.stepping import times_of
-from ..blender.telling import tell
 from ..blender.types import is_armature, scene_of, view_layer_of
 from ..limb.words import Refused
 from .channels import Channel, Values
@@ -76,7 +76,7 @@ class Writing:
         self._task, self._before, self._runs = task, before, runs
         self._writers: dict[Any, ActionWriter] = {}
         self._written = set[Channel]()
-        tell(*(channel.object for channel in before))
+        announce(*(channel.object for channel in before))
         self._start = {channel: value_at(channel.object, channel.path) for channel in before}
         self._times = np.zeros(1) if task.frames is None else times_of(scene_of(task.context), task.frames)
         if task.frames is not None:

@@ -14,9 +14,9 @@ from bpy.types import Context
 from mathutils import Matrix
 
 from ..blender.animation import drop_if_empty, stop
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import drop_collections, editing_bones, frame_held, unkeyed_kept
-from ..blender.telling import tell
 from ..blender.transaction import at_end
 from ..blender.types import (
     ArmatureObject,
@@ -72,7 +72,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     before = {limb: describe(limb) if group_of(_last(limb)) is not None else None for limb in wishes}
     followed = [ref for limb, wish in wishes.items() for ref in _let_go(limb, before[limb], wish)]
     controls = [ref for wish in wishes.values() if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
-    tell(*rigs, *(control.ob for control in controls))
+    announce(*rigs, *(control.ob for control in controls))
     carried = _carriers_now(context, controls)
     wishes = {limb: wish and _with_objects(context, wish) for limb, wish in wishes.items()}
     for limb, wish in wishes.items():

@@ -9,10 +9,10 @@ import bpy
 from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import collect, unkeyed_kept
 from ..blender.rotation import set_turn
-from ..blender.telling import tell
 from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones
 from ..blender.uses import used_bones, users_of
 from ..limb.follow import follow_of
@@ -142,7 +142,7 @@ def recolour(last: PoseBone) -> None:
     side = drawn_side(last.name)
     for kind, (ob, name) in zip(KINDS, follow_of(last).pairs, strict=True):
         if side and ob and name and is_control(ob, name) and widgets.is_coloured(bones_of(ob)[name], kind, -side):
-            tell(ob)
+            announce(ob)
             widgets.colour_bone(bones_of(ob)[name], kind, side)
 
 

@@ -12,9 +12,9 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Euler, Matrix, Quaternion
 
 from ..blender.animation import driver_of
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
-from ..blender.telling import tell
 from ..blender.types import own_matrix, path_to_custom, tag, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import FOOT, OFFSET, flat_toes, goal_bone, goal_of, has_roll, unrolled
@@ -74,7 +74,7 @@ def stand_of(last: PoseBone) -> Matrix:
 @contextmanager
 def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
     """Have limbs show FK or IK for a moment, also where drivers say which."""
-    tell(*(last.id_data for last in lasts))
+    announce(*(last.id_data for last in lasts))
     before = [last[SLIDER["influence"].key] for last in lasts]
     paths = {last: path_to_custom(last.name, SLIDER["influence"].key) for last in lasts}
     drivers = [driver_of(last.id_data, path) for last, path in paths.items()]

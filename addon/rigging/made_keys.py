@@ -7,8 +7,8 @@ from typing import Any
 from zlib import crc32
 
 from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, stop
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
-from ..blender.telling import tell
 from ..blender.types import ArmatureObject, split_path
 from ..limb.settings import MADE_KEYS
 
@@ -20,7 +20,7 @@ def mark_keys(refs: Iterable[BoneRef]) -> None:
     """Note that all keys which control bones have now are ours."""
     for ob, bone in refs:
         if bone:
-            tell(ob)
+            announce(ob)
             holder: Any = ob.data.bones[bone]  # type: ignore[union-attr]  # it has that bone
             marks = [_fingerprint(curves) for curves in _curves_by_action(ob, bone)]
             holder[MADE_KEYS] = marks[0] if len(marks) == 1 else 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone, Scene
 
-from ..blender.telling import tell
+from ..blender.announcing import announce
 from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
@@ -100,7 +100,7 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
 
 
 def _mark(scene: Scene, last: PoseBone, contacts: Sequence[Contact]) -> None:
-    tell(scene)
+    announce(scene)
     names = marker_names(last)
     taken = {*names.values()}
     for marker in [other for other in scene.timeline_markers if other.name in taken]:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import is_animated, move_curves
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import frame_held, unkeyed_kept
-from ..blender.telling import tell
 from ..blender.types import path_to_custom, tag, view_layer_of
 from ..finding.constraints import STRETCHED, Solvers, muting
 from ..limb.follow import read
@@ -48,7 +48,7 @@ def make_converted(context: Context, plan: Conversion, mode: str) -> list[Messag
     solvers = plan.solvers
     last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
     ob, limb = last.id_data, ref_of(last)
-    tell(ob)
+    announce(ob)
     with unkeyed_kept(context, [ob]), frame_held():
         before = _muted(solvers)
     wish, warnings = _described(plan, before), list[Message]()

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from bpy.types import Context, PoseBone
 
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.telling import tell
 from ..blender.types import takes_bones
 from ..finding.checking import SAME_PLACE, check_overruled, check_solvers_above
 from ..limb.rest_geometry import rest_geometry_of
@@ -83,7 +83,7 @@ def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
 @wholly
 def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Make all that was made for limbs anew, and look for the feet of those that lost theirs. Raises `Refused`."""
-    tell(*(last.id_data for last in lasts))
+    announce(*(last.id_data for last in lasts))
     for last in filter(is_foot_gone, lasts):
         mark_tip(last)
     wishes, dependencies = {ref_of(last): describe(ref_of(last)) for last in lasts}, Dependencies()

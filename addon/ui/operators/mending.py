@@ -9,7 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
-from ...blender.telling import tell
+from ...blender.announcing import announce
 from ...finding.checking import check, conflicts_of
 from ...finding.choosing import offered
 from ...limb.follow import follow_of, is_gone
@@ -83,14 +83,14 @@ def _uneven(last: PoseBone) -> list[PoseBone]:
 
 
 def _mute(_context: Context, last: PoseBone) -> None:
-    tell(last.id_data)
+    announce(last.id_data)
     for constraint in conflicts_of(last):
         constraint.mute = True
     last.id_data.update_tag()
 
 
 def _inherit(context: Context, last: PoseBone) -> None:
-    tell(last.id_data)
+    announce(last.id_data)
     for bone in _uneven(last):
         bone.bone.inherit_scale = "FULL"
     if is_limb(last):

@@ -22,7 +22,7 @@ MOST = 6
 """Each case is broken at so many writes, evenly over all of its own, and once all is done."""
 
 WRITES = {
-    "blender.telling": ("tell", "tell_keys"),
+    "blender.announcing": ("announce", "announce_keys"),
     "blender.animation": ("new_curve",),
     "blender.editing": ("collect", "drop_collections", "_set_mode"),
     "blender.fcurves": ("write", "divide"),
@@ -382,7 +382,7 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
     twin.pose.bones["foot_ik.L"].constraints.new("COPY_LOCATION").target = ob
     before = snapshot()
     with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context):
-        addon("blender.telling").tell(ob)
+        addon("blender.announcing").announce(ob)
         rigs.activate(ob, "EDIT")
         for name in ("foot_ik.L", "hips"):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])

@@ -1,8 +1,4 @@
-"""Before something is changed, it is said here: whoever may have to bring it back keeps what it is.
-
-tell(rig, action)
-rig.location.x = 1.0
-"""
+"""Before something is changed, it is said here: whoever may have to bring it back copies what it is."""
 
 from __future__ import annotations
 
@@ -13,14 +9,14 @@ listeners: list[Callable[[Any], None]] = []
 """Who is told: transactions that are open."""
 
 
-def tell(*blocks: Any) -> None:
+def announce(*blocks: Any) -> None:
     """Say which objects, actions or scenes are about to be changed; None is nothing."""
     for block in blocks if listeners else ():
-        for keep in listeners if block is not None else ():
-            keep(block)
+        for remember in listeners if block is not None else ():
+            remember(block)
 
 
-def tell_keys(owner: Any) -> None:
+def announce_keys(owner: Any) -> None:
     """Say that keys of an object, in the action that it has now, are about to be changed."""
     data = owner.animation_data
-    tell(owner, data.action if data else None)
+    announce(owner, data.action if data else None)
