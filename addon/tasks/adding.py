@@ -20,9 +20,11 @@ from ..limb.words import Message, Refused
 from ..poses.bend_axes import axes_seen
 from ..poses.fitting import fit, turned_around, with_fit
 from ..poses.keeping import animated_frames
+from ..poses.new_controls import Seen, pole_for, skins_of, target_for
 from ..poses.over_frames import show_in_ik
 from ..poses.reading import Progress
 from ..poses.settling import settle, shown
+from ..poses.staying import check_still, hanging_on, heads_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
 from ..rigging.controls import Control, take_up
@@ -30,8 +32,6 @@ from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for
 from ..rigging.made_keys import mark_keys
 from .modes import live_for_now
-from .new_controls import Seen, pole_for, skins_of, target_for
-from .staying import check_still, hanging_on, heads_of
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""

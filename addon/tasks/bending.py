@@ -17,6 +17,8 @@ from ..limb.storage import is_control
 from ..limb.whole import wholly
 from ..limb.words import Message
 from ..poses.fitting import fit, with_fit
+from ..poses.hinging import targets_off_plane
+from ..poses.new_controls import Seen, pole_for, skins_of, target_for
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off
@@ -24,8 +26,6 @@ from ..rigging.feet import at_influence, foot_follows, stand_of
 from ..rigging.rolling import level
 from .features import pole_moves
 from .following import with_pole_follow
-from .hinging import targets_off_plane
-from .new_controls import Seen, pole_for, skins_of, target_for
 
 
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
