@@ -97,19 +97,19 @@ def planned(
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.last for request in requests if request.target is None)
     plans = []
-    for request, seen in zip(requests, limbs, strict=True):
+    for request, fitted_limb in zip(requests, limbs, strict=True):
         limb, chain = ref_of(request.last), chain_bones(request.last, request.segments)
-        target = request.target or target_for(context, seen, options.controls, options.foot, skins)
+        target = request.target or target_for(context, fitted_limb, options.controls, options.foot, skins)
         pole: Any = request.pole
-        if seen.fit.plane == "POLE" and pole is None:
-            pole = pole_for(seen, options.controls, target if options.pole_follows else None)
-        wish = _described(request, seen, options.tip)._replace(target=target, pole=pole)
+        if fitted_limb.fit.plane == "POLE" and pole is None:
+            pole = pole_for(fitted_limb, options.controls, target if options.pole_follows else None)
+        wish = _described(request, fitted_limb, options.tip)._replace(target=target, pole=pole)
         if limb in feet:
             wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
             if options.foot_roll and is_rolling_foot(wish):
-                wish = roll_for(wish, limb, seen.rest, among)
+                wish = roll_for(wish, limb, fitted_limb.rest, among)
         wish = _with_old_controls(context, wish)
-        plans.append(Plan(limb, wish, chain, sum(seen.rest.lengths), feet.get(limb)))
+        plans.append(Plan(limb, wish, chain, sum(fitted_limb.rest.lengths), feet.get(limb)))
     return plans
 
 
