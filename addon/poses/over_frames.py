@@ -22,7 +22,9 @@ from ..limb.storage import has_twist
 from ..limb.tips import foot_of
 from ..limb.words import Message
 from ..rigging import feet
-from ..rigging.twisting import give_twist
+from ..rigging.apply import apply
+from ..rigging.description import ref_of
+from ..rigging.features import with_twist
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
 from .channels import Channel, Values, copied
@@ -80,7 +82,7 @@ def show_in_ik(
     shown = shown_in_ik(recording, poses, moves_controls, task.tolerance)
     if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
         named = [(last.id_data, last.name) for last in lasts]
-        give_twist(task.context, lacking)
+        apply(task.context, {ref_of(last): with_twist(last) for last in lacking})
         return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls)
     values = copied(before)
     for limb_shown in shown:

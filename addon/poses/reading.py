@@ -37,12 +37,11 @@ from ..limb.solving import at_rest, frames_below
 from ..limb.storage import by_rig, chain_bones, has_slider, value_in
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
+from ..limb.whole import Progress
 from ..rigging.feet import at_influence
 from .channels import Channel, Values, originals_of, room_for
 
 Array = NDArray[Any]
-Progress = Callable[[float], None]
-"""Is told the part that is done, and may raise to stop."""
 
 Evaluated = Callable[[Any], Any]
 """Gives the evaluated object of an original one."""

@@ -18,10 +18,11 @@ from ..blender.changes import Change
 from ..blender.reduction import Segments, fewest, hermite
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
+from ..limb.whole import Progress
 from ..limb.words import Refused
 from .channels import Channel, Values
 from .parts import Part, Points
-from .reading import Progress, Recording
+from .reading import Recording
 
 Array = NDArray[Any]
 

@@ -23,7 +23,7 @@ from ..limb.moving import check_movable, check_undriven, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
-from ..limb.whole import wholly
+from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..live.settings import is_live
 from ..poses.channels import Channel, Values, copied
@@ -33,7 +33,7 @@ from ..poses.parts import part_of_foot, part_of_ik, slider_channel
 from ..poses.placing import controls_of, parents_of, place
 from ..poses.planted_feet import SLIDERS, Stand, hold_rolling
 from ..poses.planting import mean_of, reached
-from ..poses.reading import Progress, Recording, limbs_read, read_again, record
+from ..poses.reading import Recording, limbs_read, read_again, record
 from ..poses.tip_paths import path_of
 from ..poses.writing import Run, Task, Writing
 from ..rigging import feet
