@@ -215,9 +215,9 @@ def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
     first, second = float(offs[0][0]), float(offs[1][0])
     froms = []
     for stay, leave, come, remain in zip(*steps.reshape(4, -1).tolist(), strict=True):  # floats, which are faster here
-        ways = (first + stay, second + come), (first + leave, second + remain)
-        froms.append([way[1] < way[0] for way in ways])
-        first, second = map(min, ways)
+        costs = (first + stay, second + come), (first + leave, second + remain)
+        froms.append([cost[1] < cost[0] for cost in costs])
+        first, second = map(min, costs)
     chosen = [second < first]
     for came in reversed(froms):
         chosen.append(came[chosen[-1]])

@@ -71,7 +71,7 @@ class Run(NamedTuple):
 class Share(NamedTuple):
     """Channels of one part that are keyed together, and the rows of the runs in which they are."""
 
-    part: Part
+    keyed_part: Part
     channels: Sequence[Channel]
     runs: list[Array]
 
@@ -129,13 +129,13 @@ class Writing:
 
     def _finish_share(self, share: Share, recording: Recording, values: Values) -> None:
         of_part = {key: values[key] for key in share.channels}
-        if share.part.keys:
+        if share.keyed_part.keys:
             for rows in share.runs:
-                for key, (which, slope) in share.part.keys(of_part, rows).items():
+                for key, (which, slope) in share.keyed_part.keys(of_part, rows).items():
                     self._write(key, of_part[key], which, slope)
             return
         rows, ends = np.concatenate(share.runs), np.cumsum([len(run) for run in share.runs])
-        points = partial(_points_of_rows, share.part.points(recording, of_part), rows)
+        points = partial(_points_of_rows, share.keyed_part.points(recording, of_part), rows)
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
         which, slopes = thinned(in_runs, self._times[rows], points, self._task.tolerance, ends[:-1] - 1)
         for of_run in np.split(which, np.searchsorted(which, ends[:-1])):
