@@ -69,8 +69,8 @@ def default(argument: Any) -> str:
 
 def number(value: float) -> str:
     """A number as a person writes it."""
-    parts = {pi: "π", -pi: "-π", pi / 4.0: "π/4"}
-    return next((text for part, text in parts.items() if isclose(value, part, rel_tol=1e-6)), f"{value:.4g}")
+    shares = {pi: "π", -pi: "-π", pi / 4.0: "π/4"}
+    return next((text for share, text in shares.items() if isclose(value, share, rel_tol=1e-6)), f"{value:.4g}")
 
 
 def meaning(argument: Any) -> str:
