@@ -12,10 +12,9 @@ from ..blender.types import scene_of
 from ..limb.names import ARM, HANDS, says
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
-from ..limb.whole import concerned
+from ..limb.whole import Progress, concerned
 from ..limb.words import Message, Refused
 from ..poses.contacts import HEIGHT, SPEED
-from ..poses.reading import Progress
 from ..rigging.description import ref_of
 from . import holding
 from .adding import Request, add
