@@ -82,16 +82,16 @@ def figures(path: Path) -> dict[str, float]:
     moved = np.linalg.norm(ankles(rig, [of_leg.last for of_leg in planted.legs]) - before, axis=2)
     spans = [(i, contact.span) for i, of_leg in enumerate(planted.legs) for contact in of_leg.contacts]
     stands = np.concatenate([moved[span.first - frames[0] : span.last - frames[0] + 1, i] for i, span in spans])
-    held = planted.held
+    report = planted.report
     return {
-        "contacts": float(held.ranges),
-        "slid, in the median": 1000.0 * held.slid.median,
-        "slides, in the median": 1000.0 * held.slide.median,
-        "slid, at most": 1000.0 * held.slid.most,
-        "slides, at most": 1000.0 * held.slide.most,
+        "contacts": float(report.ranges),
+        "slid, in the median": 1000.0 * report.slid.median,
+        "slides, in the median": 1000.0 * report.slide.median,
+        "slid, at most": 1000.0 * report.slid.most,
+        "slides, at most": 1000.0 * report.slide.most,
         "ankle moved, in the median": 1000.0 * float(np.median(stands)),
         "ankle moved, at most": 1000.0 * float(stands.max()),
-        "frames out of reach": float(sum(held.missed.values())),
+        "frames out of reach": float(sum(report.missed.values())),
     }
 
 

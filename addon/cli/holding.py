@@ -83,7 +83,7 @@ def plant_feet(arguments: Namespace) -> list[Line]:
         return []
     for warning in planted.warnings:
         say(warning)
-    return _lines(planted.legs, planted.held, frames)
+    return _lines(planted.legs, planted.report, frames)
 
 
 def _paths(limbs: list[PoseBone], frames: Sequence[float]) -> dict[PoseBone, Path]:
@@ -91,9 +91,9 @@ def _paths(limbs: list[PoseBone], frames: Sequence[float]) -> dict[PoseBone, Pat
     return {last: path_of(recording, last) for last in limbs}
 
 
-def _lines(held: list[Contacts], report: Report, frames: Sequence[float]) -> list[Line]:
+def _lines(limbs: list[Contacts], report: Report, frames: Sequence[float]) -> list[Line]:
     """A line for each limb that is held in contacts, of which is known how far it slid there before."""
-    paths = _paths([of_limb.last for of_limb in held], frames)
+    paths = _paths([of_limb.last for of_limb in limbs], frames)
     return [
         {
             "object": of_limb.last.id_data.name,
@@ -103,5 +103,5 @@ def _lines(held: list[Contacts], report: Report, frames: Sequence[float]) -> lis
             "missed": report.missed[ref_of(of_limb.last)],
             **contact_words(contacts_on(of_limb.last, of_limb.contacts, paths[of_limb.last], frames)),
         }
-        for of_limb in held
+        for of_limb in limbs
     ]

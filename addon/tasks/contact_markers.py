@@ -103,8 +103,8 @@ def names_marked(scene: Scene) -> Iterator[tuple[int, str]]:
 
 def _names(name: str) -> list[str]:
     """What a marker says, for each of its feet."""
-    found = _NAME.fullmatch(name)
-    return [f"{foot} {found[2]} ({found[3]})" for foot in found[1].split(BOTH)] if found else [name]
+    match = _NAME.fullmatch(name)
+    return [f"{foot} {match[2]} ({match[3]})" for foot in match[1].split(BOTH)] if match else [name]
 
 
 def _not_in_pairs(last: PoseBone, frame: int, names: dict[Mark, str]) -> Refused:
@@ -123,8 +123,8 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     count = sum(len(of_limb.contacts) for of_limb in listed)
     if count:
         _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.last).values()})
-        wanted = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.last, contact)]
-        for _, name, frames in sorted(wanted, key=lambda wish: (wish[0], wish[2][0])):
+        wishes = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.last, contact)]
+        for _, name, frames in sorted(wishes, key=lambda wish: (wish[0], wish[2][0])):
             _mark(scene, name, frames)
     return count
 

@@ -158,7 +158,7 @@ def hold_tips(
 
 def _plan(context: Context, last: PoseBone, contacts: Sequence[Contact], rolls: bool, within: Span) -> Plan:
     check_hold(context, last)
-    contacts = [part for contact in contacts for part in contact.within(within)]
+    contacts = [clipped for contact in contacts for clipped in contact.within(within)]
     if not (rolls and has_roll(last) and goal_bone(last)):
         return Plan(last, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
     check_undriven(last, *SLIDERS)

@@ -38,7 +38,7 @@ class Planted(NamedTuple):
     warnings."""
 
     legs: list[Contacts]
-    held: holding.Report
+    report: holding.Report
     warnings: list[Message]
 
 
@@ -75,6 +75,6 @@ def plant(
             raise NoneStands(NOT_LOW)
         request = holding.Request(wish.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
-        held = holding.hold_tips(context, [of_leg.last for of_leg in standing], contacts, request, progress)
+        report = holding.hold_tips(context, [of_leg.last for of_leg in standing], contacts, request, progress)
         mark_contacts(scene_of(context), standing)
-    return Planted(standing, held, [*warnings, *held.warnings])
+    return Planted(standing, report, [*warnings, *report.warnings])

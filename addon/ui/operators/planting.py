@@ -38,13 +38,13 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         legs = [last for last in limbs if is_leg(last)]
         if not limbs and own_ik(context):
             raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")
-        found = Chosen(without_ik(bones) if bones else [], [], []) if limbs else chosen(context)
-        new = [limb for limb in found.limbs if is_leg(*limb)]
+        choice = Chosen(without_ik(bones) if bones else [], [], []) if limbs else chosen(context)
+        new = [limb for limb in choice.limbs if is_leg(*limb)]
         if not legs and not new:
             raise Refused("No leg is selected: select bones of legs, or all bones")
         for last in legs:
             check_whole(last)
-        target, pole = [*found.followed, None, None][:2]
+        target, pole = [*choice.followed, None, None][:2]
         return [Request(last, segments, target, pole) for last, segments in new], legs
 
     def act(self, context: Context, subject: tuple[list[Request], list[PoseBone]]) -> None:
@@ -55,7 +55,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         self.warn(*planted.warnings)
         live.refresh(context)
         select_if_shown(context, [follow_of(of_leg.last).pairs[0] for of_leg in planted.legs])  # type: ignore[misc]
-        self.inform(HELD, **said_of(context, planted.held))
+        self.inform(HELD, **said_of(context, planted.report))
 
 
 CLASSES = (POSE_OT_planar_ik_plant,)
