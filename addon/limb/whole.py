@@ -13,6 +13,9 @@ from ..blender.transaction import as_one
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
 
+Progress = Callable[[float], None]
+"""Who is told the part done of a task over frames; what it raises cancels that."""
+
 
 def wholly(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Concatenate[Context, Rest], Result]:
     """Have a task be done wholly or not at all."""

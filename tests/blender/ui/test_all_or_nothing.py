@@ -259,6 +259,7 @@ OPERATORS: dict[str, Case] = {
     "hold contacts": (standing, "hold", {"range": "CONTACTS"}),
     "find contacts": (leg, "find_contacts", {"height": 1.0, "speed": 1.0}),
     "find contacts again": (standing, "find_contacts", {"height": 0.9, "speed": 1.0}),
+    "plant": (leg, "plant", {"height": 1.0, "speed": 1.0}),
     "bake": (leg, "bake", {"which": "ALL"}),
     "bake and remove": (lambda mode: leg("LIVE", by_hand=False), "bake", {"remove": True, "new_action": True}),
     "bake for games": (leg, "bake", {"for_game": True}),
@@ -332,6 +333,13 @@ def check(addon: Any, monkeypatch: Any, run: Callable[[], Any]) -> None:
             found = differences(before, snapshot())
             assert not found, f"broken at write {at} of {total}: {found[:12]}"
     run()
+
+
+def test_no_operator_is_left_out(addon: Any) -> None:
+    here = {f"pose.planar_ik_{name}" for _, name, _ in OPERATORS.values()}
+    assert {each.bl_idname for each in addon("ui").CLASSES if issubclass(each, bpy.types.Operator)} - {
+        "pose.planar_ik_pie"
+    } == here
 
 
 @pytest.mark.parametrize("case", OPERATORS)
