@@ -188,7 +188,14 @@ def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
         for i, last in enumerate(lasts):
             if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
                 changing.append((slider.name, i, last.name))
-    return Rig(ob, lasts, [last.name for last in lasts], table_of(ob, lasts), sliders, changing)
+    return Rig(
+        object=ob,
+        lasts=lasts,
+        names=[last.name for last in lasts],
+        table=table_of(ob, lasts),
+        sliders=sliders,
+        changing=changing,
+    )
 
 
 # what was read

@@ -219,7 +219,7 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
     recording = record(context, [], frames, follow, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
-    return Sighting(ob, action, frames, recording, joints, poses)
+    return Sighting(ob=ob, action=action, frames=frames, recording=recording, joints=joints, poses=poses)
 
 
 def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
