@@ -108,6 +108,11 @@ def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
     ]
 
 
+def action_named(full_name: str) -> Any:
+    """The action of a full name, or None."""
+    return next((action for action in all_actions() if action.name_full == full_name), None)
+
+
 @contextmanager
 def using_action(owner: Any, action: Any) -> Iterator[None]:
     """Have a datablock use an action for a while, or the one that it has (None)."""
