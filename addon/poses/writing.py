@@ -32,9 +32,8 @@ UNCHANGED = 1e-6
 
 class Task:
     """What is keyed in which frames: None for the frame that is shown, without keys. ``tolerance`` is how far joints
-    may be off for the sake of fewer keys, in lengths of their limb. With ``keeps_others``, frames before and after
-    these, which follow each other, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it
-    is."""
+    may be off for the sake of fewer keys, in lengths of their limb. Other frames, from the first to the last of
+    ``keeps_others``, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it is."""
 
     def __init__(
         self,
@@ -42,7 +41,7 @@ class Task:
         frames: Sequence[float] | None,
         tolerance: float = 0.0,
         stays: bool = False,
-        keeps_others: bool = False,
+        keeps_others: tuple[int, int] | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.context, self.frames, self.tolerance = context, frames, tolerance
@@ -86,6 +85,7 @@ class Writing:
         self._written = set[Channel]()
         self._start = {channel: value_at(channel.object, channel.path) for channel in before}
         self._times = np.zeros(1) if task.frames is None else times_of(scene_of(task.context), task.frames)
+        self._kept = times_of(scene_of(task.context), task.keeps_others or ())
         if task.frames is not None:
             for ob in dict.fromkeys(channel.object for channel in before):
                 check_keys(ob)
@@ -137,7 +137,8 @@ class Writing:
         rows, ends = np.concatenate(share.runs), np.cumsum([len(run) for run in share.runs])
         points = partial(_points_of_rows, share.keyed_part.points(recording, of_part), rows)
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
-        which, slopes = thinned(in_runs, self._times[rows], points, self._task.tolerance, ends[:-1] - 1)
+        truth = share.keyed_part.truth and [numbers[rows] for numbers in share.keyed_part.truth()]
+        which, slopes = thinned(in_runs, self._times[rows], points, self._task.tolerance, ends[:-1] - 1, truth)
         for of_run in np.split(which, np.searchsorted(which, ends[:-1])):
             for key, numbers in of_part.items():
                 slope = slopes[key][of_run] if key in slopes else None
@@ -167,8 +168,8 @@ class Writing:
         writer = self._writers.get(channel.object)
         if writer is None:
             writer = self._writers[channel.object] = ActionWriter(self._task.context, channel.object)
-        times, keeps_others, is_choice = self._times[rows], self._task.keeps_others, numbers.dtype == bool
-        writer.write(channel.path, times, numbers[rows].astype(float), slopes, keeps_others, is_stepped=is_choice)
+        times, is_choice = self._times[rows], numbers.dtype == bool
+        writer.write(channel.path, times, numbers[rows].astype(float), slopes, self._kept, is_stepped=is_choice)
 
 
 def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> list[Array]:
@@ -176,12 +177,17 @@ def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> l
 
 
 def thinned(
-    values: Values, times: Array, points: Any, tolerance: float, ends: Array | Sequence[int] = ()
+    values: Values,
+    times: Array,
+    points: Any,
+    tolerance: float,
+    ends: Array | Sequence[int] = (),
+    truth: list[Array] | None = None,
 ) -> tuple[Array, Values]:
     """The fewest frames to key of channels that go together, by their values over the frames (f, numbers), and the
     slopes there of those that are smooth between keys. Choices (bool) hold from key to key. ``points`` (see `Part`) may
-    be off by ``tolerance``; 0 keys every frame. ``ends`` are frames after which others follow that do not go on from
-    them."""
+    be off by ``tolerance`` from where they are in the frame, or from the ``truth``; 0 keys every frame. ``ends`` are
+    frames after which others follow that do not go on from them."""
     count = len(times)
     if tolerance <= 0.0 or count < 3:
         return np.arange(count), {}
@@ -191,6 +197,7 @@ def thinned(
     always = np.union1d(turns, turns + 1).astype(int)  # the frame before a choice, and its own
     slopes = {channel: _slopes(rows, times, turns) for channel, rows in values.items() if rows.dtype != bool}
     all_points = points(values, np.arange(count))
+    all_points[: len(truth or ())] = truth or ()
 
     def errors(rows: Segments) -> Array:
         guessed = {
