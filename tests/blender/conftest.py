@@ -56,7 +56,8 @@ def pytest_runtest_call() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Fail a test while which Blender tells of a dependency cycle; one that is marked for that, if it does not, unless it is only ``perhaps``."""
+    """Fail a test while which Blender tells of a dependency cycle; one that is marked for that, if it does not, unless
+    it is only ``perhaps``."""
     report: Any = yield
     if report.when == "call" and report.passed and item.config.option.capture != "no":
         told = "".join(text for title, text in report.sections if title.endswith("call"))
