@@ -15,7 +15,6 @@ from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_whole, is_o
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
-from ..poses.settling import settle, solved
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import roll_for
@@ -33,10 +32,8 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
         _check_length(last)
         check_solvers_above(last, chain_bones(last), dependencies)
         _check_moved(last)
-    knees = solved(context, lasts)
     again = [ref_of(last) for last in lasts if is_on_rig(last)]
     apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="RIG") for last in lasts}, again)
-    settle(context, knees, is_shown=True)
 
 
 SHORTEST = 1e-5
