@@ -14,6 +14,7 @@ from ..blender.announcing import announce
 from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
 from .settings import (
     ALL,
+    ALLOWED,
     CHOICES,
     CONSTRAINT_NAME,
     CONVERTED_FROM,
@@ -27,6 +28,7 @@ from .settings import (
     Slider,
 )
 from .tips import mark_tip, unmark_tip
+from .values import ROUNDING
 from .words import Refused
 
 
@@ -196,7 +198,16 @@ def path_to_influence(last: str) -> str:
 def choices_of(bone: PoseBone) -> dict[str, Any]:
     """The settings of a limb that do not animate, by name."""
     group = group_of(bone) or {}
-    return {name: group.get(name, default) for name, default in CHOICES.items()}
+    kept = {name: group[name] for name in CHOICES if name in group and _is_allowed(name, group[name])}
+    return CHOICES | kept
+
+
+def _is_allowed(name: str, value: Any) -> bool:
+    """Whether a choice is one that is understood: another version of the extension may have more of them."""
+    allowed: Any = ALLOWED[name]
+    if isinstance(CHOICES[name], str):
+        return value in allowed
+    return isinstance(value, int | float) and allowed[0] - ROUNDING <= value <= allowed[1] + ROUNDING
 
 
 def segments_of(bone: PoseBone) -> tuple[int, ...]:
