@@ -16,6 +16,7 @@ from ..limb.sides import KEPT_ON, keep_side
 from ..limb.storage import (
     MAKING,
     align,
+    align_no_more,
     is_on_rig,
     limb_constraint_of,
     make_limb,
@@ -65,6 +66,8 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
 def _keep_chain(last: Any, before: Description | None, wish: Description) -> None:
     """Have the limb be of these bones. Its constraint stays the shorter of two chains until the helper bones are made
     anew: those that are there hang on what a longer one reaches."""
+    if before:
+        align_no_more(last)
     constraint = make_limb(last, wish.segments, last.constraints.get(wish.constraint))
     if before and is_on_rig(last):
         constraint.chain_count = min(sum(before.segments), sum(wish.segments))
