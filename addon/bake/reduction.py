@@ -57,7 +57,9 @@ def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Arr
     of_limb = [turns.pop(name) for name in trajectory.limb.bones]
     scale = parts.get((trajectory.limb.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
-    joints = joints_of(of_limb, trajectory.reference, stretch)
+    location = parts.get((trajectory.limb.bones[0], "location"))
+    slide = 0.0 if location is None else location @ trajectory.limb.line
+    joints = joints_of(of_limb, trajectory.reference, stretch, slide)
     points = [np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints]
     for name, (w, x, y, z) in turns.items():
         length = trajectory.last.id_data.data.bones[name].length

@@ -15,7 +15,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..solver.arrays import row_of
 from ..solver.groups import range_of_groups
-from ..solver.limb import Plane, Settings, joints_of
+from ..solver.limb import Plane, Settings
 from ..solver.limits import Limits, Range
 from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, FLOATS
@@ -52,6 +52,13 @@ class Limb(NamedTuple):
     to_parent: Array  # (4, 4): takes G to the pose of the parent, if it does
     axes: Array  # (3, 3): those of the first bone at rest, in G, by columns
     is_connected: bool  # whether its first bone begins where its parent ends, so that it has no location of its own
+
+    @property
+    def line(self) -> Array:
+        """Along what its first bone slides, as that has its location (3)."""
+        angle = self.geometry.angles[0]
+        line: Array = np.array((-sin(angle), cos(angle), 0.0)) @ self.axes
+        return line
 
 
 class Batch(NamedTuple):
@@ -93,6 +100,7 @@ class Table(NamedTuple):
     batches: tuple[Batch, ...]  # the limbs by kind
     singles: tuple[Single, ...]
     is_poled: Array  # (n,): whether there is a pole, and the plane is its
+    slides: bool  # whether the first bone of some limb slides
     sliders: tuple[Slider, ...]  # those that some limb has
     followed: tuple[BoneRef, ...]  # all targets and poles, each once
     follows: Array  # (2, n): indices in ``followed`` of the limbs' targets, and of their poles
@@ -151,6 +159,7 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         batches=batches,
         singles=tuple(_single(row, batches) for row in range(len(limbs))),
         is_poled=is_poled,
+        slides=any(limb.plane == "SLIDE" for limb in limbs),
         sliders=tuple(slider for slider in SLIDERS if any(has_slider(last, slider.name) for last in lasts)),
         followed=tuple(followed),  # type: ignore[arg-type]
         follows=np.array([[numbers.get(pair, ABSENT) for pair in both] for both in pairs], int).reshape(-1, 2).T,
@@ -242,19 +251,6 @@ def _single(row: int, batches: Sequence[Batch]) -> Single:
     batch = next(batch for batch in batches if isinstance(batch.rows, slice) or row in batch.rows)
     row_in_batch = row if isinstance(batch.rows, slice) else batch.rows.tolist().index(row)
     return Single(batch.plane, row_of(batch.reference, row_in_batch), row_of(batch.settings, row_in_batch))
-
-
-def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
-    """Where turns (..., n, segments, 4) and stretch (..., n) put knees and tips, in each limb's G, (..., n, segments,
-    3): the tip is the last one, also of limbs that have fewer."""
-    places = np.empty((*turns.shape[:-1], 3))
-    for batch in table.batches:
-        rows, count = batch.rows, len(batch.reference.lengths)
-        components: Any = [tuple(np.moveaxis(turns[..., rows, k, :], -1, 0)) for k in range(count)]
-        for k, joint in enumerate(joints_of(components, batch.reference, stretch[..., rows])):
-            places[..., rows, k, :] = np.stack(np.broadcast_arrays(*joint), axis=-1)
-        places[..., rows, count:, :] = places[..., rows, count - 1 : count, :]
-    return places
 
 
 def reference_of(geometries: Sequence[RestGeometry]) -> Reference:

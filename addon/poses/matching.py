@@ -14,11 +14,10 @@ from ..limb.foot_roll import goal_of
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import squared
-from ..limb.settings import TWISTS
+from ..limb.settings import FLAT, TWISTS
 from ..limb.sides import outwards
-from ..limb.solving import solve
+from ..limb.solving import joints_in, solve
 from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of
-from ..limb.table import joints_in
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..limb.words import MOVED, Message, Refused
@@ -186,17 +185,17 @@ def _shown_of(aim: Aim) -> Shown:
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
-    plane = "HINGE" if limb.plane == "HINGE" else "FREE"
+    plane = limb.plane if limb.plane in FLAT else "FREE"
     side = np.where(flip, -1.0, 1.0)
     inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, aim.tolerance / 2.0))
     tip = np.stack(posture.tip, axis=-1)
-    if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
+    if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
     if is_turned and not (has_twist(last) or takes_twist(last)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
-    target = _target_factor(aim, tip)[:, None] * tip
+    target = tip if plane == "SLIDE" else _target_factor(aim, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
     if has_slider(last, "ankle"):
         sliders["ankle"] = inverse.ankle
@@ -351,7 +350,7 @@ def solved_joints(limbs: LimbsRead, sliders: dict[str, Array]) -> Array:
     """Where the solver has knees and tips of limbs in the world, (f, n, segments, 3)."""
     table, into = limbs.rig.table, inverted_all(limbs.frames)
     solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
-    return applied(limbs.frames[:, :, None], joints_in(table, solution.turns, solution.stretch))
+    return applied(limbs.frames[:, :, None], joints_in(table, solution))
 
 
 def offset_turn(last: PoseBone) -> Array:

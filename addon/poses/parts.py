@@ -14,9 +14,9 @@ from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.settings import SLIDER, TWISTS
-from ..limb.solving import scaled_bones, solve
+from ..limb.solving import joints_in, scaled_bones, solve
 from ..limb.storage import bones_of_limb, has_slider
-from ..limb.table import joints_in, reference_of, table_of
+from ..limb.table import reference_of, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..solver.arrays import row_of
@@ -128,7 +128,7 @@ class _IKPoints:
             for place in self._places
         )
         solved = solve(self._table, target, pole, sliders, None)
-        joints = joints_in(self._table, solved.turns, solved.stretch)[:, 0] / self._size
+        joints = joints_in(self._table, solved)[:, 0] / self._size
         reference = self._table.singles[0].reference
         turns: Any = [tuple(solved.turns[:, 0, k].T) for k in range(len(reference.lengths))]
         return [*np.moveaxis(joints, 1, 0), *_turned_sides(turns, reference), *(self._turned(values))]
@@ -176,8 +176,10 @@ def part_of_fk(last: PoseBone) -> Part:
     modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
     channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
     scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    limb = table_of(ob, [last]).limbs[0]
+    slid = [Channel.of_bone(ob, bones[0].name, "location")] if limb.plane == "SLIDE" else []
     lengths = {bone.name: bone.bone.length for bone in following}
-    geometry = table_of(ob, [last]).limbs[0].geometry
+    geometry = limb.geometry
     reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
 
     def points_over_frames(recording: Recording, whole: Values) -> Points:
@@ -189,8 +191,10 @@ def part_of_fk(last: PoseBone) -> Part:
             }
             turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
             stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
+            slide = values[slid[0]] @ limb.line if slid and slid[0] in values else 0.0
             joints = [
-                np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, reference, stretch)
+                np.stack(np.broadcast_arrays(*joint), axis=-1) / size
+                for joint in joints_of(turns, reference, stretch, slide)
             ]
             joints += _turned_sides(turns, reference)
             for name, length in lengths.items():
@@ -199,7 +203,7 @@ def part_of_fk(last: PoseBone) -> Part:
 
         return points
 
-    return Part([*channels.values(), *scaled], points_over_frames)
+    return Part([*channels.values(), *scaled, *slid], points_over_frames)
 
 
 def part_of_foot(last: PoseBone) -> Part:

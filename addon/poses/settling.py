@@ -18,9 +18,8 @@ from ..blender.animation import is_animated
 from ..blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.measuring import joints_shown, measure
-from ..limb.solving import LimbsNow, limbs_now, solve
+from ..limb.solving import LimbsNow, joints_in, limbs_now, solve
 from ..limb.storage import by_rig, is_control, segments_of
-from ..limb.table import joints_in
 from ..limb.tips import tip_of
 from ..solver.matrices import applied
 
@@ -121,7 +120,7 @@ def _knee_slopes(now: LimbsNow) -> Array:
     """By how much knees move, for each length of the target's distance that it goes on: (n, segments, 3), in the
     world."""
     sides = [now.target, now.target * (1.0 + STEP)]
-    joints = [joints_in(now.table, *solve(now.table, target, now.pole, now.sliders, now.own)[:2]) for target in sides]
+    joints = [joints_in(now.table, solve(now.table, target, now.pole, now.sliders, now.own)) for target in sides]
     moved = np.einsum("nij,nkj->nki", now.frames[:, :3, :3], joints[1] - joints[0]) / STEP
     return np.where(np.isfinite(moved), moved, 0.0)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..blender.types import bones_of, is_armature, takes_bones, view_layer_of
+from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
 from ..finding.checking import check_editable
 from ..limb.follow import Follow, is_gone
 from ..limb.moving import move
 from ..limb.rest_geometry import rest_geometry
-from ..limb.storage import is_control
+from ..limb.settings import FLAT
+from ..limb.storage import bones_of_limb, choices_of, is_control
 from ..limb.whole import wholly
 from ..limb.words import Message
 from ..poses.fitting import fit, with_fit
@@ -28,14 +29,27 @@ from .hinging import targets_off_plane
 from .new_controls import Seen, pole_for, skins_of, target_for
 
 
+@wholly
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
     """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
     plane of a hinge. Raises `Refused`."""
     limbs = [ref_of(last) for last in lasts]
+    _let_turn(context, [last for last in lasts if choices_of(last)["plane"] == "SLIDE" != plane])
     _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
-    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane == "HINGE" else []
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane in FLAT else []
 
 
+def _let_turn(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Have first bones that slide be by their own location where they are now."""
+    for last in lasts:
+        first: Any = bones_of_limb(last)[0]
+        evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
+        first.location = own_matrix(evaluated.pose.bones[first.name]).translation
+        tag(last)
+    view_layer_of(context).update()
+
+
+@wholly
 def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs new targets, where their tips are. Raises `Refused`."""
     level(lasts)
@@ -54,12 +68,12 @@ def _without_target(limb: Description) -> Description:
     return limb._replace(target=None, pole=None if hangs else pole)
 
 
+@wholly
 def make_poles(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs new poles, where their knees point. Raises `Refused`."""
     _refit(context, lasts, lambda limb: limb.with_choice("plane", "POLE")._replace(pole=None))
 
 
-@wholly
 def _refit(context: Context, lasts: Sequence[PoseBone], changed: Callable[[Description], Description]) -> None:
     for last in lasts:
         check_editable(last)
