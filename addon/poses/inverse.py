@@ -269,9 +269,7 @@ def _roll_of_pole(posture: Posture, plane: str) -> Any:
     return angle_of(roll_to(line_to(posture.tip, _length(posture.tip), ARRAYS), posture.pole, ARRAYS))
 
 
-def _solved(
-    tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None
-) -> tuple[list[Any], Any]:
+def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> tuple[list[Any], Any]:
     """The rotations that the solver gives the bones, and how far the first slides."""
     pose = pose_limb(tip, reference, settings, Plane(plane), ARRAYS, pole)
     turns = [normalised(tuple(np.broadcast_arrays(*turn)), ARRAYS) for turn in pose.turns]  # type: ignore[arg-type]

@@ -190,7 +190,10 @@ def _shown_of(aim: Aim) -> Shown:
     inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, aim.tolerance / 2.0))
     tip = np.stack(posture.tip, axis=-1)
     if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
-        raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
+        template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
+        if plane == "SLIDE":
+            template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
+        raise Refused(template, bone=last.name)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
     if is_turned and not (has_twist(last) or takes_twist(last)):

@@ -17,7 +17,6 @@ from ..solver.rotation import HalfAngle
 from .letters import TWISTS, unsure_letters_of
 from .spec import Spec
 
-
 NONE = "0"
 """No turn."""
 

@@ -30,8 +30,8 @@ or three constraints, a helper bone as much as two. So where bones point is left
 
 from __future__ import annotations
 
-from functools import lru_cache
 from cmath import exp
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -131,7 +131,13 @@ the bones are or how far the first one slides, the `Reach`, and how far the tip 
 
 
 def _turning(
-    target: Vector, reference: Reference, settings: Settings, plane: Plane, ops: Ops, pole: Vector | None, tolerance: Any
+    target: Vector,
+    reference: Reference,
+    settings: Settings,
+    plane: Plane,
+    ops: Ops,
+    pole: Vector | None,
+    tolerance: Any,
 ) -> Bent:
     """How a limb bends whose first bone turns."""
     x, y, z = target
@@ -173,9 +179,7 @@ def _sliding(target: Vector, reference: Reference, settings: Settings, tolerance
     return IDENTITY, [joint], slide, reach, shortfall
 
 
-def _beside(
-    off: Any, reach: Any, shortfall: Any, reference: Reference, tolerance: Any, ops: Ops
-) -> tuple[Any, Any]:
+def _beside(off: Any, reach: Any, shortfall: Any, reference: Reference, tolerance: Any, ops: Ops) -> tuple[Any, Any]:
     """The `Reach` and the distance from tip to target where this may be so far off the plane as well."""
     if tolerance is not None:
         beside = ops.select(abs(off) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
