@@ -27,7 +27,7 @@ from ..finding.constraints import (
 from ..limb.follow import read
 from ..limb.storage import hierarchy, is_converted, mode_of
 from ..limb.tips import tip_of
-from ..limb.whole import wholly
+from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
@@ -36,7 +36,7 @@ from ..poses.fitting import fit
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
 from ..poses.over_frames import show_in_ik
-from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.reading import Recording, limbs_read, poses_of, record, worlds_of
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion, make_converted
