@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
+from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.reduction import Segments, fewest, hermite
 from ..blender.stepping import times_of
@@ -83,6 +84,7 @@ class Writing:
         self._task, self._before, self._runs = task, before, runs
         self._writers: dict[Any, ActionWriter] = {}
         self._written = set[Channel]()
+        announce(*(channel.object for channel in before))
         self._start = {channel: value_at(channel.object, channel.path) for channel in before}
         self._times = np.zeros(1) if task.frames is None else times_of(scene_of(task.context), task.frames)
         self._kept = times_of(scene_of(task.context), task.keeps_others or ())
@@ -137,7 +139,8 @@ class Writing:
         rows, ends = np.concatenate(share.runs), np.cumsum([len(run) for run in share.runs])
         points = partial(_points_of_rows, share.keyed_part.points(recording, of_part), rows)
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
-        which, slopes = thinned(in_runs, self._times[rows], points, self._task.tolerance, ends[:-1] - 1)
+        truth = share.keyed_part.truth and [numbers[rows] for numbers in share.keyed_part.truth()]
+        which, slopes = thinned(in_runs, self._times[rows], points, self._task.tolerance, ends[:-1] - 1, truth)
         for of_run in np.split(which, np.searchsorted(which, ends[:-1])):
             for key, numbers in of_part.items():
                 slope = slopes[key][of_run] if key in slopes else None
@@ -176,12 +179,17 @@ def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> l
 
 
 def thinned(
-    values: Values, times: Array, points: Any, tolerance: float, ends: Array | Sequence[int] = ()
+    values: Values,
+    times: Array,
+    points: Any,
+    tolerance: float,
+    ends: Array | Sequence[int] = (),
+    truth: list[Array] | None = None,
 ) -> tuple[Array, Values]:
     """The fewest frames to key of channels that go together, by their values over the frames (f, numbers), and the
     slopes there of those that are smooth between keys. Choices (bool) hold from key to key. ``points`` (see `Part`) may
-    be off by ``tolerance``; 0 keys every frame. ``ends`` are frames after which others follow that do not go on from
-    them."""
+    be off by ``tolerance`` from where they are in the frame, or from the ``truth``; 0 keys every frame. ``ends`` are
+    frames after which others follow that do not go on from them."""
     count = len(times)
     if tolerance <= 0.0 or count < 3:
         return np.arange(count), {}
@@ -191,6 +199,7 @@ def thinned(
     always = np.union1d(turns, turns + 1).astype(int)  # the frame before a choice, and its own
     slopes = {channel: _slopes(rows, times, turns) for channel, rows in values.items() if rows.dtype != bool}
     all_points = points(values, np.arange(count))
+    all_points[: len(truth or ())] = truth or ()
 
     def errors(rows: Segments) -> Array:
         guessed = {
