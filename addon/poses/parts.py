@@ -20,7 +20,7 @@ from ..limb.table import Table, reference_of, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..solver.arrays import row_of
-from ..solver.limb import joints_and_normals
+from ..solver.limb import joints_and_normals, joints_of
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
 from ..solver.rotation import rotate
