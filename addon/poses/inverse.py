@@ -187,27 +187,27 @@ def _inverse_with(
     )
 
 
-def inverse_over_frames(geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float) -> Inverse:
-    """`inverse_fit` for rows that are frames one after the other: limbs change to the other side only where they go
-    through straight, and so do not jump between frames. Where the knee is off the line by less than ``calm``, in
-    lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as in the frames
-    around, and stays on the side that it was on."""
+def inverse_over_frames(
+    geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float, keyed: Array
+) -> Inverse:
+    """`inverse_fit` for rows that are frames one after the other, or halfway between: limbs change to the other side
+    only where they go through straight, in rows that may be ``keyed``. Where the knee is off the line by less than
+    ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as in
+    the frames around."""
     if len(side) == 1:
         return inverse_fit(geometry, posture, plane, (side, -side))
     aside = _aside(geometry, posture)
     bent = np.flatnonzero(aside > calm)
     both = [inverse_fit(geometry, posture, plane, (sign * np.ones(len(side)),)) for sign in (1.0, -1.0)]
-    is_other = _steadiest(both, np.where(aside > calm, aside, 0.0))
-    if len(bent):
-        is_other = is_other[bent[np.maximum(np.searchsorted(bent, np.arange(len(side)), "right") - 1, 0)]]
-    rows = np.flatnonzero(is_other)
+    rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
     return inverse if plane == "HINGE" else _calmed(geometry, posture, inverse, bent)
 
 
-def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
+def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
     """In which frames to take the second of two: those with which the knee goes the shortest way in all, and what it
     does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
+    is_free = np.isin(np.arange(len(aside)), keyed)
     offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
     costs, froms = np.array([off[0] for off in offs]), []
     for f in range(1, len(aside)):
@@ -216,7 +216,8 @@ def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
         for old in range(2):
             for new in range(2):
                 turn = abs(within_half_turn(both[new].swivel[f] - both[old].swivel[f - 1]))
-                steps[old, new] = costs[old] + size * (turn + 2.0 * (old != new))
+                change = (2.0 * size + SLIGHT if is_free[f] else np.inf) if old != new else 0.0
+                steps[old, new] = costs[old] + size * turn + change
         froms.append(steps.argmin(axis=0))
         costs = steps.min(axis=0) + np.array([off[f] for off in offs])
     chosen = [int(costs.argmin())]
@@ -227,7 +228,7 @@ def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
 
 MISSED, SLIGHT = 1e3, 1e-5
 """What counts as much as the knee going a limb's length in a frame: joints that are off by a thousandth of that, bones
-that are turned by a hundred thousand radians."""
+that are turned by a hundred thousand radians, or a change to the other side where a limb is straight."""
 
 
 def _aside(geometry: RestGeometry, posture: Posture) -> Array:

@@ -136,16 +136,17 @@ class Shown(NamedTuple):
 
 
 def shown_in_ik(
-    recording: Recording, poses: dict[LimbName, LimbPoses], moves_controls: bool = True, tolerance: float = 0.0
+    recording: Recording, poses: dict[LimbName, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
 ) -> list[Shown]:
     """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel, ankle and
-    twist. ``tolerance`` is how far joints may be off, in lengths of the limb. Raises `Refused`."""
+    twist. ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb.
+    Raises `Refused`."""
     shown = []
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, last in enumerate(rig.lasts):
             aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls)
-            shown.append(_shown_of(aim._replace(tolerance=tolerance)))
+            shown.append(_shown_of(aim, keyed, tolerance))
     return shown
 
 
@@ -158,7 +159,6 @@ class Aim(NamedTuple):
     last: PoseBone
     poses: LimbPoses
     moves_controls: bool
-    tolerance: float = 0.0
 
     @property
     def limb(self) -> Any:
@@ -181,14 +181,14 @@ class Aim(NamedTuple):
         return self.limbs.sliders[name][:, self.row]
 
 
-def _shown_of(aim: Aim) -> Shown:
+def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
     limb, last, sign = aim.limb, aim.last, outwards(aim.last.name)
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, aim.tolerance / 2.0))
+    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, tolerance / 2.0), keyed)
     tip = np.stack(posture.tip, axis=-1)
     if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
 from ..blender.changes import Change
-from ..blender.rotation import ARRAYS, rotation_channel, to_channels
+from ..blender.rotation import ARRAYS, rotation_channel, to_channels, to_quaternion
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.moving import check_undriven
@@ -42,6 +42,7 @@ from .matching import (
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of, read_again, record
+from .thinning import Seen, seen_for
 from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
@@ -61,13 +62,13 @@ def show_in_ik(
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
     stay where they are), flip, swivel and ankle. Two passes, one where controls stay. Raises `Refused` for what can't
     be seen where it has to be."""
-    parts = [part_of_ik(last, moves_controls) for last in lasts]
+    seen, parts = seen_for(task.frames), [part_of_ik(last, moves_controls) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     controls = controls_of(lasts)
     recording = record(
         context=task.context,
         lasts=lasts,
-        frames=task.frames,
+        frames=seen.frames,
         refs=parents_of(controls),
         channels=channels,
         controls=controls,
@@ -76,20 +77,21 @@ def show_in_ik(
     )
     poses = poses or poses_by_fk(recording)
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
-    shown = shown_in_ik(recording, poses, moves_controls, task.tolerance)
+    shown = shown_in_ik(recording, poses, seen.rows, task.tolerance, moves_controls)
     if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
         named = [(last.id_data, last.name) for last in lasts]
         give_twist(task.context, lacking)
         return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls)
     values = {key: rows.copy() for key, rows in before.items()}
+    keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
     for limb_shown in shown:
         _set_sliders(limb_shown, values)
     placings = _placings(shown, recording, values) if moves_controls else []
-    writing = Writing(task, before, [Run(np.arange(recording.frames), parts)])
+    writing = Writing(task, before, [Run(seen.rows, parts)], seen.frames)
 
     def reread(rows: Array) -> None:
         writing.write(values)
-        read_again(task.context, recording, lasts, task.frames, rows, 1.0, task.next_share())
+        read_again(task.context, recording, lasts, seen.frames, rows, 1.0, task.next_share())
         for limb_shown, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
                 foot: Any = foot_of(limb_shown.last)
@@ -97,8 +99,9 @@ def show_in_ik(
 
     if moves_controls:
         place(placings, recording, values, reread)
+        _go_on(placings, values, seen, keyed)
         _turn_toes(recording, lasts, values)
-        for i, again in enumerate(shown_in_ik(recording, poses, False, task.tolerance)):
+        for i, again in enumerate(shown_in_ik(recording, poses, seen.rows, task.tolerance, False)):
             if shown[i].pole is None and "swivel" in again.sliders:  # its pole may have moved with a target
                 shown[i].sliders["swivel"] = again.sliders["swivel"]
                 _set_sliders(shown[i], values)
@@ -135,6 +138,14 @@ def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> l
     return [*targets, *poles]
 
 
+def _go_on(placings: Sequence[Placing], values: Values, seen: Seen, keyed: set[Channel]) -> None:
+    """Have the numbers of what turns go on from row to row; what was keyed before stays near to that."""
+    for placing in placings:
+        if placing.turns is not None:
+            rows = _without_jumps(placing.mode, values[placing.rotation], seen, placing.rotation in keyed)
+            values[placing.rotation][:] = rows
+
+
 def _turn_toes(recording: Recording, lasts: Sequence[PoseBone], values: Values) -> None:
     """Turn toes that are kept flat by their own channels so that they are in IK as these have them in FK. What keeps
     them flat is a turn before their own."""
@@ -158,7 +169,8 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
     parts = [part_of_fk(last) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    recording = record(task.context, lasts, task.frames, (), channels, (), 1.0, task.next_share())
+    seen = seen_for(task.frames)
+    recording = record(task.context, lasts, seen.frames, (), channels, (), 1.0, task.next_share())
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     values = {channel: rows.copy() for channel, rows in before.items()}
     for rig in recording.rigs:
@@ -171,17 +183,26 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
                 channel = Channel.of_bone(rig.object, bone.name, "scale")
                 values[channel][:] = np.stack(np.broadcast_arrays(*scale), axis=-1)
             for k, name in enumerate(table.limbs[row].bones):
-                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k])
+                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], seen)
             for bone in feet.following_bones(last):
-                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1])
-    writing = Writing(task, before, [Run(np.arange(recording.frames), parts)])
+                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1], seen)
+    writing = Writing(task, before, [Run(seen.rows, parts)], seen.frames)
     return Matched(writing.finish(recording, values, channels), [])
 
 
-def _turn_bone(values: Values, bone: PoseBone, turns: Array) -> None:
-    channel = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode))
-    rows = in_mode(bone.rotation_mode, turns, values[channel])
-    values[channel][:] = without_jumps(bone.rotation_mode, rows, is_animated(bone.id_data, channel.path))
+def _turn_bone(values: Values, bone: PoseBone, turns: Array, seen: Seen) -> None:
+    channel, mode = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)), bone.rotation_mode
+    rows = in_mode(mode, turns, values[channel])
+    values[channel][:] = _without_jumps(mode, rows, seen, is_animated(bone.id_data, channel.path))
+
+
+def _without_jumps(mode: str, rows: Array, seen: Seen, is_keyed: bool) -> Array:
+    """Rotations of a mode over rows (f, numbers), see `without_jumps`; those halfway are near to both beside them."""
+    halves, smooth = seen.between, rows.copy()
+    smooth[seen.rows] = without_jumps(mode, rows[seen.rows], is_keyed)
+    turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAYS), axis=-1)
+    smooth[halves] = in_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
+    return smooth
 
 
 def turn_off(recording: Recording, goal_followed: Any, foot: Any) -> Any:

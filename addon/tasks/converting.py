@@ -37,6 +37,7 @@ from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
 from ..poses.over_frames import show_in_ik
 from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.thinning import seen_for
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion, make_converted
@@ -66,7 +67,7 @@ class Sighting(NamedTuple):
     action: Any
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
-    poses: dict[LimbName, LimbPoses]  # how the bones stand
+    poses: dict[LimbName, LimbPoses]  # how the bones stand, there and halfway between
 
 
 class NotKept(Exception):
@@ -199,8 +200,10 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
 
     firsts = [plan.solvers.bones[0] for plan in plans]
     locations = [Channel.of_bone(first.id_data, first.name, "location") for first in firsts]
-    recording = record(context, [], frames, refs, locations, progress=progress, within=fully)
+    seen = seen_for(frames)
+    recording = record(context, [], seen.frames, refs, locations, progress=progress, within=fully)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
+    joints = {name: places[seen.rows] for name, places in joints.items()}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
     return Sighting(ob, action, frames, joints, poses)
 
