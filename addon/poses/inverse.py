@@ -98,11 +98,10 @@ def inverse_fit(
     """How the solver comes nearest to poses in a plane, with the knee on the first of these sides (-1: flipped), each
     ``(rows,)``, on which the error is small ``enough``; else on whichever is nearest."""
     reference: Reference = row_of(reference_of([geometry]), 0)
-    distance = _length(posture.tip)
     best: Any = None
     for side in sides:
         is_missed = True if best is None else best.error > enough
-        for ankle in ankles_of(reference, posture.turns, distance, side):
+        for ankle in ankles_of(reference, posture.joints, side):
             is_open = np.isfinite(ankle) & is_missed & (True if best is None else best.error > EXACT)
             rows = np.flatnonzero(is_open)
             if len(rows):
@@ -191,9 +190,9 @@ def inverse_over_frames(
     geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float, keyed: Array
 ) -> Inverse:
     """`inverse_fit` for rows that are frames one after the other, or halfway between: limbs change to the other side
-    only where they go through straight, in rows that may be ``keyed``. Where the knee is off the line by less than
-    ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as in
-    the frames around."""
+    only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by less
+    than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as
+    in the frames around."""
     if len(side) == 1:
         return inverse_fit(geometry, posture, plane, (side, -side))
     aside = _aside(geometry, posture)
@@ -205,21 +204,20 @@ def inverse_over_frames(
 
 
 def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
-    """In which frames to take the second of two: those with which the knee goes the shortest way in all, and what it
-    does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
-    is_free = np.isin(np.arange(len(aside)), keyed)
-    offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
-    costs, froms = np.array([off[0] for off in offs]), []
-    for f in range(1, len(aside)):
-        size = max(aside[f - 1], aside[f])
-        steps = np.empty((2, 2))
-        for old in range(2):
-            for new in range(2):
-                turn = abs(within_half_turn(both[new].swivel[f] - both[old].swivel[f - 1]))
-                change = (2.0 * size + SLIGHT if is_free[f] else np.inf) if old != new else 0.0
-                steps[old, new] = costs[old] + size * turn + change
-        froms.append(steps.argmin(axis=0))
-        costs = steps.min(axis=0) + np.array([off[f] for off in offs])
+    """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
+    the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
+    is_keyed = np.isin(np.arange(len(aside)), keyed)
+    offs = np.array([MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both])
+    angles = np.array([[one.swivel, *one.twist] for one in both])
+    steps = np.abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # old, new, angle, frame
+    costs_between = steps[:, :, 0] + steps[:, :, 1:].max(axis=2) + 2.0 * (1.0 - np.eye(2)[..., None])
+    costs_between *= np.maximum(aside[1:], aside[:-1])
+    costs_between += SLIGHT * (1.0 - np.eye(2)[..., None]) * np.where(is_keyed[1:], 1.0, 2.0)
+    costs, froms = offs[:, 0], []
+    for f in range(len(aside) - 1):
+        reached = costs[:, None] + costs_between[:, :, f]
+        froms.append(reached.argmin(axis=0))
+        costs = reached.min(axis=0) + offs[:, f + 1]
     chosen = [int(costs.argmin())]
     for came in reversed(froms):
         chosen.append(int(came[chosen[-1]]))

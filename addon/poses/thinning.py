@@ -56,15 +56,18 @@ def thinned(
     values: Values, times: Array, keyed: Array, points: Any, tolerance: float
 ) -> tuple[Array, dict[Any, Slopes]]:
     """The fewest rows to key, of those that may be, of channels that go together, by their values over all rows (f,
-    numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key. ``points`` (see
+    numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key, and are keyed
+    wherever they change. ``points`` (see
     `Part`) may be off by ``tolerance``, and twice that in the rows between; 0 keys all that may be."""
+    choices = [rows for rows in values.values() if rows.dtype == bool]
+    chosen = 1 + np.unique([f for rows in choices for f in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1))])
+    keyed = np.union1d(keyed, chosen).astype(int)
+    turns = np.searchsorted(keyed, chosen) - 1
     count, has_between = len(keyed), len(keyed) < len(times)
     if count < 2 or (tolerance <= 0.0 and not has_between):
         return keyed, {}
-    choices = [rows[keyed] for rows in values.values() if rows.dtype == bool]
-    turns = np.unique([f for rows in choices for f in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1))]).astype(int)
     smooth = {channel: rows for channel, rows in values.items() if rows.dtype != bool}
-    slopes = {channel: _slopes(rows, times, keyed, turns) for channel, rows in smooth.items()}
+    slopes = {channel: _slopes(rows, times, keyed, turns, tolerance > 0.0) for channel, rows in smooth.items()}
     all_points = points(values, np.arange(len(times)))
 
     def errors(rows: Segments) -> Array:
@@ -92,20 +95,22 @@ def thinned(
     return (_right_between(which, keyed, errors, tolerance) if has_between else which), slopes
 
 
-def _slopes(rows: Array, times: Array, keyed: Array, turns: Array) -> Slopes:
+def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bool) -> Slopes:
     """How fast numbers (f, numbers) change beside each row that may be keyed, as parabolas through what is halfway have
-    it; ``turns`` are the frames before a choice changes, over which numbers may jump."""
+    it; where nothing was read there, as the rows around have it, or as straight lines if it is not to be smooth.
+    ``turns`` are the frames before a choice changes, over which numbers may jump."""
     central = np.zeros_like(rows, float)
     for start, end in pairwise([0, *(turns + 1), len(keyed)]):
         if end - start > 1:
             some = keyed[start:end]
             central[some] = np.gradient(rows[some], times[some], axis=0)
     before, after = central, central.copy()
-    jumps = np.isin(np.arange(len(keyed) - 1), turns)
-    has_half = (np.diff(keyed) == 2) & ~jumps
-    starts, ends = keyed[:-1][has_half], keyed[1:][has_half]
+    jumps, has_half = np.isin(np.arange(len(keyed) - 1), turns), np.diff(keyed) == 2
+    known = ~jumps & (has_half | (not is_smooth))
+    starts, ends = keyed[:-1][known], keyed[1:][known]
     span = (times[ends] - times[starts])[:, None]
-    first, middle, last = rows[starts], rows[starts + 1], rows[ends]
+    first, last = rows[starts], rows[ends]
+    middle = np.where(has_half[known][:, None], rows[starts + 1], (first + last) / 2.0)
     is_known = np.zeros((2, len(rows)), bool)
     is_known[0, ends] = is_known[1, starts] = True
     before[ends] = (first - 4.0 * middle + 3.0 * last) / span
