@@ -25,7 +25,7 @@ from ..finding.constraints import (
     solvers_of,
 )
 from ..limb.follow import read
-from ..limb.storage import hierarchy, is_converted, mode_of
+from ..limb.storage import hierarchy, is_converted, mode_of, segments_of
 from ..limb.tips import tip_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
@@ -33,8 +33,9 @@ from ..live import refresh
 from ..live.settings import is_live
 from ..poses.channels import Channel
 from ..poses.fitting import fit
+from ..poses.inverse import KEPT_TURN, angle_between
 from ..poses.keeping import frames_of
-from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
+from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
 from ..poses.over_frames import show_in_ik
 from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
 from ..poses.thinning import seen_for
@@ -50,6 +51,9 @@ MOVED = 2e-3
 
 KEPT = 5e-4
 """How far these may have joints off for the sake of fewer keys, in lengths of the limb."""
+
+NOTICED_TURN = 2.0 * KEPT_TURN
+"""By how much bones may be turned, in radians, before that is said."""
 
 
 class Converted(NamedTuple):
@@ -226,7 +230,7 @@ def _keep_still(
     were seen. Raises `NotKept` if one still does."""
     with using_action(sighting.ob, sighting.action):
         misses = _misses(whole, sighting, [*sighting.joints])
-        moved = [name for name, (off, _) in misses.items() if not off <= tolerance]
+        moved = [name for name, miss in misses.items() if not (miss.off <= tolerance and miss.turn <= KEPT_TURN)]
         if moved and sighting.frames is not None:
             kept, progress = min(KEPT, 0.25 * tolerance), whole.next_share()
             task = Task(whole.context, sighting.frames, kept, stays=True, progress=progress)
@@ -234,8 +238,10 @@ def _keep_still(
             show_in_ik(task, lasts, sighting.poses, moves_controls=False)
             misses |= _misses(whole, sighting, moved)
     warnings, refused = list[Message](), dict[tuple[Any, str], Refused]()
-    for (ob, name), (off, frame) in misses.items():
+    for (ob, name), (off, turn, frame) in misses.items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
+        if turn > NOTICED_TURN:
+            warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
         if not off <= tolerance:
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
@@ -249,26 +255,38 @@ def _keep_still(
     return warnings
 
 
-def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, tuple[float, int]]:
-    """How far knees and tip of limbs are at most from where they were seen, in lengths of the limb, and in which
-    frame, by IK as Blender evaluates them; of live limbs while *Live* is off, where they would be."""
+class Miss(NamedTuple):
+    """How far knees and tip of a limb are at most from where they were seen, in lengths of the limb, by how much bones
+    are turned off that, in radians, and in which frame joints are farthest."""
+
+    off: float
+    turn: float
+    frame: int
+
+
+def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, Miss]:
+    """How limbs are off how they were seen, by IK as Blender evaluates them; live limbs while *Live* is off, as they
+    would be."""
     context, frames, lasts = whole.context, sighting.frames, [ob.pose.bones[name] for ob, name in names]
     progress = whole.next_share() if frames else None
     recording = record(context, lasts, frames, influence=1.0, progress=progress)
-    misses: dict[LimbName, tuple[float, int]] = {}
+    misses, rows = dict[LimbName, Miss](), seen_for(frames).rows
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
-        solved = solved_joints(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
+        solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
         for row, last in enumerate(rig.lasts):
-            before = sighting.joints[rig.object, last.name]
+            before, turns_before = sighting.joints[rig.object, last.name], sighting.poses[rig.object, last.name].turns
             if mode_of(last) == "RIG" or is_live(scene_of(context)):
                 joints = _joints_seen(recording, last, before.shape[1])
+                turns = turns_shown(recording, last, segments_of(last))
             else:
+                turns = solved_turns[:, row, : turns_before.shape[1]]
                 into = inverted_all(worlds_of(recording, rig.object))
                 size = sum(rig.table.limbs[row].geometry.lengths)
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
             off = np.abs(joints - before).reshape(len(joints), -1).max(axis=1)
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
             frame = scene_of(context).frame_current if frames is None else frames[worst]
-            misses[rig.object, last.name] = (float(off[worst]), frame)
+            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
+            misses[rig.object, last.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses
