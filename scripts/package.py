@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from . import guide
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -19,12 +23,39 @@ def build(python: Path) -> Path:
     BUILD.mkdir(exist_ok=True)
     unfinished = path.with_name(f"unfinished-{os.getpid()}.zip")
     try:
-        _tool(python, "build", "--source-dir", str(ROOT), "--output-filepath", str(unfinished))
+        with TemporaryDirectory(prefix="planar-ik-zip-") as folder:
+            gather(Path(folder))
+            _tool(python, "build", "--source-dir", folder, "--output-filepath", str(unfinished))
         validate(python, unfinished)
         unfinished.replace(path)  # In one step: another run may be installing the zip of that name.
     finally:
         unfinished.unlink(missing_ok=True)
     return path
+
+
+def gather(folder: Path) -> None:
+    """Put what goes into the zip into this folder: what runs, the license, the guides; in the manifest, where on the
+    web the repository is."""
+    for name in ("__init__.py", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "addon", folder / "addon", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    guide.write(folder / "guide")
+    manifest = (ROOT / "blender_manifest.toml").read_text()
+    if address := website():
+        manifest = re.sub(r"(?m)^(tagline = .+)$", rf'\1\nwebsite = "{address}"', manifest)
+    (folder / "blender_manifest.toml").write_text(manifest)
+
+
+def website() -> str:
+    """Where on the web the repository is that this is a clone of; nothing where it is not on the web."""
+    asked = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
+    return address_of(subprocess.run(asked, capture_output=True, text=True).stdout.strip())
+
+
+def address_of(remote: str) -> str:
+    """The page of a repository that is cloned from there, without a name or password."""
+    match = re.fullmatch(r"(?:https://(?:[^@/]+@)?|(?:ssh://)?git@)([\w.-]+)[:/]([\w./-]+?)(?:\.git)?/?", remote)
+    return f"https://{match[1]}/{match[2]}" if match else ""
 
 
 def validate(python: Path, path: Path) -> None:

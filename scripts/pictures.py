@@ -33,6 +33,18 @@ PORTRAITS = {
 }
 """The pictures in docs/, what was taken for each, what ImageMagick does with it, and how many colours stay (0: all)."""
 
+ICON = """
+fill #23272e roundrectangle 8,8 248,248 44,44
+fill none stroke #4a5361 stroke-width 3 stroke-dasharray 9 9 arc -26,-62 210,174 -12,128
+stroke #e8ecf2 stroke-width 34 stroke-linecap round stroke-linejoin round stroke-dasharray none
+polyline 92,56 172,118 92,190
+stroke none fill #23272e circle 92,56 101,56 circle 172,118 181,118
+fill none stroke #4aa8ff stroke-width 11 circle 92,190 122,190
+stroke none fill #4aa8ff circle 92,190 99,190
+fill #ff6a5a circle 222,118 232,118
+"""
+"""A leg that bends within its reach, its foot on the target, its knee to the pole: what ImageMagick draws."""
+
 
 def main() -> int:
     if not APPLICATION.exists():
@@ -59,6 +71,7 @@ def photograph() -> None:
 
 def finish() -> None:
     """Make the pictures in docs/ of what was taken."""
+    develop(["-size", "256x256", "xc:none", "-draw", ICON], "icon.png")
     for name, (taken, words, colours) in PORTRAITS.items():
         develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
     develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
@@ -83,7 +96,7 @@ def develop(words: list[str], name: str, colours: int = 0) -> None:
     dates: what looks the same is the same file."""
     few = ["-colors", str(colours)] if colours else []
     path = DOCS / name
-    to = str(path) if path.suffix == ".gif" else f"PNG{8 if colours else 24}:{path}"
+    to = str(path) if path.suffix == ".gif" else f"PNG{8 if colours else 32 if name == 'icon.png' else 24}:{path}"
     subprocess.run([str(APPLICATION), "--exec", "convert", *words, *few, "-strip", to], check=True)
 
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 
 from ..blender.animation import curves_everywhere
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import has_bone, path_to_bone, takes_bones
+from ..blender.types import bones_of, has_bone, path_to_bone, takes_bones, view_layer_of
 from ..limb.rest_geometry import RestGeometry, rest_geometry
-from ..limb.storage import bones_of_limb, chain_bones, check_parents, is_limb, is_orphaned, is_ours, limbs_of
+from ..limb.settings import MADE_FOR_LIMB
+from ..limb.storage import (
+    bones_of_limb,
+    chain_bones,
+    check_parents,
+    is_control,
+    is_limb,
+    is_orphaned,
+    is_ours,
+    limbs_of,
+)
 from ..limb.tips import foot_of
 from ..limb.words import MOVED, Refused
 
@@ -162,3 +173,16 @@ def check_followed(last: PoseBone, segments: tuple[int, ...], followed: BoneRef,
     names = {chain_bone.name for chain_bone in chain_bones(last, segments)}
     if among.moves_with(followed, last.id_data, names):
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
+
+
+def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[BoneRef]:
+    """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
+    dependencies = Dependencies()
+    lines = {last: {bone.name for bone in chain_bones(last)} for last in lasts}
+    rigs = dict.fromkeys(last.id_data for last in lasts)
+    layer: Any = view_layer_of(context)
+    bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
+    bones = [ref for ref in bones if MADE_FOR_LIMB not in ref[0].data.bones[ref[1]] or is_control(*ref)]
+    for ref in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
+        if not any(dependencies.moves_with(ref, last.id_data, chain) for last, chain in lines.items()):
+            yield ref

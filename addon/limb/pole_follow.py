@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone
-from .follow import follow_of, is_gone
+from .follow import follow_of, is_gone, matrix_of
+from .moving import Move, move
+from .rest_geometry import rest_geometry_of
 from .settings import MADE_BY_US, MADE_FOR_LIMB
 from .storage import has_slider
 
@@ -61,3 +65,25 @@ def problem_of(last: PoseBone) -> str:
     curves = [drivers.find(f"{path}[{i}].weight") if drivers else None for i in range(2)]
     is_driven = all(curve and not curve.mute and curve.driver.is_valid for curve in curves)
     return "" if is_driven and carrying.targets[1].subtarget == follow.subtarget else MISSING
+
+
+@contextmanager
+def poles_kept(context: Context, lasts: Sequence[PoseBone]) -> Iterator[None]:
+    """Have poles that go with targets seen where they are now, after something is done to their limbs: those that these
+    still follow."""
+    limbs, moves = [(last.id_data, last.name) for last in lasts], _moves_of_poles(context, lasts)
+    yield
+    poles = [follow_of(ob.pose.bones[name]).pairs[1] for ob, name in limbs]
+    move(context, [move_back for move_back in moves if (move_back.object, move_back.bone) in poles])
+
+
+def _moves_of_poles(context: Context, lasts: Sequence[PoseBone]) -> list[Move]:
+    """What has the poles of limbs that go with targets seen where they are now."""
+    moves, depsgraph = [], context.evaluated_depsgraph_get()
+    for last in filter(has_pole_follow, lasts):
+        pole = follow_of(last).pairs[1]
+        if not is_gone(*pole):
+            matrix = matrix_of(*pole, depsgraph)  # type: ignore[arg-type]  # it is there
+            size = sum(rest_geometry_of(last).lengths)
+            moves.append(Move(*pole, matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]
+    return moves

@@ -331,11 +331,17 @@ def mode_of(last: PoseBone) -> str:
 ELSEWHERE = "'{rig}' comes from another file: set this there"
 
 
+def takes_structure(last: PoseBone) -> bool:
+    """Whether Blender keeps what changes more of a limb than sliders: new properties, and new bones of one on the
+    rig."""
+    ob = last.id_data
+    return not (ob.library or ob.override_library or (is_limb(last) and mode_of(last) == "RIG" and ob.data.library))
+
+
 def check_structure(last: PoseBone) -> None:
     """Refuse what changes more of a limb than sliders where Blender would not keep that."""
-    ob = last.id_data
-    if ob.library or ob.override_library or (is_limb(last) and mode_of(last) == "RIG" and ob.data.library):
-        raise Refused(ELSEWHERE, rig=ob.name)
+    if not takes_structure(last):
+        raise Refused(ELSEWHERE, rig=last.id_data.name)
 
 
 def is_part(bone: Any) -> bool:

@@ -17,6 +17,9 @@ Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
 Limbs = TypeVar("Limbs", bound=Sequence[Any])
 
+Progress = Callable[[float], None]
+"""Who is told the part done of a task over frames; what it raises cancels that."""
+
 Task = Callable[Concatenate[Context, Limbs, Rest], Result]
 
 

@@ -206,21 +206,22 @@ def inverse_over_frames(
 def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
     """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
     the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
-    is_keyed = np.isin(np.arange(len(aside)), keyed)
-    offs = np.array([MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both])
+    is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]
+    offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
     angles = np.array([[one.swivel, *one.twist] for one in both])
-    steps = np.abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # old, new, angle, frame
-    costs_between = steps[:, :, 0] + steps[:, :, 1:].max(axis=2) + 2.0 * (1.0 - np.eye(2)[..., None])
-    costs_between *= np.maximum(aside[1:], aside[:-1])
-    costs_between += SLIGHT * (1.0 - np.eye(2)[..., None]) * np.where(is_keyed[1:], 1.0, 2.0)
-    costs, froms = offs[:, 0], []
-    for f in range(len(aside) - 1):
-        reached = costs[:, None] + costs_between[:, :, f]
-        froms.append(reached.argmin(axis=0))
-        costs = reached.min(axis=0) + offs[:, f + 1]
-    chosen = [int(costs.argmin())]
+    turns = abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
+    steps = turns[:, :, 0] + turns[:, :, 1:].max(axis=2) + 2.0 * is_change
+    steps = np.maximum(aside[1:], aside[:-1]) * steps + SLIGHT * is_change * np.where(is_keyed, 1.0, 2.0)
+    steps = steps + np.array(offs)[None, :, 1:]
+    first, second = float(offs[0][0]), float(offs[1][0])
+    froms = []
+    for stay, leave, come, remain in zip(*steps.reshape(4, -1).tolist(), strict=True):  # floats, which are faster here
+        costs = (first + stay, second + come), (first + leave, second + remain)
+        froms.append([cost[1] < cost[0] for cost in costs])
+        first, second = map(min, costs)
+    chosen = [second < first]
     for came in reversed(froms):
-        chosen.append(int(came[chosen[-1]]))
+        chosen.append(came[chosen[-1]])
     return np.array(chosen[::-1], bool)
 
 

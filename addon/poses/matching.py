@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,12 @@ from ..limb.rest_geometry import squared
 from ..limb.settings import TWISTS
 from ..limb.sides import outwards
 from ..limb.solving import solve
-from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of
+from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of, takes_structure
 from ..limb.table import joints_in
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..limb.words import MOVED, Message, Refused
 from ..rigging import feet
-from ..rigging.twisting import takes_twist
 from ..solver.ankles import within_half_turn
 from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted, inverted_all
@@ -134,10 +134,13 @@ class Shown(NamedTuple):
     last: PoseBone
     sliders: dict[str, Array]
     target: Array
+    in_frame: Array  # the target in the limb's frame G
     pole: Array | None
     foot: Array | None
     sizes: Array  # (f): the limb's length in the world
     warnings: list[Message]
+    aim: Aim
+    inverse: Inverse
 
 
 def shown_in_ik(
@@ -199,7 +202,7 @@ def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
-    if is_turned and not (has_twist(last) or takes_twist(last)):
+    if is_turned and not (has_twist(last) or takes_structure(last)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
     target = _target_factor(aim, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
@@ -208,7 +211,7 @@ def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
     swivel, pole = _swivelled(aim, inverse, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
-    if has_twist(last) or (is_turned and takes_twist(last)):
+    if has_twist(last) or (is_turned and takes_structure(last)):
         for slider, twist in zip(TWISTS, inverse.twist, strict=False):
             sliders[slider.name] = sign * np.unwrap(twist) if is_turned else np.zeros_like(twist)
     frames = aim.frames
@@ -216,11 +219,27 @@ def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
         last=last,
         sliders=sliders,
         target=applied(frames, target),
+        in_frame=target,
         pole=None if pole is None else applied(frames, pole),
         foot=aim.poses.foot,
         sizes=aim.size * np.linalg.norm(frames[:, :3, 1], axis=1),
         warnings=warnings,
+        aim=aim,
+        inverse=inverse,
     )
+
+
+def swivel_again(recording: Recording, shown: Sequence[Shown]) -> list[Shown]:
+    """Swivel limbs by the poles that were read since: one that stays may have gone along with a target. Gives those
+    that have one."""
+    again = []
+    of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
+    for limb in shown:
+        aim = limb.aim._replace(limbs=of_rigs[limb.last.id_data], moves_controls=False)
+        if limb.pole is None and "swivel" in limb.sliders and aim.limbs.rig.table.is_poled[aim.row]:
+            limb.sliders["swivel"] = _swivelled(aim, limb.inverse, limb.in_frame)[0]
+            again.append(limb)
+    return again
 
 
 def _joints(aim: Aim, stretch: Any = 1.0) -> Array:

@@ -53,15 +53,17 @@ class Slopes(NamedTuple):
 
 
 def thinned(
-    values: Values, times: Array, keyed: Array, points: Any, tolerance: float
+    values: Values, times: Array, keyed: Array, points: Any, tolerance: float, starts: Array | Sequence[int] = ()
 ) -> tuple[Array, dict[Any, Slopes]]:
     """The fewest rows to key, of those that may be, of channels that go together, by their values over all rows (f,
     numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key, and are keyed
     wherever they change. ``points`` (see
-    `Part`) may be off by ``tolerance``, and twice that in the rows between; 0 keys all that may be."""
+    `Part`) may be off by ``tolerance``, and twice that in the rows between; 0 keys all that may be. ``starts``
+    are rows that do not go on from those before."""
     choices = [rows for rows in values.values() if rows.dtype == bool]
-    chosen = 1 + np.unique([f for rows in choices for f in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1))])
-    keyed = np.union1d(keyed, chosen).astype(int)
+    changes = [1 + np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) for rows in choices]
+    chosen = np.unique(np.concatenate([*changes, starts])).astype(int)
+    keyed = np.union1d(keyed, chosen)
     turns = np.searchsorted(keyed, chosen) - 1
     count, has_between = len(keyed), len(keyed) < len(times)
     if count < 2 or (tolerance <= 0.0 and not has_between):
@@ -98,7 +100,7 @@ def thinned(
 def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bool) -> Slopes:
     """How fast numbers (f, numbers) change beside each row that may be keyed, as parabolas through what is halfway have
     it; where nothing was read there, as the rows around have it, or as straight lines if it is not to be smooth.
-    ``turns`` are the frames before a choice changes, over which numbers may jump."""
+    ``turns`` are the frames before a choice changes or others start, over which numbers may jump."""
     central = np.zeros_like(rows, float)
     for start, end in pairwise([0, *(turns + 1), len(keyed)]):
         if end - start > 1:

@@ -16,10 +16,11 @@ from ..blender.animation import set_at, value_at
 from ..blender.changes import Change
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
+from ..limb.whole import Progress
 from ..limb.words import Refused
 from .channels import Channel, Values
 from .parts import Part, Points
-from .reading import Progress, Recording
+from .reading import Recording
 from .thinning import Slopes, thinned
 
 Array = NDArray[Any]
@@ -72,6 +73,14 @@ class Run(NamedTuple):
         return {channel for keyed_part in self.parts for channel in keyed_part.channels}
 
 
+class Share(NamedTuple):
+    """Channels of one part that are keyed together, and the runs in which they are."""
+
+    keyed_part: Part
+    channels: Sequence[Channel]
+    runs: list[Run]
+
+
 class Writing:
     """The one writer of keys over frames: what channels said ``before`` in them, (f, numbers) each. ``frames`` were
     read, if not those of the task. Channels that are nowhere in a run other than they were get none in it, unless they
@@ -103,33 +112,43 @@ class Writing:
             self._set(values)
             moved = {*touched, *(key for key in values if self._is_changed(key, values[key], slice(None)))}
             return [Change(key.object, key.path, self._start[key], key.bone) for key in values if key in moved]
-        for run in self._runs:
-            self._finish_run(run, recording, values)
+        for share in self._shares(values):
+            self._finish_share(share, recording, values)
         for writer in self._writers.values():
             (writer.restore if self._task.stays else writer.show)(self._task.context)
         if self._task.progress:
             self._task.progress(1.0)
         return []
 
-    def _finish_run(self, run: Run, recording: Recording, values: Values) -> None:
-        changed, channels_written, rows = self._changed(values, run), set[Channel](), run.all_rows
-        for keyed_part in run.parts:
-            of_part = {
-                key: changed[key] for key in keyed_part.channels if key in changed and key not in channels_written
-            }
-            if of_part and keyed_part.keys:
-                for key, (which, slope) in keyed_part.keys(of_part, rows).items():
+    def _shares(self, values: Values) -> list[Share]:
+        """What is keyed together. A channel of two parts goes with the first."""
+        shares: dict[Any, Share] = {}
+        for run in self._runs:
+            changed, taken = self._changed(values, run), set[Channel]()
+            for keyed_part in run.parts:
+                channels = [key for key in keyed_part.channels if key in changed and key not in taken]
+                taken.update(channels)
+                if channels:
+                    share = Share(keyed_part, channels, [])
+                    shares.setdefault((id(keyed_part), *channels), share).runs.append(run)
+        return [*shares.values()]
+
+    def _finish_share(self, share: Share, recording: Recording, values: Values) -> None:
+        of_part = {key: values[key] for key in share.channels}
+        if share.keyed_part.keys:
+            for run in share.runs:
+                for key, (which, slope) in share.keyed_part.keys(of_part, run.rows).items():
                     self._write(key, of_part[key], which, None if slope is None else Slopes(slope, slope))
-                channels_written.update(of_part)
-            elif of_part:
-                in_frames = keyed_part.points(recording, of_part)
-                points = partial(_points_of_rows, in_frames, rows)
-                in_run = {key: numbers[rows] for key, numbers in of_part.items()}
-                keyed = run.rows - rows[0]
-                which, slopes = thinned(in_run, self._times[rows], keyed, points, self._task.tolerance)
-                for key, numbers in of_part.items():
-                    self._write(key, numbers, rows[which], slopes[key].at(which) if key in slopes else None)
-                channels_written.update(of_part)
+            return
+        rows = np.concatenate([run.all_rows for run in share.runs])
+        ends = np.cumsum([len(run.all_rows) for run in share.runs])
+        keyed = np.flatnonzero(np.isin(rows, np.concatenate([run.rows for run in share.runs])))
+        points = partial(_points_of_rows, share.keyed_part.points(recording, of_part), rows)
+        in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
+        which, slopes = thinned(in_runs, self._times[rows], keyed, points, self._task.tolerance, ends[:-1])
+        for of_run in np.split(which, np.searchsorted(which, ends[:-1])):
+            for key, numbers in of_part.items():
+                self._write(key, numbers, rows[of_run], slopes[key].at(of_run) if key in slopes else None)
 
     def _changed(self, values: Values, run: Run) -> Values:
         return {

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import ArmatureObject
+from ..blender.types import ArmatureObject, takes_bones
+from ..limb.follow import follow_of, is_gone
 from ..limb.names import HANDS, says
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import NEEDS
 from ..limb.rest_geometry import RestGeometry
+from ..limb.settings import TWISTS
+from ..limb.storage import check_structure
+from ..limb.tips import foot_of
 from ..limb.words import Refused
 from .controls import Control
-from .description import Description, LimbRef, PoleFollow, Roll
-from .feet import turn_between, turn_off
+from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
+from .feet import stand_of, turn_between, turn_off
 from .foot_pivots import pivots_found, pivots_of, pivots_of_image, toes_free
 
 ROLL_SLIDERS = ("roll", "bank")
@@ -97,3 +102,60 @@ def are_bones(wish: Description, limb: LimbRef) -> bool:
 
 def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
     return ref is not None and ref[0] == ob and bool(ref[1]) and ref[1] in ob.pose.bones
+
+
+def with_pole_follow(wish: Description, limb: LimbRef) -> Description:
+    """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have; without these
+    there is none until they are picked."""
+    if wish.pole_follow and are_bones(wish, limb) and follow_of(limb[0].pose.bones[limb[1]]).pairs[1] == wish.pole:
+        return wish
+    wish = wish._replace(pole_follow=None)
+    if "pole_follow" in wish.sliders:
+        with suppress(Refused):
+            return pole_follow_for(wish, limb, Dependencies())
+    return wish
+
+
+def standing(context: Context, limb: LimbRef, wish: Description) -> Description:
+    """A limb that is to follow something else, as its foot and pole stand; one that gets a pole points at it."""
+    before = describe(limb)
+    last, is_there = limb[0].pose.bones[limb[1]], wish.target is not None and not is_gone(*wish.target)
+    if wish.pole is not None and before.pole is None:
+        wish = wish.with_choice("plane", "POLE")
+    if wish.target != before.target and before.foot_turn is not None:
+        if before.roll and not takes_bones(limb[0]):
+            template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
+            raise Refused(template, bone=limb[1], rig=limb[0].name)
+        turn = foot_turn_off(context, limb, wish.target, stand_of(last)) if is_there else None
+        wish = wish._replace(foot_turn=turn)
+        if turn is None:
+            wish = wish._replace(roll=None).without_sliders(*ROLL_SLIDERS)
+    if "pole_follow" in wish.sliders and (wish.target, wish.pole) != (before.target, before.pole):
+        if not takes_bones(limb[0]):
+            template = "The pole of '{bone}' goes with its control: change what it follows in the file of '{rig}'"
+            raise Refused(template, bone=limb[1], rig=limb[0].name)
+        wish = with_pole_follow(wish, limb)
+    return wish
+
+
+def with_foot(context: Context, last: PoseBone) -> Description:
+    """A limb with a foot that follows, as it does already, or as it stands now. Raises `Refused` where it can't."""
+    if foot_of(last) is None:
+        raise Refused("No foot or hand begins at the tip of '{bone}'", bone=last.name)
+    if is_gone(*follow_of(last).pairs[0]):
+        raise Refused("Pick a target for '{bone}', or make one", bone=last.name)
+    wish = describe(ref_of(last))
+    if wish.foot_turn is not None:
+        return wish
+    target: Any = wish.target
+    turn = turn_off(last, target, stand_of(last), context.evaluated_depsgraph_get())
+    return wish._replace(foot_turn=turn)
+
+
+def with_twist(last: PoseBone) -> Description:
+    """A limb whose bones may be turned about their own lines, as they are already, or by 0. Raises `Refused` where that
+    can't be kept."""
+    check_structure(last)
+    limb = describe(ref_of(last))
+    twists = {twist.name: 0.0 for twist in TWISTS[: len(limb.segments)]}
+    return limb._replace(sliders=twists | limb.sliders)

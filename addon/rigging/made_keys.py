@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from zlib import crc32
 
 from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, stop
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject, split_path
+from ..limb.follow import follow_of
 from ..limb.settings import MADE_KEYS
 
 PATHS = ("pose.bones[",)
 """How the data paths of what bones have begin."""
 
 
-def mark_keys(refs: Iterable[BoneRef]) -> None:
-    """Note that all keys which control bones have now are ours."""
-    for ob, bone in refs:
-        if bone:
-            holder: Any = ob.data.bones[bone]  # type: ignore[union-attr]  # it has that bone
-            marks = [_fingerprint(curves) for curves in _curves_by_action(ob, bone)]
-            holder[MADE_KEYS] = marks[0] if len(marks) == 1 else 0
+def mark_keys(wishes: Mapping[tuple[ArmatureObject, str], Any]) -> None:
+    """Note that all keys which the controls have now that were just made for limbs, as these were described, are
+    ours."""
+    for (rig, last), wish in wishes.items():
+        pairs = zip(follow_of(rig.pose.bones[last]).pairs, (wish.target, wish.pole), strict=True)
+        for ob, bone in [pair for pair, ref in pairs if hasattr(ref, "kind")]:
+            if ob and bone:
+                _mark(ob, bone)
+
+
+def _mark(ob: Any, bone: str) -> None:
+    marks = [_fingerprint(curves) for curves in _curves_by_action(ob, bone)]
+    ob.data.bones[bone][MADE_KEYS] = marks[0] if len(marks) == 1 else 0
 
 
 def made_curves(refs: Iterable[BoneRef]) -> set[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import remainder, tau
 from typing import Any
 
@@ -12,8 +13,12 @@ from mathutils import Quaternion
 from ..blender.animation import driver_of, is_animated
 from ..blender.changes import Change
 from ..blender.rotation import get_turn, rotation_channel, set_turn
-from ..blender.types import path_to_custom, tag
-from ..limb.foot_roll import flat_toes, has_roll
+from ..blender.types import path_to_custom, tag, view_layer_of
+from ..limb.follow import follow_of, matrix_of
+from ..limb.foot_roll import flat_toes, goal_bone, has_roll
+from ..limb.moving import Move, move
+from ..limb.pole_follow import pole_goes_along
+from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import SLIDER
 from ..limb.storage import read_slider
 from . import feet
@@ -51,3 +56,32 @@ def turn_toes(context: Context, lasts: Sequence[PoseBone]) -> list[Change]:
             set_turn(toe, (own @ in_ik_now.inverted() @ own)[:])
             tag(toe)
     return changes
+
+
+@contextmanager
+def goals_kept(context: Context, lasts: Sequence[PoseBone]) -> Iterator[None]:
+    """Have the controls of limbs that are rolled now go where their feet are, and toes stay as they are turned, after
+    their foot roll is taken away."""
+    flat, moves = {toe for last in lasts for toe in flat_toes(last)}, _moves_to_goals(context, lasts)
+    turns = feet.turns_of_feet(context, lasts) if moves else []
+    toes = [(toe.id_data, toe.name, turn) for toe, turn in turns if toe in flat]
+    yield
+    move(context, moves)
+    for ob, name, turn in toes:
+        set_turn(ob.pose.bones[name], turn)
+        tag(ob.pose.bones[name])
+    view_layer_of(context).update()
+
+
+def _moves_to_goals(context: Context, lasts: Sequence[PoseBone]) -> list[Move]:
+    """What has the controls of limbs that are rolled now go where their goals are."""
+    moves, depsgraph = [], context.evaluated_depsgraph_get()
+    for last in lasts:
+        helper = goal_bone(last)
+        if helper and any(read_slider(last, name) for name in ROLL_SLIDERS):
+            matrix, size = matrix_of(last.id_data, helper.name, depsgraph), sum(rest_geometry_of(last).lengths)
+            moves.append(Move(*follow_of(last).pairs[0], matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]
+            if pole_goes_along(last):
+                ob, bone = follow_of(last).pairs[1]
+                moves.append(Move(ob, bone, matrix_of(ob, bone, depsgraph).translation, size=size))  # type: ignore[arg-type]
+    return moves

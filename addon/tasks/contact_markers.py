@@ -10,6 +10,7 @@ from bpy.types import Context, PoseBone, Scene
 from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
+from ..limb.whole import Progress
 from ..limb.words import Refused
 from ..poses.contacts import (
     HEEL,
@@ -24,7 +25,7 @@ from ..poses.contacts import (
     floor_of,
     slide_of,
 )
-from ..poses.reading import Progress, record
+from ..poses.reading import record
 from ..poses.tip_paths import path_of
 
 

@@ -27,7 +27,7 @@ from ..finding.constraints import (
 from ..limb.follow import read
 from ..limb.storage import hierarchy, is_converted, mode_of, segments_of
 from ..limb.tips import tip_of
-from ..limb.whole import wholly
+from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
@@ -37,7 +37,7 @@ from ..poses.inverse import KEPT_TURN, angle_between
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
 from ..poses.over_frames import show_in_ik
-from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.reading import Recording, limbs_read, poses_of, record, worlds_of
 from ..poses.thinning import seen_for
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all

@@ -1,39 +1,26 @@
-"""What limbs may follow, and having them follow it."""
+"""What limbs follow and in which plane they bend: another target, pole or plane, and controls of their own. They stay
+where they are, but for those that are given another target."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from bpy.types import Context, PoseBone
 
-from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import bones_of, takes_bones, view_layer_of
-from ..limb.follow import follow_of, is_gone
-from ..limb.moving import move
-from ..limb.settings import MADE_FOR_LIMB
-from ..limb.storage import chain_bones, is_control
+from ..blender.dependencies import BoneRef
+from ..blender.types import view_layer_of
+from ..finding.checking import pickable
+from ..limb.pole_follow import poles_kept
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
+from ..poses.hinging import targets_off_plane
+from ..poses.planned import refitted, without_target
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..rigging.features import ROLL_SLIDERS, are_bones, foot_turn_off, pole_follow_for
-from ..rigging.feet import stand_of
-from .features import pole_moves
+from ..rigging.features import standing
+from ..rigging.rolling import level
 
-
-def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[BoneRef]:
-    """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
-    dependencies = Dependencies()
-    lines = {last: {bone.name for bone in chain_bones(last)} for last in lasts}
-    rigs = dict.fromkeys(last.id_data for last in lasts)
-    layer: Any = view_layer_of(context)
-    bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
-    bones = [ref for ref in bones if MADE_FOR_LIMB not in ref[0].data.bones[ref[1]] or is_control(*ref)]
-    for ref in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
-        if not any(dependencies.moves_with(ref, last.id_data, chain) for last, chain in lines.items()):
-            yield ref
+__all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_plane"]
 
 
 @wholly
@@ -44,45 +31,34 @@ def follow(context: Context, lasts: Sequence[PoseBone], role: str, followed: Bon
     refollow(context, {ref_of(last): describe(ref_of(last)).following(role, followed) for last in lasts})
 
 
-def refollow(context: Context, wishes: dict[LimbRef, Description]) -> None:
+def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
     """Have limbs follow what they are described to. A limb that gets a pole points at it; feet and poles that go along
     with something go on as they stand."""
-    poles = {
-        (pole.object, pole.bone): pole for pole in pole_moves(context, [ob.pose.bones[name] for ob, name in wishes])
-    }
-    for limb, wish in wishes.items():
-        wishes[limb] = _standing(context, limb, describe(limb), wish)
-    apply(context, wishes)
-    move(context, [pole for ref, pole in poles.items() if ref in [wish.pole for wish in wishes.values()]])
+    with poles_kept(context, [ob.pose.bones[name] for ob, name in wishes]):
+        apply(context, {limb: standing(context, limb, wish) for limb, wish in wishes.items()})
 
 
-def _standing(context: Context, limb: LimbRef, before: Description, wish: Description) -> Description:
-    last, is_there = limb[0].pose.bones[limb[1]], wish.target is not None and not is_gone(*wish.target)
-    if wish.pole is not None and before.pole is None:
-        wish = wish.with_choice("plane", "POLE")
-    if wish.target != before.target and before.foot_turn is not None:
-        if before.roll and not takes_bones(limb[0]):
-            template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
-            raise Refused(template, bone=limb[1], rig=limb[0].name)
-        turn = foot_turn_off(context, limb, wish.target, stand_of(last)) if is_there else None
-        wish = wish._replace(foot_turn=turn)
-        if turn is None:
-            wish = wish._replace(roll=None).without_sliders(*ROLL_SLIDERS)
-    if "pole_follow" in wish.sliders and (wish.target, wish.pole) != (before.target, before.pole):
-        if not takes_bones(limb[0]):
-            template = "The pole of '{bone}' goes with its control: change what it follows in the file of '{rig}'"
-            raise Refused(template, bone=limb[1], rig=limb[0].name)
-        wish = with_pole_follow(wish, limb)
-    return wish
+def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
+    """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
+    plane of a hinge. Raises `Refused`."""
+    limbs = [ref_of(last) for last in lasts]
+    _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane == "HINGE" else []
 
 
-def with_pole_follow(wish: Description, limb: LimbRef) -> Description:
-    """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have; without these
-    there is none until they are picked."""
-    if wish.pole_follow and are_bones(wish, limb) and follow_of(limb[0].pose.bones[limb[1]]).pairs[1] == wish.pole:
-        return wish
-    wish = wish._replace(pole_follow=None)
-    if "pole_follow" in wish.sliders:
-        with suppress(Refused):
-            return pole_follow_for(wish, limb, Dependencies())
-    return wish
+def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Give limbs new targets, where their tips are. Raises `Refused`."""
+    level(lasts)
+    view_layer_of(context).update()
+    _refit(context, lasts, without_target)
+
+
+def make_poles(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Give limbs new poles, where their knees point. Raises `Refused`."""
+    _refit(context, lasts, lambda limb: limb.with_choice("plane", "POLE")._replace(pole=None))
+
+
+@wholly
+def _refit(context: Context, lasts: Sequence[PoseBone], changed: Callable[[Description], Description]) -> None:
+    with poles_kept(context, lasts):
+        apply(context, refitted(context, [ref_of(last) for last in lasts], changed))

@@ -23,17 +23,17 @@ from ..limb.moving import check_movable, check_undriven, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
-from ..limb.whole import wholly
+from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..live.settings import is_live
-from ..poses.channels import Channel, Values
+from ..poses.channels import Channel, Values, copied
 from ..poses.contacts import SOLE, Contact, Phase, Span, slide_of
 from ..poses.holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
 from ..poses.parts import part_of_foot, part_of_ik, slider_channel
 from ..poses.placing import controls_of, parents_of, place
 from ..poses.planted_feet import SLIDERS, Stand, hold_rolling
 from ..poses.planting import mean_of, reached
-from ..poses.reading import Progress, Recording, limbs_read, read_again, record
+from ..poses.reading import Recording, limbs_read, read_again, record
 from ..poses.tip_paths import path_of
 from ..poses.writing import Run, Task, Writing
 from ..rigging import feet
@@ -114,8 +114,8 @@ def hold_tips(
         controls=controls,
         progress=task.next_share(),
     )
-    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
-    values = {channel: rows.copy() for channel, rows in before.items()}
+    before = copied(recording.channels)
+    values = copied(before)
     slid = _slide(recording, plans, frames)
     limbs_held = [_held(context, recording, plan, request, frames, values) for plan in plans]
     in_runs = [

@@ -14,10 +14,9 @@ from ..limb.follow import follow_of
 from ..limb.moving import check_movable, check_undriven, rig_slider
 from ..limb.settings import SLIDER
 from ..limb.storage import bones_of_limb, read_slider, write_slider
-from ..limb.whole import wholly
+from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..poses.over_frames import Matched, show_in_fk, show_in_ik
-from ..poses.reading import Progress
 from ..poses.writing import Task
 from ..rigging.rolling import level
 from .status import check_posable

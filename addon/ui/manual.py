@@ -1,4 +1,4 @@
-"""What *Online Manual* opens on our buttons and fields: the guide that is in the package."""
+"""What *Online Manual* opens on our buttons and sliders: the guide that is in the package."""
 
 from __future__ import annotations
 
@@ -6,16 +6,29 @@ from pathlib import Path
 
 import bpy
 
-GUIDE = (Path(__file__).parents[2] / "README.md").as_uri()
-"""It is opened by the browser, and needs no network."""
+FOLDER = (Path(__file__).parents[2] / "guide").as_uri() + "/"
+"""The pages are opened by the browser, and need no network."""
 
-PATHS = ("bpy.ops.pose.planar_ik*", "bpy.types.planarik*", "bpy.types.pose_ot_planar_ik*")
-"""What of ours there are pages for, as Blender names it in small letters."""
+GUIDE = f"{FOLDER}animator.html"
+
+PAGES = (
+    ("bpy.ops.pose.planar_ik_bake*", "animator.html#keys"),
+    ("bpy.ops.pose.planar_ik_switch*", "animator.html#keys"),
+    ("bpy.ops.pose.planar_ik_rebuild*", "animator.html#after-you-edit-bones"),
+    ("bpy.ops.pose.planar_ik_convert*", "animator.html#from-blenders-own-ik-and-back"),
+    ("bpy.ops.pose.planar_ik_unconvert*", "animator.html#from-blenders-own-ik-and-back"),
+    ("bpy.ops.pose.planar_ik_hold*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik_find_contacts*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik*", "animator.html"),
+    ("bpy.types.planarik*", "animator.html"),
+    ("bpy.types.posebone.ik *", "animator.html#the-panel"),
+)
+"""Operators, settings and sliders, as Blender names them in small letters, and their pages; the first that fits."""
 
 
 def guide() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The beginning of all addresses, and that of each path."""
-    return GUIDE, tuple((path, "") for path in PATHS)
+    """The beginning of all addresses, and the rest of each."""
+    return FOLDER, PAGES
 
 
 def register() -> None:

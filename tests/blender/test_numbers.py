@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import cos, pi, sin
 from pathlib import Path
 
@@ -15,9 +16,13 @@ from scripts.package import ROOT
 from tests.blender import rigs
 
 
-def test_the_still_suits_the_platform() -> None:
-    head = (ROOT / "docs" / "still.png").read_bytes()[:24]  # width and height are its last eight bytes
-    assert [int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:], "big")] == [1920, 1080]
+def test_pictures_have_the_sizes_that_the_listing_names() -> None:
+    text = (ROOT / "docs" / "listing.md").read_text()
+    sized = re.findall(r"(\d+) \W (\d+) \| \[([\w.]+)\]", text)
+    assert [name for *_, name in sized] == ["icon.png", "still.png"]
+    for width, height, name in sized:
+        head = (ROOT / "docs" / name).read_bytes()[:24]  # width and height are its last eight bytes
+        assert [int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:], "big")] == [int(width), int(height)]
 
 
 def test_versions() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from scripts import installed, package
+from scripts import guide, installed, package
 from tests.blender import rigs
 
 ADDON = package.ROOT / "addon"
@@ -179,20 +179,18 @@ def test_data_of_more_than_five_fields_is_built_by_names():
     assert not wrong
 
 
-ROOT = {"__init__.py", "addon", "blender_manifest.toml", "LICENSE", "README.md"}
-
-
 def test_what_is_in_the_zip():
     path = Path(os.environ.get(installed.ZIP) or package.build(Path(sys.executable)))
     with zipfile.ZipFile(path) as zipped:
         names = [name for name in zipped.namelist() if not name.endswith("/")]
-    assert {name.split("/")[0] for name in names} <= {
+    assert {name.split("/")[0] for name in names} == {
         "__init__.py",
         "addon",
         "blender_manifest.toml",
+        "guide",
         "LICENSE",
-        "README.md",
     }
+    assert {f"guide/{name}.html" for name in guide.PAGES} <= {*names}
     inside = {name for name in names if name.startswith("addon/")}
     assert {Path(name).suffix for name in inside} <= {".py", ".json"}
     assert {str(path.relative_to(package.ROOT)) for path in FILES} <= inside

@@ -12,7 +12,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from scripts import installed, package, tasks
+from scripts import arguments, guide, installed, package, tasks
 from tests.blender import pages, rigs
 from tests.blender.pages import kind_of
 
@@ -34,8 +34,7 @@ def test_the_manifest_suits_the_platform():
 
 def heads_of(page):
     """The names by which links reach the headings of a page."""
-    heads = re.findall(r"(?m)^#+ (.+)$", page.read_text())
-    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+    return {guide.name_of(head) for head in re.findall(r"(?m)^#+ (.+)$", page.read_text())}
 
 
 def test_links_lead_somewhere():
@@ -44,6 +43,44 @@ def test_links_lead_somewhere():
             place = page.parent / link if link else page
             assert link == RELEASES or place.exists(), f"{page.name}: {link}"
             assert not head or head in heads_of(place), f"{page.name}: {link}#{head}"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The guides as they go with the extension: the text of each page, and all names in the folder."""
+    folder = tmp_path_factory.mktemp("zip") / "guide"
+    guide.write(folder)
+    return {path.name: path.read_text() if path.suffix == ".html" else "" for path in folder.iterdir()}
+
+
+def test_the_guide_in_the_zip_leads_nowhere_else(written):
+    """No link but to what goes along and to the web; nothing is left of Markdown's own marks."""
+    for name, text in written.items():
+        for link in re.findall(r'(?:href|src)="([^"]+)"', text):
+            page, _, head = link.partition("#")
+            assert link.startswith(("https://", "http://", "#")) or page in written, link
+            assert not head or f'id="{head}"' in written[page or name], link
+        words = re.sub(r"(?s)<(pre|code|style)>.*?</\1>", "", text)
+        assert not re.findall(r".*(?:\]\(|\*\*|`|<p>[|#-]|^\|).*", words), name
+
+
+def test_help_opens_a_page_that_is_there(addon, written):
+    """On each operator, on our settings, and on a slider of a limb."""
+    folder = addon("ui.manual").FOLDER
+    asked = [f"bpy.ops.pose.{name}" for name in dir(bpy.ops.pose) if name.startswith("planar_ik")]
+    asked += ["bpy.types.PlanarIKScene.live", "bpy.types.PoseBone.IK Influence"]
+    assert len(asked) > 20
+    for name in asked:
+        address = bpy.types.WM_OT_doc_view_manual._lookup_rna_url(name, verbose=False)
+        page, _, head = address.removeprefix(folder).partition("#")
+        assert f'id="{head}"' in written[page] or not head, name
+    assert addon("ui.manual").GUIDE.removeprefix(folder) in written
+
+
+def test_a_clone_of_the_web_says_where():
+    for remote in ("https://example.org/us/ik.git", "git@example.org:us/ik.git", "https://me:word@example.org/us/ik/"):
+        assert package.address_of(remote) == "https://example.org/us/ik"
+    assert not any(map(package.address_of, ("", "/work/main", "../ik.git", "file:///srv/ik.git")))
 
 
 def test_a_test_looks_after_every_line():
@@ -197,6 +234,12 @@ def test_scripts_find_what_the_guide_names(addon):
             assert all(f"`{value}`" in rows[name] for value in values), name
         else:
             assert "{} to {}".format(*(f"{value:g}".replace("3.14159", "π") for value in values)) in rows[name], name
-    listed = re.search(r"(?s)Operators are `bpy\.ops\.pose\.planar_ik_…`: (.+?)\. They act", page)[1]
-    operators = set(re.findall(r"`(\w+)`", listed)) | set(re.findall(r"\bplanar_ik_(\w+)\(", page))
-    assert not [name for name in operators if not hasattr(bpy.types, f"POSE_OT_planar_ik_{name}")]
+    called = set(re.findall(r"\bplanar_ik_(\w+)\(", page))
+    assert not [name for name in called if not hasattr(bpy.types, f"POSE_OT_planar_ik_{name}")]
+
+
+def test_the_guide_lists_all_arguments_of_operators():
+    """``PLANAR_IK_SOURCE=1 .venvs/blender-4.5/bin/python -m scripts.arguments`` lists them anew."""
+    text = arguments.PAGE.read_text(encoding="utf-8")
+    assert arguments.page(text) == text
+    assert len(arguments.table().splitlines()) > 80

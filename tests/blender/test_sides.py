@@ -234,7 +234,7 @@ def test_tasks_write_the_number_of_the_side(legs, addon, mode, knee, count):
     assert np.abs(joints(ob, count) - before).max() < 1e-4
     assert min(abs(last["IK Swivel"]) for last in lasts) > 0.3
     for plane in ("POLE", "FREE"):
-        addon("tasks.bending").set_plane(bpy.context, lasts, plane)
+        addon("tasks.following").set_plane(bpy.context, lasts, plane)
         update(ob)
         assert np.abs(joints(ob, count) - before).max() < 1e-4
 

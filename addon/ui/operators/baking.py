@@ -16,7 +16,7 @@ from ...blender.types import scene_of, view_layer_of
 from ...limb.words import Refused, translated_text
 from ..finding import limbs_in_view, limbs_meant
 from .base import PoseOperator
-from .switching import start_from_scene
+from .switching import start_from_scene, take_given_range
 
 SLICE = 0.1
 """Seconds of work between two looks at the keyboard."""
@@ -50,7 +50,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="How far knee and tip may be off for the sake of fewer keys; 0 for a key on every frame",
+        description="How far knee and tip may be off for fewer keys, in scene units; 0 keys every frame. Not for games",
         min=0.0,
         precision=5,
         subtype="DISTANCE",
@@ -75,7 +75,9 @@ class POSE_OT_planar_ik_bake(PoseOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask for the settings."""
+        take_given_range(self, "range", "GIVEN")
         start_from_scene(self, context)
+        self.range = self.range  # said, so that the frames of the dialog do not mean another one
         self.which = "SELECTED" if limbs_meant(context) else "ALL"
         self._is_asked = True
         manager: Any = context.window_manager
@@ -163,7 +165,9 @@ class POSE_OT_planar_ik_bake(PoseOperator):
 
     def _request(self, context: Context) -> Request:
         scene = scene_of(context)
-        start_from_scene(self, context)
+        take_given_range(self, "range", "GIVEN")
+        if self.range == "GIVEN":
+            start_from_scene(self, context)
         if self.range == "PREVIEW" and not scene.use_preview_range:
             raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
         lasts = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)

@@ -17,6 +17,7 @@ from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant
 from ..units import length_text
 from .base import LimbOperator
+from .switching import start_from_scene, take_given_range
 
 
 class POSE_OT_planar_ik_hold(LimbOperator):
@@ -72,6 +73,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
+        take_given_range(self, "range", "GIVEN")
         if self.properties.is_property_set("range"):
             return self.execute(context)
         source = source_meant(context, limbs_meant(context))
@@ -91,6 +93,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Hold, and say how far feet slid before, and slide now."""
+        take_given_range(self, "range", "GIVEN")
         contacts, is_contacts = self._contacts(context, lasts), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
         manager: Any = context.window_manager
@@ -118,8 +121,10 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             if not any(marked):
                 raise Refused("No markers say when the selected limbs are in contact: Find Contacts first")
             return marked
-        span = Span(self.frame_start, self.frame_end)
-        if self.range != "GIVEN":
+        if self.range == "GIVEN":
+            start_from_scene(self, context)
+            span = Span(self.frame_start, self.frame_end)
+        else:
             span = span_meant(context, lasts, self.range)
         if span.last < span.first:
             raise Refused("The range ends at frame {end}, before it starts at {start}", end=span.last, start=span.first)

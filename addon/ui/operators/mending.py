@@ -17,7 +17,7 @@ from ...limb.tips import is_foot_gone
 from ...limb.words import Refused, translated_text
 from ...rigging.state import problem_of
 from ...solver.reach import Reach
-from ...tasks.bending import make_targets
+from ...tasks.following import make_targets
 from ...tasks.modes import unfit
 from ...tasks.removing import remove
 from ...tasks.status import Status

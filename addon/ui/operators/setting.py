@@ -15,9 +15,8 @@ from ...blender.types import path_to_custom
 from ...limb.settings import SLIDER
 from ...limb.storage import choices_of, read_slider
 from ...limb.words import Refused, translated_text
-from ...tasks.bending import make_poles, make_targets, set_plane
 from ...tasks.features import drop_feature, toggle
-from ...tasks.following import follow, pickable
+from ...tasks.following import follow, make_poles, make_targets, pickable, set_plane
 from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE

@@ -54,7 +54,7 @@ def test_another_plane_where_influence_is_driven(add, addon, mode, shown, foot):
         ob.pose.bones["body"].keyframe_insert("location")
         ob.pose.bones["body"].location.x += 0.3  # without a key
         before = [set_slider(root, value) for value in (0.0, 1.0, shown)]
-        addon("tasks.bending").set_plane(bpy.context, [last], "POLE")
+        addon("tasks.following").set_plane(bpy.context, [last], "POLE")
         last, root = ob.pose.bones["lower"], ob.pose.bones["root"]
         assert last.planar_ik.plane == "POLE"
         (driver,) = [each for each in ob.animation_data.drivers if each.data_path.endswith('["IK Influence"]')]
@@ -80,7 +80,7 @@ def test_a_hinge_whose_target_leaves_its_plane_is_said(add, addon, mode, aside):
         target.matrix = Matrix.Translation((x, y, z)) @ rest
         target.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
-    warnings = addon("tasks.bending").set_plane(bpy.context, [last], "HINGE")
+    warnings = addon("tasks.following").set_plane(bpy.context, [last], "HINGE")
     assert ob.pose.bones["shin"].planar_ik.plane == "HINGE"
     said = {"bone": "shin", "count": 10, "frames": 12, "off": f"{aside / 0.9:.2g}", "frame": 7}
     assert [each.values for each in warnings] == ([said] if aside else [])

@@ -269,7 +269,7 @@ def test_another_target_takes_the_roll_along(add, addon):
     set_roll(last, -0.6, 0.3)
     expected = foot @ rolled(ob, last, -0.6, 0.3) @ np.array(ob.data.bones["foot.L"].matrix_local)
     assert np.abs(poses(ob, "foot.L")[0] - expected).max() < 2e-5
-    addon("tasks.bending").make_targets(bpy.context, [last])
+    addon("tasks.following").make_targets(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.message == "On target"
     assert last.planar_ik.roll == 0.0

@@ -220,7 +220,7 @@ SCRIPTS: dict[str, Callable[[Any, Any], None]] = {
     "add": added,
     "remove": lambda addon, last: addon("tasks.removing").remove(bpy.context, [last]),
     "mirror": lambda addon, last: addon("tasks.mirroring").mirror(bpy.context, [last]),
-    "set_plane": lambda addon, last: addon("tasks.bending").set_plane(bpy.context, [last], "POLE"),
+    "set_plane": lambda addon, last: addon("tasks.following").set_plane(bpy.context, [last], "POLE"),
     "to_rig": lambda addon, last: addon("tasks.modes").to_rig(bpy.context, [last]),
     "to_live": lambda addon, last: addon("tasks.modes").to_live(bpy.context, [last]),
     "bake": lambda addon, last: addon("bake").bake(

@@ -13,10 +13,10 @@ from ..limb.follow import follow_of
 from ..limb.solving import TOLERANCE
 from ..limb.storage import chain_bones
 from ..limb.words import Message
-from ..poses.keeping import frames_of
-from ..poses.reading import LimbsRead, limbs_read, record
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
+from .keeping import frames_of
+from .reading import LimbsRead, limbs_read, record
 
 
 def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Message]:

@@ -15,7 +15,6 @@ from ..limb.names import ARM, LEG, says
 from ..limb.rest_geometry import RestGeometry, hinge_axis
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
-from ..poses.fitting import Fit
 from ..rigging.control_shapes import (
     HANGING,
     Drawing,
@@ -29,6 +28,7 @@ from ..rigging.control_shapes import (
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..rigging.skins import skin_of
 from ..solver.matrices import unit
+from .fitting import Fit
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.06
 """How long the bones of controls are, in lengths of their limb."""

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, PoseBone
+from bpy.types import Context
 from mathutils import Vector
 
 from ..blender.types import ArmatureObject, view_layer_of
 from ..limb.storage import is_control
 from ..limb.words import Refused
 
-Heads = dict[tuple[ArmatureObject, str], Vector]
+LimbRef = tuple[ArmatureObject, str]
+Heads = dict[LimbRef, Vector]
 """Where bones begin in their armature, evaluated, by rig and name."""
 
 
-def heads_of(context: Context, rigs: Iterable[ArmatureObject]) -> Heads:
+class Places(NamedTuple):
+    """Where bones of rigs begin, but for those that may move; and how long the limbs of bones are, in the armature's
+    unit."""
+
+    heads: Heads
+    lengths: dict[LimbRef, float]
+
+
+def places_of(context: Context, plans: Sequence[Any], led: Sequence[LimbRef]) -> Places:
+    """Where the bones of the rigs of limbs begin before these are made as planned; those of limbs that are ``led``
+    elsewhere may move, and what hangs on them."""
+    lengths = {(bone.id_data, bone.name): plan.length for plan in plans for bone in plan.chain}
+    free = [bone for plan in plans if plan.limb in led for bone in plan.chain]
+    free += [below for bone in free for below in bone.children_recursive]
+    heads = _heads_of(context, (plan.limb[0] for plan in plans))
+    for bone in free:
+        heads.pop((bone.id_data, bone.name), None)
+    return Places(heads, lengths)
+
+
+def _heads_of(context: Context, rigs: Iterable[ArmatureObject]) -> Heads:
     """Where the bones of rigs begin now, but for controls that Add made, which it may take up again."""
     view_layer_of(context).update()
     depsgraph = context.evaluated_depsgraph_get()
@@ -27,28 +48,18 @@ def heads_of(context: Context, rigs: Iterable[ArmatureObject]) -> Heads:
     return {(ob, bone.name): bone.head.copy() for ob, bone in bones}
 
 
-def hanging_on(bones: Iterable[PoseBone]) -> set[tuple[ArmatureObject, str]]:
-    """Bones and all that hang on them, by rig and name."""
-    return {(bone.id_data, below.name) for bone in bones for below in (bone, *bone.children_recursive)}
-
-
-def check_still(
-    context: Context,
-    before: Heads,
-    free: Collection[tuple[ArmatureObject, str]],
-    lengths: Mapping[tuple[ArmatureObject, str], float],
-    tolerance: float,
-) -> None:
-    """Refuse what has bones begin elsewhere than ``before``, but for those that are ``free`` to: by more than a
-    tolerance in ``lengths`` of their limbs, and others in that of the longest one of their rig."""
-    now = heads_of(context, (ob for ob, _ in before))
+def check_still(context: Context, before: Places, tolerance: float) -> None:
+    """Refuse what has bones begin elsewhere than before: by more than a tolerance in lengths of their limbs, and others
+    in that of the longest one of their rig."""
+    heads, lengths = before
+    now = _heads_of(context, (ob for ob, _ in heads))
     longest: dict[ArmatureObject, float] = {}
     for (ob, _), length in lengths.items():
         longest[ob] = max(length, longest.get(ob, 0.0))
-    rough = {ob: _step_of(ob, before) for ob in longest}
+    rough = {ob: _step_of(ob, heads) for ob in longest}
     worst, most = "", 0.0
-    for (ob, name), place in before.items():
-        if (ob, name) not in now or (ob, name) in free:
+    for (ob, name), place in heads.items():
+        if (ob, name) not in now:
             continue
         length = lengths.get((ob, name), longest[ob])
         moved = (now[ob, name] - place).length / length

@@ -1,0 +1,222 @@
+"""Limbs described so that they stay where they are: new ones, and such as get another plane, target or pole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from bpy.types import Context, PoseBone
+from mathutils import Matrix
+
+from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.types import bones_of, is_armature, takes_bones
+from ..finding.checking import check, check_editable, check_followed
+from ..finding.knees import bend_axis
+from ..limb.follow import Follow, is_gone, matrix_of
+from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
+from ..limb.storage import chain_bones, is_control, limbs_of
+from ..limb.tips import foot_of
+from ..limb.words import Refused
+from ..rigging.apply import apply
+from ..rigging.controls import Control, take_up
+from ..rigging.description import Description, LimbRef, describe, ref_of
+from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for, with_pole_follow
+from ..rigging.feet import at_influence, foot_follows, stand_of
+from .bend_axes import axes_seen
+from .fitting import fit, turned_around, with_fit
+from .keeping import animated_frames
+from .new_controls import Seen, pole_for, skins_of, target_for
+
+ALIGNED = 2e-3
+"""Radians by which a foot may turn as it begins to follow."""
+
+
+class Request(NamedTuple):
+    """A limb to be: its last bone and segments, and what it is to follow, each an object and the name of its bone or
+    nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
+
+    last: PoseBone
+    segments: tuple[int, ...] = (1, 1)
+    target: BoneRef | None = None
+    pole: BoneRef | None = None
+    plane: str = "AUTO"
+
+
+class Options(NamedTuple):
+    """What limbs that are added are to get, see `tasks.adding.add`."""
+
+    controls: str = "BONES"
+    knee: str = "AUTO"
+    foot: bool = True
+    tip: str = "FOOT"
+    turn: float = 0.0
+    foot_roll: bool = False
+    pole_follows: bool = True
+
+
+class Plan(NamedTuple):
+    """A limb to be, live, and its bones; how long these are, in the armature's unit; and how its foot stands in the
+    world, if that is to follow."""
+
+    limb: LimbRef
+    wish: Description
+    chain: list[PoseBone]
+    length: float
+    stand: Matrix | None
+
+
+def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
+    """Refuse what can't be made, before anything is done."""
+    taken: set[PoseBone] = set()
+    for request in requests:
+        last, segments = request.last, request.segments
+        check(last, segments, dependencies)
+        chain = chain_bones(last, segments)
+        if taken.intersection(chain):
+            raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=last.name)
+        taken.update(chain)
+        for followed in (request.target, request.pole):
+            if followed:
+                check_followed(last, segments, followed, dependencies)
+
+
+def frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
+    """The frames in which keys move those of these limbs that get a target, or what carries them."""
+    new = [request for request in requests if request.target is None]
+    bones = [bone for request in new for bone in chain_bones(request.last, request.segments)]
+    return animated_frames(bones, goes_along=controls == "BONES")
+
+
+def planned(
+    context: Context, requests: Sequence[Request], options: Options, frames: Sequence[int], among: Dependencies
+) -> list[Plan]:
+    """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
+    rest bend as they do in these frames."""
+    axes = axes_seen(context, requests, frames, options.tip) if not options.turn else {}
+    limbs = [_seen(context, request, options, axes) for request in requests]
+    feet = _feet(context, limbs, among) if options.foot else {}
+    skins = skins_of(request.last for request in requests if request.target is None)
+    plans = []
+    for request, fitted_limb in zip(requests, limbs, strict=True):
+        limb, chain = ref_of(request.last), chain_bones(request.last, request.segments)
+        target = request.target or target_for(context, fitted_limb, options.controls, options.foot, skins)
+        pole: Any = request.pole
+        if fitted_limb.fit.plane == "POLE" and pole is None:
+            pole = pole_for(fitted_limb, options.controls, target if options.pole_follows else None)
+        wish = _described(request, fitted_limb, options.tip)._replace(target=target, pole=pole)
+        if limb in feet:
+            wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
+            if options.foot_roll and is_rolling_foot(wish):
+                wish = roll_for(wish, limb, fitted_limb.rest, among)
+        wish = _with_old_controls(context, wish)
+        plans.append(Plan(limb, wish, chain, sum(fitted_limb.rest.lengths), feet.get(limb)))
+    return plans
+
+
+def _seen(context: Context, request: Request, options: Options, axes: dict[tuple[Any, str], Any]) -> Seen:
+    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own."""
+    last, segments, tip, turn = request.last, request.segments, options.tip, options.turn
+    plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
+    plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
+    follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
+    is_flat = plane in ("AUTO", "HINGE") and hinge_axis(last)
+    axis = (None if is_flat else axes.get(ref_of(last))) or bend_axis(last, segments, tip, turn)
+    fitted = fit(context, last, segments, follow, plane, tip, axis=axis)
+    rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
+    if turn and not is_straight(rest):
+        fitted = turned_around(fitted, turn, request.pole is not None)
+    return Seen(last, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
+
+
+def _described(request: Request, limb: Seen, tip: str) -> Description:
+    """A limb as it is to be, live, but for its foot and what it follows."""
+    end = foot_of(request.last)
+    wish = Description(request.segments, end.name if end else "").with_choice("tip", tip)
+    if len(request.segments) > 2:
+        wish = wish.with_slider("ankle", 0.0)
+    return with_fit(wish, request.last, limb.fit._replace(swivel=0.0) if request.pole else limb.fit)
+
+
+def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -> dict[LimbRef, Matrix]:
+    """How the feet that may follow stand in the world, by limb: those that are not part of a limb, and that nothing
+    else moves."""
+    depsgraph = context.evaluated_depsgraph_get()
+    lines = [chain_bones(last) for ob in {limb.last.id_data for limb in limbs} for last in limbs_of(ob)]
+    lines += [chain_bones(limb.last, limb.segments) for limb in limbs]
+    taken = {bone for chain in lines for bone in chain}
+    feet = {ref_of(limb.last): foot_of(limb.last) for limb in limbs}
+    return {
+        limb: matrix_of(limb[0], end.name, depsgraph)
+        for limb, end in feet.items()
+        if end and end not in taken and not dependencies.movers(end)
+    }
+
+
+def _with_old_controls(context: Context, wish: Description) -> Description:
+    """A limb as it is to be, with controls that were made for it before and that nothing uses now."""
+    target, pole = (take_up(context, ref) if isinstance(ref, Control) else ref for ref in (wish.target, wish.pole))
+    return wish._replace(target=target, pole=pole)
+
+
+def let_off_feet(context: Context, plans: Sequence[Plan]) -> None:
+    """Let feet be that can't follow as they stand: below mirrors and shear."""
+    depsgraph = context.evaluated_depsgraph_get()
+    off = {}
+    for plan in plans:
+        if plan.stand is None:
+            continue
+        after = matrix_of(plan.limb[0], plan.wish.foot, depsgraph)
+        axes = zip(plan.stand.to_3x3().col, after.to_3x3().col, strict=True)
+        if max(was.angle(now, 0.0) for was, now in axes) > ALIGNED:
+            off[plan.limb] = describe(plan.limb)._replace(foot_turn=None, roll=None).without_sliders("roll", "bank")
+    apply(context, off)
+
+
+# limbs that are there
+
+
+def without_target(limb: Description) -> Description:
+    """A limb that is to get a new target, and with it a pole that was made for it and hangs on that."""
+    target, pole = limb.target, limb.pole
+    hangs = False
+    if isinstance(pole, tuple) and isinstance(target, tuple) and is_control(*pole[:2]):
+        (ob, name), above = pole[:2], None
+        above = bones_of(ob)[name].parent if name else ob.parent
+        hangs = above is not None and ((ob, above.name) if name else (above, "")) == target
+    return limb._replace(target=None, pole=None if hangs else pole)
+
+
+def refitted(
+    context: Context, limbs: Sequence[LimbRef], changed: Callable[[Description], Description]
+) -> dict[LimbRef, Description]:
+    """Limbs that are changed but stay as IK shows them, with what they lack to follow."""
+    lasts = [ob.pose.bones[name] for ob, name in limbs]
+    for last in lasts:
+        check_editable(last)
+    before = {limb: describe(limb) for limb in limbs}
+    with at_influence(context, lasts, 1.0):
+        return {limb: _refitted(context, limb, changed(before[limb])) for limb in limbs}
+
+
+def _refitted(context: Context, limb: LimbRef, wish: Description) -> Description:
+    """A limb that stays as it is, with what it lacks to follow."""
+    last = limb[0].pose.bones[limb[1]]
+    target, pole = (None if ref is None or is_gone(*ref) else ref for ref in (wish.target, wish.pole))
+    follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), wish.choices["plane"]
+    fitted = fit(context, last, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
+    rest = rest_geometry(last, wish.segments, (), fitted.bend_axis, wish.tip)
+    control_limb, kind = Seen(last, wish.segments, fitted, rest), _kind(limb, target)
+    stand = stand_of(last) if foot_follows(last) else None
+    new_target: Any = target or target_for(context, control_limb, kind, stand is not None, skins_of([last]))
+    new_pole: Any = pole or (pole_for(control_limb, kind, new_target) if fitted.plane == "POLE" else None)
+    wish = with_fit(wish, last, fitted if new_pole is pole else fitted._replace(swivel=0.0))
+    wish = wish._replace(target=new_target, pole=new_pole)
+    if stand:
+        wish = wish._replace(foot_turn=foot_turn_off(context, limb, new_target, stand))
+    return with_pole_follow(wish, limb)
+
+
+def _kind(limb: LimbRef, target: Any) -> str:
+    """What is made for a limb: what its target is, else a bone where its rig takes one."""
+    is_bone = takes_bones(limb[0]) if target is None else bool(target[1]) and is_armature(target[0])
+    return "BONES" if is_bone and takes_bones(limb[0]) else "EMPTIES"

@@ -1,0 +1,280 @@
+"""A limb described as the mirror image of the one on the other side of its rig, by Blender's own rules for names with
+a side, and where what it follows is to be for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from bpy.types import Depsgraph, PoseBone
+from mathutils import Matrix, Vector
+
+from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.names import other_side
+from ..blender.types import ArmatureObject, bones_of, has_bone, takes_bones
+from ..finding.checking import check
+from ..limb.follow import follow_of, is_gone, matrix_of
+from ..limb.foot_roll import unrolled
+from ..limb.moving import Move, check_apart
+from ..limb.sides import axes_kept
+from ..limb.storage import KINDS, bones_of_limb, is_control, is_limb, segments_of
+from ..limb.tips import foot_of
+from ..limb.words import Refused
+from .control_shapes import Drawing
+from .controls import Control, name_of_control, rig_root
+from .description import Description, LimbRef, describe
+from .features import with_pole_follow
+from .feet import foot_follows, offset_of, turn_between
+from .foot_pivots import SIDEWAYS, mirrored_pivots, toes_free
+from .widgets import drawn_bone, drawn_object, mirrored
+
+CLOSE_IMAGE = 0.01
+"""How much farther from its image across X than across another axis a limb may be, next to its length."""
+
+AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
+
+
+class Pair(NamedTuple):
+    """A limb and the one on the other side, by their rig and the names of their last bones, and what takes one to the
+    other in the armature."""
+
+    ob: ArmatureObject
+    last: str
+    other: str
+    across: Matrix
+
+    @property
+    def lasts(self) -> tuple[PoseBone, PoseBone]:
+        """Their last bones."""
+        return self.ob.pose.bones[self.last], self.ob.pose.bones[self.other]
+
+    @property
+    def image(self) -> LimbRef:
+        """The limb on the other side."""
+        return self.ob, self.other
+
+    def followed_by_other(self, kind: str) -> tuple[Any, str]:
+        """What the other limb follows now as its target or pole."""
+        followed: tuple[Any, str] = follow_of(self.lasts[1]).pairs[KINDS.index(kind)]
+        return followed
+
+
+class Image(NamedTuple):
+    """The target or the pole of a limb, and the one of the other limb that mirrors it."""
+
+    pair: Pair
+    kind: str  # target or pole
+    source: BoneRef  # of the limb
+    matrix: Matrix  # of that, in the armature
+    there: BoneRef | None  # of the other limb; None where it is to be made
+
+
+def pair_of(last: PoseBone) -> Pair:
+    """A limb and the one on the other side; raises `Refused` if there is none, and no bone that can be one."""
+    name = other_side(last.name)
+    if name == last.name:
+        raise Refused("'{bone}' has no side in its name: name it like 'shin.L' or 'shin.R'", bone=last.name)
+    other: PoseBone | None = last.id_data.pose.bones.get(name)
+    if other is None:
+        raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=last.name, other=name)
+    if not is_limb(other):
+        check(other, segments_of(last))
+    return Pair(last.id_data, last.name, name, _mirror_between(last, other))
+
+
+def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
+    """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
+    look sideways, and puppets drawn from the side."""
+    one, two = (
+        [*(bone.bone.head_local for bone in bones_of_limb(end, segments_of(last))), end.bone.tail_local]
+        for end in (last, other)
+    )
+    middle = Matrix.Translation((one[0] + two[0]) / 2.0)
+    mirrors = [middle @ Matrix.Scale(-1.0, 4, axis) @ middle.inverted() for axis in AXES]
+    off = [sum((across @ a - b).length for a, b in zip(one, two, strict=True)) for across in mirrors]
+    close = min(off) + CLOSE_IMAGE * (one[-1] - one[0]).length
+    return next(across for across, distance in zip(mirrors, off, strict=True) if distance <= close)
+
+
+# what the other limb follows
+
+
+def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
+    """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
+    last, other = pair.lasts
+    _check_followed(last)
+    images = []
+    for kind, (ob, bone) in zip(KINDS, follow_of(last).pairs, strict=True):
+        if ob is not None:
+            in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
+            image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
+            if image.there and _move(image):
+                check_apart(other, *image.there)
+            images.append(image)
+    return images
+
+
+def _check_followed(last: PoseBone) -> None:
+    """Refuse a limb whose target or pole is gone, where something has to be seen of that."""
+    target, pole = follow_of(last).pairs
+    for (ob, bone), is_needed in ((target, foot_follows(last)), (pole, False)):
+        if is_gone(ob, bone) and (ob or is_needed):
+            raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=last.name)
+
+
+def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
+    """What the other limb is to follow, if that is there. A bone's counterpart is the bone of the flipped name, but an
+    object's only what the other limb follows already: an object of that name may be anything."""
+    ob, bone = source
+    if bone:
+        name = other_side(bone)
+        if has_bone(ob, name):
+            return ob, name
+        if is_control(ob, bone) and takes_bones(ob):  # type: ignore[arg-type]
+            return None
+        raise Refused("'{bone}' has no mirror image '{other}': Symmetrize it in Edit Mode", bone=bone, other=name)
+    now, its_bone = pair.followed_by_other(kind)
+    return (now, its_bone) if now is not None and now != ob else None
+
+
+def _control(image: Image) -> Control:
+    pair, (ob, name) = image.pair, image.source
+    other, now = pair.lasts[1], pair.across @ image.matrix @ SIDEWAYS
+    rest, size = now, 0.1 * other.bone.length
+    rig: Any = ob if name else pair.ob
+    if name:
+        bone = rig.data.bones[name]
+        rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
+    return Control(
+        ob=rig,
+        last=pair.other,
+        kind=image.kind,
+        name=other_side(name) if name else name_of_control(other, image.kind),
+        parent=_parent_on_other(image),
+        rest=rest,
+        size=size,
+        drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
+        place=now.translation,
+        turn=now.to_3x3().normalized(),
+        is_object=not name,
+    )
+
+
+def _parent_on_other(image: Image) -> str:
+    """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
+    rig."""
+    pair, (ob, name) = image.pair, image.source
+    last, other = pair.lasts
+    target = follow_of(last).pairs[0]
+    above = bones_of(ob)[name].parent if name else ob and ob.parent
+    if above is not None and target == ((ob, above.name) if name else (above, "")):
+        return other_side(above.name) if name else name_of_control(other, "target")
+    return rig_root(other, segments_of(last)) if name and ob == pair.ob else ""
+
+
+def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
+    """The drawing of a control mirrored, for one that rests at ``rest``; None if it is not drawn as ours are."""
+    ob, name = source
+    if name:
+        bone: Any = ob.pose.bones[name]  # type: ignore[union-attr]
+        drawing = drawn_bone(bone)
+        return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
+    drawing = drawn_object(ob)
+    in_armature = Matrix.Scale(1.0 / pair.ob.matrix_world.median_scale, 4)
+    return drawing and drawing._replace(matrix=rest @ in_armature @ mirrored(drawing.matrix))
+
+
+def moves_of(images: Iterable[Image]) -> list[Move]:
+    """What has all that the other limbs follow as the mirror images of what the limbs do, once it is there."""
+    there = [image._replace(there=image.there or image.pair.followed_by_other(image.kind)) for image in images]
+    return [image_move for image in there if (image_move := _move(image))]
+
+
+def _move(image: Image) -> Move | None:
+    """The move that has the other limb's target or pole as the mirror image of the limb's: a bone is moved off its rest
+    as its counterpart is, an object stands as its counterpart. None for what is to stay: an object that is no
+    control."""
+    pair, bone = image.pair, image.source[1]
+    source: Any = image.source
+    there: Any = image.there
+    if there == image.source or (not there[1] and not is_control(*there)):
+        return None
+    if bone and there[1]:
+        to_rig = pair.ob.matrix_world.inverted_safe() @ source[0].matrix_world
+        rest, its_rest = (to_rig @ rig.data.bones[name].matrix_local for rig, name in (source, there))
+        matrix = pair.across @ image.matrix @ rest.inverted_safe() @ pair.across @ its_rest
+    else:
+        matrix = pair.across @ image.matrix @ SIDEWAYS
+    world = pair.ob.matrix_world @ matrix
+    return Move(there[0], there[1], world.translation, world.to_quaternion())
+
+
+# the limb itself
+
+
+def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependencies: Dependencies) -> Description:
+    """The mirror image of a limb, which keeps the constraint and the mode that the other one has. Axes of turns go the
+    other way round; numbers mean the same on both sides."""
+    last, other = pair.lasts
+    mine = describe((pair.ob, pair.last))
+    its = describe(pair.image) if is_limb(other) else Description(mine.segments, "")
+    axis, flat = axes_kept(last)
+    starts = zip(bones_of_limb(last), bones_of_limb(other, mine.segments), strict=True)
+    rotations: Any = [
+        (flat[4 * i], *_axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]))
+        for i, (one, two) in enumerate(starts)
+        if flat
+    ]
+    followed = {image.kind: image.there or _control(image) for image in images}
+    wish = mine._replace(
+        foot=_foot_of(pair, mine),
+        bend_axis=tuple(_axis_on_other(pair, last, other, axis)),
+        reference_rotations=tuple(rotations),
+        target=followed.get("target"),
+        pole=followed.get("pole"),
+        pole_follow=its.pole_follow if its.pole == followed.get("pole") else None,
+        roll=None,
+        mode=its.mode,
+        constraint=its.constraint,
+        converted_from=its.converted_from,
+    )
+    if mine.foot_turn is not None:
+        target = next((image for image in images if image.kind == "target"), None)
+        foot_turn = _foot_turn(pair, target, depsgraph) if target and any(mine.foot_turn) else (0.0, 0.0, 0.0)
+        wish = wish._replace(foot_turn=foot_turn if wish.foot else None)
+    if mine.roll and wish.foot:
+        pivots = mirrored_pivots(mine.roll.pivots, pair.across)
+        wish = wish._replace(roll=mine.roll._replace(pivots=pivots, toes=toes_free(pair.ob, wish.foot, dependencies)))
+    return with_pole_follow(wish, pair.image)
+
+
+def _foot_of(pair: Pair, mine: Description) -> str:
+    """The foot of the other limb: the image of the limb's, or the one that it has or would have."""
+    image, other = pair.ob.pose.bones.get(other_side(mine.foot)), pair.lasts[1]
+    if image is not None and mine.foot and image.parent == other:
+        return image.name
+    foot = foot_of(other)
+    return foot.name if foot else ""
+
+
+def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, float, float]:
+    """How the other limb's foot is turned off what that follows, once it stands as the image of the limb's foot."""
+    last, world = pair.lasts[0], pair.ob.matrix_world
+    foot: Any = foot_of(last)
+    stand = world.inverted_safe() @ unrolled(last, depsgraph) @ offset_of(foot)
+    image_of_foot = pair.across @ stand @ SIDEWAYS
+    if target.there is None:
+        matrix = pair.across @ target.matrix @ SIDEWAYS
+    elif image_move := _move(target):
+        matrix = world.inverted_safe() @ image_move.rotation.to_matrix().to_4x4()  # type: ignore[union-attr]  # it turns
+    else:
+        matrix = world.inverted_safe() @ matrix_of(*target.there, depsgraph)
+    is_near = bool(target.source[1]) and (target.there or target.source)[0] == pair.ob
+    return turn_between(matrix, image_of_foot) if is_near else turn_between(world @ matrix, world @ image_of_foot)
+
+
+def _axis_on_other(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
+    """The mirror image of an axis that something turns about, from one bone's own axes to another's."""
+    of_one, of_two = (bone.bone.matrix_local.to_3x3() for bone in (one, two))
+    axis_across: Any = of_two.transposed() @ -(pair.across.to_3x3() @ (of_one @ Vector(axis)))
+    return [*axis_across]
