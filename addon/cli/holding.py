@@ -1,21 +1,25 @@
-"""``contacts`` and ``hold``: when the tips of limbs are in contact; they are planted there."""
+"""``contacts``, ``hold`` and ``plant``: when the tips of limbs are in contact; they are planted there."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 from bpy.types import PoseBone
 
-from ..blender.types import scene_of
+from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import mode_of
 from ..poses.contacts import Path
 from ..poses.reading import record
 from ..poses.tip_paths import path_of
+from ..rigging.description import ref_of
 from ..tasks.contact_markers import Contacts, contacts_known, contacts_on, find_contacts, readable_limbs_beside
-from ..tasks.holding import Request, hold_tips
+from ..tasks.holding import Report, Request, hold_tips
+from ..tasks.planting import NoneStands, Wish, plant
 from .interrupting import check_not_interrupted
+from .making import legs_of
 from .reporting import contact_words, frames_of
 from .shots import say
 
@@ -62,22 +66,42 @@ def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     )
     for warning in report.warnings:
         say(warning)
-    paths = _paths([of_limb.last for of_limb in known], frames)
-    return [_line(of_limb, paths[of_limb.last], frames) for of_limb in known]
+    return _lines(known, report, frames)
 
 
-def _paths(limbs: list[PoseBone], frames: list[float]) -> dict[PoseBone, Path]:
+def plant_feet(arguments: Namespace) -> list[Line]:
+    """Plant the feet of the legs that are asked for, and tell how far they slide now; nothing where none stands."""
+    lasts, requests = legs_of(arguments)
+    if not lasts and not requests:
+        return []
+    view_layer_of(bpy.context).objects.active = [*lasts, *(request.last for request in requests)][0].id_data
+    first, last = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
+    wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
+    try:
+        planted = plant(bpy.context, requests, lasts, frames, wish, lambda _: check_not_interrupted())
+    except NoneStands:
+        return []
+    for warning in planted.warnings:
+        say(warning)
+    return _lines(planted.legs, planted.report, frames)
+
+
+def _paths(limbs: list[PoseBone], frames: Sequence[float]) -> dict[PoseBone, Path]:
     recording = record(bpy.context, limbs, frames, progress=lambda _: check_not_interrupted())
     return {last: path_of(recording, last) for last in limbs}
 
 
-def _line(contacts: Contacts, path: Path, frames: list[float]) -> Line:
-    last, before = contacts.last, contacts.slide
-    now = contacts_on(last, contacts.contacts, path, frames)
-    return {
-        "object": last.id_data.name,
-        "limb": last.name,
-        "mode": mode_of(last),
-        "slid": before,
-        **contact_words(now),
-    }
+def _lines(limbs: list[Contacts], report: Report, frames: Sequence[float]) -> list[Line]:
+    """A line for each limb that is held in contacts, of which is known how far it slid there before."""
+    paths = _paths([of_limb.last for of_limb in limbs], frames)
+    return [
+        {
+            "object": of_limb.last.id_data.name,
+            "limb": of_limb.last.name,
+            "mode": mode_of(of_limb.last),
+            "slid": of_limb.slide,
+            "missed": report.missed[ref_of(of_limb.last)],
+            **contact_words(contacts_on(of_limb.last, of_limb.contacts, paths[of_limb.last], frames)),
+        }
+        for of_limb in limbs
+    ]

@@ -10,13 +10,14 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.types import ArmatureObject, view_layer_of
-from ..finding.choosing import limbs_of_bones
+from ..finding.choosing import limbs_of_bones, without_ik
 from ..finding.clicking import existing_at
 from ..finding.constraints import candidates
 from ..limb.storage import is_converted, limbs_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
 from ..tasks.converting import MOVED, convert
+from ..tasks.planting import is_leg
 from .interrupting import check_not_interrupted
 from .patterns import filled, is_match, matches_of
 from .shots import rigs_of, say
@@ -47,6 +48,15 @@ def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
     for ob in dict.fromkeys(ob for ob, _ in requests):
         _add(ob, [request for (rig, _), request in requests.items() if rig == ob], arguments)
     return [ob.pose.bones[name] for ob, name in {**present, **requests}], len(requests)
+
+
+def legs_of(arguments: Namespace) -> tuple[list[PoseBone], list[Request]]:
+    """The legs that are asked for: those that have IK, by their last bones, and those that are to get it."""
+    rigs = [ob for ob in editable_rigs(arguments) if ob.pose.bones]
+    there = [last for ob in rigs for last in limbs_of(ob) if is_leg(last)]
+    new = [limb for ob in rigs for limb in without_ik([*ob.pose.bones]) if is_leg(*limb)]
+    requests = [Request(last, segments) for last, segments in new if is_match(last.name, arguments.bone)]
+    return _matching(arguments, there), requests
 
 
 def _limbs_matched(

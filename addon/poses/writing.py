@@ -31,9 +31,8 @@ UNCHANGED = 1e-6
 
 class Task:
     """What is keyed in which frames: None for the frame that is shown, without keys. ``tolerance`` is how far joints
-    may be off for the sake of fewer keys, in lengths of their limb. With ``keeps_others``, frames before and after
-    these, which follow each other, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it
-    is."""
+    may be off for the sake of fewer keys, in lengths of their limb. Other frames, from the first to the last of
+    ``keeps_others``, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it is."""
 
     def __init__(
         self,
@@ -41,7 +40,7 @@ class Task:
         frames: Sequence[float] | None,
         tolerance: float = 0.0,
         stays: bool = False,
-        keeps_others: bool = False,
+        keeps_others: tuple[int, int] | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.context, self.frames, self.tolerance = context, frames, tolerance
@@ -92,6 +91,7 @@ class Writing:
         self._written = set[Channel]()
         self._start = {channel: value_at(channel.object, channel.path) for channel in before}
         self._times = np.zeros(1) if task.frames is None else times_of(scene_of(task.context), frames or task.frames)
+        self._kept = times_of(scene_of(task.context), task.keeps_others or ())
         if task.frames is not None:
             for ob in dict.fromkeys(channel.object for channel in before):
                 check_keys(ob)
@@ -176,9 +176,9 @@ class Writing:
         writer = self._writers.get(channel.object)
         if writer is None:
             writer = self._writers[channel.object] = ActionWriter(self._task.context, channel.object)
-        times, keeps_others, is_choice = self._times[rows], self._task.keeps_others, numbers.dtype == bool
+        times, is_choice = self._times[rows], numbers.dtype == bool
         after, before = (slopes.after, slopes.before) if slopes else (None, None)
-        writer.write(channel.path, times, numbers[rows].astype(float), after, keeps_others, is_choice, before)
+        writer.write(channel.path, times, numbers[rows].astype(float), after, self._kept, is_choice, before)
 
 
 def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> list[Array]:
