@@ -45,7 +45,7 @@ from .matching import (
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of, read_again, record
-from .thinning import Seen, seen_for
+from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
@@ -64,14 +64,14 @@ def show_in_ik(
 ) -> Matched:
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
     stay where they are), flip, swivel and ankle. Two passes, one where controls stay. Raises `Refused` for what can't
-    be seen where it has to be."""
-    seen, parts = seen_for(task.frames), [part_of_ik(last, moves_controls) for last in lasts]
+    be shown where it has to be."""
+    sampling, parts = sampling_of(task.frames), [part_of_ik(last, moves_controls) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     controls = controls_of(lasts)
     recording = record(
         context=task.context,
         lasts=lasts,
-        frames=seen.frames,
+        frames=sampling.frames,
         refs=parents_of(controls),
         channels=channels,
         controls=controls,
@@ -80,7 +80,7 @@ def show_in_ik(
     )
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
-    shown = shown_in_ik(recording, poses, seen.rows, task.tolerance, moves_controls)
+    shown = shown_in_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
     if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
         named = [(last.id_data, last.name) for last in lasts]
         apply(task.context, {ref_of(last): with_twist(last) for last in lacking})
@@ -90,11 +90,11 @@ def show_in_ik(
     for limb_shown in shown:
         _set_sliders(limb_shown, values)
     placings = _placings(shown, recording, values) if moves_controls else []
-    writing = Writing(task, before, [Run(seen.rows, parts)], seen.frames)
+    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
     def reread(rows: Array) -> None:
         writing.write(values)
-        read_again(task.context, recording, lasts, seen.frames, rows, 1.0, task.next_share())
+        read_again(task.context, recording, lasts, sampling.frames, rows, 1.0, task.next_share())
         for limb_shown, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
                 foot: Any = foot_of(limb_shown.last)
@@ -102,7 +102,7 @@ def show_in_ik(
 
     if moves_controls:
         place(placings, recording, values, reread)
-        _go_on(placings, values, seen, keyed)
+        _go_on(placings, values, sampling, keyed)
         _turn_toes(recording, lasts, values)
         for limb_shown in swivel_again(recording, shown):
             _set_sliders(limb_shown, values)
@@ -139,11 +139,11 @@ def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> l
     return [*targets, *poles]
 
 
-def _go_on(placings: Sequence[Placing], values: Values, seen: Seen, keyed: set[Channel]) -> None:
+def _go_on(placings: Sequence[Placing], values: Values, sampling: Sampling, keyed: set[Channel]) -> None:
     """Have the numbers of what turns go on from row to row; what was keyed before stays near to that."""
     for placing in placings:
         if placing.turns is not None:
-            rows = _without_jumps(placing.mode, values[placing.rotation], seen, placing.rotation in keyed)
+            rows = _without_jumps(placing.mode, values[placing.rotation], sampling, placing.rotation in keyed)
             values[placing.rotation][:] = rows
 
 
@@ -170,8 +170,8 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
     parts = [part_of_fk(last) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    seen = seen_for(task.frames)
-    recording = record(task.context, lasts, seen.frames, (), channels, (), 1.0, task.next_share())
+    sampling = sampling_of(task.frames)
+    recording = record(task.context, lasts, sampling.frames, (), channels, (), 1.0, task.next_share())
     before = copied(recording.channels)
     values = copied(before)
     for rig in recording.rigs:
@@ -184,23 +184,23 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
                 channel = Channel.of_bone(rig.object, bone.name, "scale")
                 values[channel][:] = np.stack(np.broadcast_arrays(*scale), axis=-1)
             for k, name in enumerate(table.limbs[row].bones):
-                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], seen)
+                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], sampling)
             for bone in feet.following_bones(last):
-                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1], seen)
-    writing = Writing(task, before, [Run(seen.rows, parts)], seen.frames)
+                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1], sampling)
+    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
     return Matched(writing.finish(recording, values, channels), [])
 
 
-def _turn_bone(values: Values, bone: PoseBone, turns: Array, seen: Seen) -> None:
+def _turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:
     channel, mode = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)), bone.rotation_mode
     rows = in_mode(mode, turns, values[channel])
-    values[channel][:] = _without_jumps(mode, rows, seen, is_animated(bone.id_data, channel.path))
+    values[channel][:] = _without_jumps(mode, rows, sampling, is_animated(bone.id_data, channel.path))
 
 
-def _without_jumps(mode: str, rows: Array, seen: Seen, is_keyed: bool) -> Array:
+def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -> Array:
     """Rotations of a mode over rows (f, numbers), see `without_jumps`; those halfway are near to both beside them."""
-    halves, smooth = seen.between, rows.copy()
-    smooth[seen.rows] = without_jumps(mode, rows[seen.rows], is_keyed)
+    halves, smooth = sampling.between, rows.copy()
+    smooth[sampling.rows] = without_jumps(mode, rows[sampling.rows], is_keyed)
     turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAYS), axis=-1)
     smooth[halves] = in_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
     return smooth

@@ -18,7 +18,7 @@ BETWEEN = 2.0
 """How many times as far off as in frames what is keyed may be between them."""
 
 
-class Seen(NamedTuple):
+class Sampling(NamedTuple):
     """The frames that are read for a task: those that may get keys, by their ``rows``, and those halfway from one to
     the next, which are looked at too. None for the one that is shown."""
 
@@ -31,14 +31,14 @@ class Seen(NamedTuple):
         return np.setdiff1d(np.arange(len(self.frames or [0])), self.rows)
 
 
-def seen_for(frames: Sequence[float] | None) -> Seen:
+def sampling_of(frames: Sequence[float] | None) -> Sampling:
     """These frames, which are sorted, and what is halfway between those that follow each other."""
     if frames is None:
-        return Seen(None, np.zeros(1, int))
+        return Sampling(None, np.zeros(1, int))
     times = np.array(frames, float)
     halves = times[:-1][np.diff(times) == 1.0] + 0.5
-    seen = np.sort(np.concatenate((times, halves)))
-    return Seen(seen.tolist(), np.searchsorted(seen, times))
+    all_times = np.sort(np.concatenate((times, halves)))
+    return Sampling(all_times.tolist(), np.searchsorted(all_times, times))
 
 
 class Slopes(NamedTuple):
@@ -129,7 +129,7 @@ def _round(slopes: dict[Any, Slopes], keyed: Array, errors: Any, tolerance: floa
     while True:
         for channel, own in sharp.items():
             mean = (own.before + own.after) / 2.0
-            slopes[channel] = Slopes(*(np.where(is_sharp, each, mean) for each in own))
+            slopes[channel] = Slopes(*(np.where(is_sharp, rows, mean) for rows in own))
         off = errors(halves) > tolerance
         ends = np.concatenate((halves.start[off], halves.end[off]))
         if is_sharp[ends].all():

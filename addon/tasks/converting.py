@@ -38,7 +38,7 @@ from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
 from ..poses.over_frames import show_in_ik
 from ..poses.reading import Recording, limbs_read, poses_of, record, worlds_of
-from ..poses.thinning import seen_for
+from ..poses.thinning import sampling_of
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion, make_converted
@@ -204,10 +204,10 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
 
     firsts = [plan.solvers.bones[0] for plan in plans]
     locations = [Channel.of_bone(first.id_data, first.name, "location") for first in firsts]
-    seen = seen_for(frames)
-    recording = record(context, [], seen.frames, refs, locations, progress=progress, within=fully)
+    sampling = sampling_of(frames)
+    recording = record(context, [], sampling.frames, refs, locations, progress=progress, within=fully)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
-    joints = {name: places[seen.rows] for name, places in joints.items()}
+    joints = {name: places[sampling.rows] for name, places in joints.items()}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
     return Sighting(ob, action, frames, joints, poses)
 
@@ -270,7 +270,7 @@ def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[
     context, frames, lasts = whole.context, sighting.frames, [ob.pose.bones[name] for ob, name in names]
     progress = whole.next_share() if frames else None
     recording = record(context, lasts, frames, influence=1.0, progress=progress)
-    misses, rows = dict[LimbName, Miss](), seen_for(frames).rows
+    misses, rows = dict[LimbName, Miss](), sampling_of(frames).rows
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
