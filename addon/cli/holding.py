@@ -12,7 +12,7 @@ from bpy.types import PoseBone
 from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import mode_of
 from ..poses.contacts import Path
-from ..poses.reading import record
+from ..poses.recording import record
 from ..poses.tip_paths import path_of
 from ..rigging.description import ref_of
 from ..tasks.contact_markers import Contacts, contacts_known, contacts_on, find_contacts, readable_limbs_beside

@@ -29,7 +29,6 @@ from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
-from .channels import Channel
 from .fitting import PAST_STRAIGHT
 from .inverse import (
     ALIKE,
@@ -93,7 +92,7 @@ def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...])
     above = poses_of(recording, ob, first.parent.name) if first.parent else None
     location = np.zeros((recording.frames, 3))
     if not (first.use_connect and first.parent):
-        location = recording.channels[Channel.of_bone(ob, first.name, "location")]
+        location = channel_of(recording, ob, first.name, "location")
     put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
     carry = np.array(put) @ inverted(squared(rest_matrix(first)))
     turns = turns_shown(recording, last, segments)

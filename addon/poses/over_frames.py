@@ -44,7 +44,8 @@ from .matching import (
 )
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
-from .reading import Recording, limbs_read, matrices_of, read_again, record
+from .reading import Recording, limbs_read, matrices_of
+from .recording import read_again, record
 from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
@@ -60,14 +61,21 @@ class Matched(NamedTuple):
 
 
 def show_in_ik(
-    task: Task, lasts: Sequence[PoseBone], poses: dict[LimbName, LimbPoses] | None = None, moves_controls: bool = True
+    task: Task,
+    lasts: Sequence[PoseBone],
+    poses: dict[LimbName, LimbPoses] | None = None,
+    moves_controls: bool = True,
+    known: Recording | None = None,
 ) -> Matched:
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
-    stay where they are), flip, swivel and ankle. Two passes, one where controls stay. Raises `Refused` for what can't
-    be shown where it has to be."""
-    sampling, parts = sampling_of(task.frames), [part_of_ik(last, moves_controls) for last in lasts]
+    stay where they are), flip, swivel and ankle. Two passes, one where controls stay, and one less where what is
+    ``known`` was read before. Raises `Refused` for what can't be shown where it has to be."""
+    sampling, parts = (
+        sampling_of(task.frames),
+        [part_of_ik(last, moves_controls, poses, task.tolerance) for last in lasts],
+    )
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    controls = controls_of(lasts)
+    controls = controls_of(lasts) if moves_controls else []
     recording = record(
         context=task.context,
         lasts=lasts,
@@ -77,6 +85,7 @@ def show_in_ik(
         controls=controls,
         influence=None if poses else 0.0,
         progress=task.next_share(),
+        known=known,
     )
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
@@ -84,7 +93,7 @@ def show_in_ik(
     if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
         named = [(last.id_data, last.name) for last in lasts]
         apply(task.context, {ref_of(last): with_twist(last) for last in lacking})
-        return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls)
+        return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls, recording)
     values = copied(before)
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
     for limb_shown in shown:
@@ -168,7 +177,7 @@ def in_mode(mode: str, turns: Array, near: Array) -> Array:
 
 def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
-    parts = [part_of_fk(last) for last in lasts]
+    parts = [part_of_fk(last, task.tolerance) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     sampling = sampling_of(task.frames)
     recording = record(task.context, lasts, sampling.frames, (), channels, (), 1.0, task.next_share())

@@ -53,13 +53,19 @@ class Slopes(NamedTuple):
 
 
 def thinned(
-    values: Values, times: Array, keyed: Array, points: Any, tolerance: float, starts: Array | Sequence[int] = ()
+    values: Values,
+    times: Array,
+    keyed: Array,
+    points: Any,
+    tolerance: float,
+    starts: Array | Sequence[int] = (),
+    truth: list[Array] | None = None,
 ) -> tuple[Array, dict[Any, Slopes]]:
     """The fewest rows to key, of those that may be, of channels that go together, by their values over all rows (f,
     numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key, and are keyed
-    wherever they change. ``points`` (see
-    `Part`) may be off by ``tolerance``, and twice that in the rows between; 0 keys all that may be. ``starts``
-    are rows that do not go on from those before."""
+    wherever they change. ``points`` (see `Part`) may be off by ``tolerance`` from where they are in the row, or from
+    the ``truth``, and twice that in the rows between; 0 keys all that may be. ``starts`` are rows that do not go on
+    from those before."""
     choices = [rows for rows in values.values() if rows.dtype == bool]
     changes = [1 + np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) for rows in choices]
     chosen = np.unique(np.concatenate([*changes, starts])).astype(int)
@@ -71,6 +77,7 @@ def thinned(
     smooth = {channel: rows for channel, rows in values.items() if rows.dtype != bool}
     slopes = {channel: _slopes(rows, times, keyed, turns, tolerance > 0.0) for channel, rows in smooth.items()}
     all_points = points(values, np.arange(len(times)))
+    all_points[: len(truth or ())] = truth or ()
 
     def errors(rows: Segments) -> Array:
         """How far off points are in these rows of all."""

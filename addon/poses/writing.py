@@ -145,7 +145,9 @@ class Writing:
         keyed = np.flatnonzero(np.isin(rows, np.concatenate([run.rows for run in share.runs])))
         points = partial(_points_of_rows, share.keyed_part.points(recording, of_part), rows)
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
-        which, slopes = thinned(in_runs, self._times[rows], keyed, points, self._task.tolerance, ends[:-1])
+        truth = share.keyed_part.truth and [numbers[rows] for numbers in share.keyed_part.truth()]
+        times, starts = self._times[rows], ends[:-1]
+        which, slopes = thinned(in_runs, times, keyed, points, self._task.tolerance, starts, truth)
         for of_run in np.split(which, np.searchsorted(which, ends[:-1])):
             for key, numbers in of_part.items():
                 self._write(key, numbers, rows[of_run], slopes[key].at(of_run) if key in slopes else None)

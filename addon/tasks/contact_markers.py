@@ -30,7 +30,7 @@ from ..poses.contacts import (
     floor_of,
     slide_of,
 )
-from ..poses.reading import record
+from ..poses.recording import record
 from ..poses.tip_paths import path_of
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import copysign, pi
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from ..poses.fitting import USUAL_AXIS, Fit, with_fit
 from ..poses.matching import LimbName
 from ..poses.pole_switch import switch_pole
 from ..rigging.apply import apply
-from ..rigging.description import Description, ref_of
+from ..rigging.description import Description
 from .modes import live_for_now
 
 FARTHEST = 10.0
@@ -42,26 +43,29 @@ class Conversion(NamedTuple):
         return self.solvers.last.id_data, self.solvers.last.name
 
 
-def make_converted(context: Context, plan: Conversion, mode: str) -> list[Message]:
-    """Make the limb. Returns warnings: what is otherwise than the constraint had it."""
-    solvers = plan.solvers
-    last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
-    ob, limb = last.id_data, ref_of(last)
-    with unkeyed_kept(context, [ob]), frame_held():
-        before = _muted(solvers)
-    wish, warnings = _described(plan, before), list[Message]()
-    if mode == "RIG":
-        on_rig, warnings = live_for_now({limb: wish}, Dependencies())
-        wish = on_rig[limb]
-    limits, left_out = _limits(solvers, wish)
-    wish = wish._replace(choices=wish.choices | limits)
-    apply(context, {limb: wish})
-    with unkeyed_kept(context, [ob]), frame_held():
-        last = ob.pose.bones[limb[1]]
-        warnings += [*left_out, *_differences(solvers)]
-        if len(solvers.constraints) == 2:
-            switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
-        tag(last)
+def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
+    """Make the limbs. Returns warnings: what is otherwise than the constraints had it."""
+    rigs = dict.fromkeys(plan.name[0] for plan in plans)
+    poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
+    with unkeyed_kept(context, rigs), frame_held():
+        wishes = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}
+    warnings, dependencies = list[Message](), Dependencies()
+    for plan in plans:
+        if mode == "RIG":
+            on_rig, live = live_for_now({plan.name: wishes[plan.name]}, dependencies)
+            wishes |= on_rig
+            warnings += live
+        limits, left_out = _limits(plan.solvers, wishes[plan.name])
+        wishes[plan.name] = wishes[plan.name]._replace(choices=wishes[plan.name].choices | limits)
+        warnings += left_out
+    apply(context, wishes)
+    with unkeyed_kept(context, rigs), frame_held():
+        for plan, is_poled in zip(plans, poled, strict=True):
+            solvers, last = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
+            warnings += _differences(solvers)
+            if len(solvers.constraints) == 2:
+                switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
+            tag(last)
         view_layer_of(context).update()
     return warnings
 

@@ -31,13 +31,14 @@ from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
-from ..poses.channels import Channel
 from ..poses.fitting import fit
 from ..poses.inverse import KEPT_TURN, angle_between
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
 from ..poses.over_frames import show_in_ik
-from ..poses.reading import Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.parts import part_of_ik
+from ..poses.reading import Recording, bones_read, limbs_read, poses_of, worlds_of
+from ..poses.recording import record
 from ..poses.thinning import sampling_of
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
@@ -47,10 +48,8 @@ from .removing import remove
 Array = NDArray[Any]
 
 MOVED = 2e-3
-"""By how much a limb may move, in its lengths, without keys of swivel, flip and ankle that keep it."""
-
-KEPT = 5e-4
-"""How far these may have joints off for the sake of fewer keys, in lengths of the limb."""
+"""By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as
+much, and no key of ours does."""
 
 NOTICED_TURN = 2.0 * KEPT_TURN
 """By how much bones may be turned, in radians, before that is said."""
@@ -70,8 +69,22 @@ class Sighting(NamedTuple):
     ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
     action: Any
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
+    recording: Recording
     joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
     poses: dict[LimbName, LimbPoses]  # how the bones stand, there and halfway between
+
+
+class Miss(NamedTuple):
+    """How far joints of a limb are off at most, in lengths of the limb, by how much bones are turned off, in radians,
+    and in which frame joints are off most."""
+
+    off: float
+    turn: float
+    frame: int
+
+    def is_over(self, tolerance: float) -> bool:
+        """Whether keys have to keep the limb where it was."""
+        return not (self.off <= tolerance and self.turn <= KEPT_TURN)
 
 
 class NotKept(Exception):
@@ -91,15 +104,16 @@ def convert(
     all_actions: bool = False,
     progress: Progress | None = None,
 ) -> Converted:
-    """Make limbs of the IK constraints that bones have, on the rig or live: those of which knee and tip stay within a
-    tolerance, in lengths of the limb, as Blender evaluates them, in every frame of what is animated. Where these would
-    move, swivel, flip and ankle get as many keys as that takes. ``all_actions`` does that in all actions of the rig,
-    not only in the one in use. ``progress`` is told the part done of frames, and may raise to cancel. Raises `Refused`
-    if there are none."""
+    """Make limbs of the IK constraints that bones have, on the rig or live: of those whose knee and tip stay, as
+    Blender evaluates them, in every frame of what is animated. Where these would move by more than a tolerance, in
+    lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
+    ``all_actions`` does that in all actions of the rig, not only in the one in use. ``progress`` is told the part done
+    of frames, and may raise to cancel. Raises `Refused` if there are none."""
     waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
     for ob in dict.fromkeys(ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)):
         with edit_mode(context, ob):  # which shifts the rest poses of old files: what is to stay is looked at after it
             pass
+    sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []
         for ob, name in [*waiting]:
@@ -114,7 +128,7 @@ def convert(
         try:
             with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
                 whole = Task(context, None, progress=progress)
-                warnings = _convert(whole, plans, tolerance, mode, all_actions)
+                warnings = _convert(whole, plans, tolerance, mode, all_actions, sightings)
         except NotKept as why:  # taken back, the others go on without them
             refused += why.refused.values()
             waiting = [owner for owner in waiting if owner not in why.refused]
@@ -143,29 +157,40 @@ def _conversion_of(context: Context, owner: PoseBone) -> Conversion:
     return Conversion(solvers, fitted, others)
 
 
-def _convert(whole: Task, plans: Sequence[Conversion], tolerance: float, mode: str, all_actions: bool) -> list[Message]:
-    """Look where limbs are, make them, and keep them there. Raises `NotKept`."""
+def _convert(
+    whole: Task,
+    plans: Sequence[Conversion],
+    tolerance: float,
+    mode: str,
+    all_actions: bool,
+    sightings: list[Sighting],
+) -> list[Message]:
+    """Look where limbs are, unless that is known already, make them, and keep them there. Raises `NotKept`."""
     context = whole.context
-    warnings = list[Message]()
-    left_out = {} if all_actions else {plan.name: [action.name for action in plan.others] for plan in plans}
-    sightings = _sightings(whole, plans, all_actions)
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
-    for plan in plans:
-        try:
-            solvers_of(plan.solvers.owner)  # one before it may have taken its bones
-            with all_or_nothing(context, [plan.name[0]]):
-                warnings += make_converted(context, plan, mode)
-        except Refused as why:
-            raise NotKept({owners[plan.name]: why}) from why
+    _check_apart(plans, owners)
+    if not sightings:
+        sightings += _sightings(whole, plans, all_actions)
+    warnings = make_converted(context, plans, mode)
     refresh(context)
     for sighting in sightings:
         warnings += _keep_still(whole, sighting, owners, tolerance)
-    for (_, name), actions in left_out.items():
-        if actions:
-            names = ", ".join(f"'{action}'" for action in actions)
+    for plan in plans if not all_actions else ():
+        if plan.others:
+            names = ", ".join(f"'{action.name}'" for action in plan.others)
             template = "'{bone}' may move in {actions}, not looked at: All Actions keeps it"
-            warnings.append(Message(template, bone=name, actions=names))
+            warnings.append(Message(template, bone=plan.name[1], actions=names))
     return warnings
+
+
+def _check_apart(plans: Sequence[Conversion], owners: dict[LimbName, tuple[Any, str]]) -> None:
+    """Refuse limbs that share bones with one before them."""
+    taken = set[PoseBone]()
+    for plan in plans:
+        if taken.intersection(plan.solvers.bones):
+            template = "The limb of '{bone}' shares bones with another one: add one of the two"
+            raise NotKept({owners[plan.name]: Refused(template, bone=plan.name[1])})
+        taken.update(plan.solvers.bones)
 
 
 def _moving_bones(solvers: Solvers) -> list[PoseBone]:
@@ -191,8 +216,8 @@ def _sightings(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> l
 
 def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None) -> Sighting:
     context, progress = whole.context, whole.next_share() if frames else None
-    bones = [bone for plan in plans for bone in plan.solvers.bones]
-    refs = [(bone.id_data, bone.name) for bone in (*bones, *(bone.parent for bone in bones if bone.parent))]
+    bones = [bone for plan in plans for bone in bones_read(plan.solvers.last, plan.solvers.segments)]
+    follow: Any = [ref for plan in plans for constraint in plan.solvers.constraints for ref in read(constraint).pairs]
 
     @contextmanager
     def fully() -> Iterator[None]:
@@ -202,14 +227,10 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
                     stack.enter_context(at_full_influence(context, plan.solvers))
             yield
 
-    firsts = [plan.solvers.bones[0] for plan in plans]
-    locations = [Channel.of_bone(first.id_data, first.name, "location") for first in firsts]
-    sampling = sampling_of(frames)
-    recording = record(context, [], sampling.frames, refs, locations, progress=progress, within=fully)
+    recording = record(context, [], sampling_of(frames).frames, follow, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
-    joints = {name: places[sampling.rows] for name, places in joints.items()}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
-    return Sighting(ob, action, frames, joints, poses)
+    return Sighting(ob=ob, action=action, frames=frames, recording=recording, joints=joints, poses=poses)
 
 
 def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
@@ -227,22 +248,30 @@ def _keep_still(
     whole: Task, sighting: Sighting, owners: dict[LimbName, tuple[Any, str]], tolerance: float
 ) -> list[Message]:
     """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
-    were seen. Raises `NotKept` if one still does."""
+    were seen. Which these are, what was seen says as a rule; then one pass checks. Raises `NotKept` where keys can't
+    keep one."""
+    names, frames, keyed = [name for name in sighting.joints if name in owners], sighting.frames, set[LimbName]()
     with using_action(sighting.ob, sighting.action):
-        misses = _misses(whole, sighting, [*sighting.joints])
-        moved = [name for name, miss in misses.items() if not (miss.off <= tolerance and miss.turn <= KEPT_TURN)]
-        if moved and sighting.frames is not None:
-            kept, progress = min(KEPT, 0.25 * tolerance), whole.next_share()
-            task = Task(whole.context, sighting.frames, kept, stays=True, progress=progress)
-            lasts = [ob.pose.bones[name] for ob, name in moved]
-            show_in_ik(task, lasts, sighting.poses, moves_controls=False)
-            misses |= _misses(whole, sighting, moved)
+        is_checked = frames is None
+        recording = _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
+        misses = _misses(whole.context, recording, sighting, not is_checked)
+        while True:
+            moved = [name for name in names if frames and name not in keyed and misses[name].is_over(tolerance)]
+            if moved:
+                task = Task(whole.context, frames, tolerance, stays=True, progress=whole.next_share())
+                lasts = [ob.pose.bones[name] for ob, name in moved]
+                show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=recording)
+                keyed.update(moved)
+            elif is_checked:
+                break
+            recording = _limbs_recorded(whole, names, frames)
+            misses, is_checked = _misses(whole.context, recording, sighting), True
     warnings, refused = list[Message](), dict[tuple[Any, str], Refused]()
     for (ob, name), (off, turn, frame) in misses.items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
         if turn > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
-        if not off <= tolerance:
+        if not off <= max(tolerance, MOVED):
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"
@@ -255,28 +284,28 @@ def _keep_still(
     return warnings
 
 
-class Miss(NamedTuple):
-    """How far knees and tip of a limb are at most from where they were seen, in lengths of the limb, by how much bones
-    are turned off that, in radians, and in which frame joints are farthest."""
+def _limbs_recorded(
+    whole: Task, names: Sequence[LimbName], frames: Sequence[int] | None, known: Recording | None = None
+) -> Recording:
+    """Limbs by IK in some frames, by what is ``known`` of these or by one more pass."""
+    lasts = [ob.pose.bones[name] for ob, name in names]
+    sliders = [channel for last in lasts for channel in part_of_ik(last, False).channels]
+    progress, times = whole.next_share() if frames else None, sampling_of(frames).frames
+    return record(whole.context, lasts, times, channels=sliders, influence=1.0, progress=progress, known=known)
 
-    off: float
-    turn: float
-    frame: int
 
-
-def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, Miss]:
-    """How limbs are off how they were seen, by IK as Blender evaluates them; live limbs while *Live* is off, as they
-    would be."""
-    context, frames, lasts = whole.context, sighting.frames, [ob.pose.bones[name] for ob, name in names]
-    progress = whole.next_share() if frames else None
-    recording = record(context, lasts, frames, influence=1.0, progress=progress)
-    misses, rows = dict[LimbName, Miss](), sampling_of(frames).rows
+def _misses(
+    context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False
+) -> dict[LimbName, Miss]:
+    """How limbs are off how they were seen, by IK as Blender evaluates them; as the solver has them if that is told,
+    and live limbs while *Live* is off."""
+    misses, rows = dict[LimbName, Miss](), sampling_of(sighting.frames).rows
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
         for row, last in enumerate(rig.lasts):
             before, turns_before = sighting.joints[rig.object, last.name], sighting.poses[rig.object, last.name].turns
-            if mode_of(last) == "RIG" or is_live(scene_of(context)):
+            if not is_solved and (mode_of(last) == "RIG" or is_live(scene_of(context))):
                 joints = _joints_seen(recording, last, before.shape[1])
                 turns = turns_shown(recording, last, segments_of(last))
             else:
@@ -284,9 +313,9 @@ def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[
                 into = inverted_all(worlds_of(recording, rig.object))
                 size = sum(rig.table.limbs[row].geometry.lengths)
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
-            off = np.abs(joints - before).reshape(len(joints), -1).max(axis=1)
+            off = np.abs(joints - before)[rows].reshape(len(rows), -1).max(axis=1)
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
-            frame = scene_of(context).frame_current if frames is None else frames[worst]
-            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
+            frame = scene_of(context).frame_current if sighting.frames is None else sighting.frames[worst]
+            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before, -1, 0)))
             misses[rig.object, last.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses

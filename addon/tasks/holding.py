@@ -33,7 +33,8 @@ from ..poses.parts import part_of_foot, part_of_ik, slider_channel
 from ..poses.placing import controls_of, parents_of, place
 from ..poses.planted_feet import SLIDERS, Stand, hold_rolling
 from ..poses.planting import mean_of, reached
-from ..poses.reading import Recording, limbs_read, read_again, record
+from ..poses.reading import Recording, limbs_read
+from ..poses.recording import read_again, record
 from ..poses.tip_paths import path_of
 from ..poses.writing import Run, Task, Writing
 from ..rigging import feet
