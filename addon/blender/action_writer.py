@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import fcurves
 from .animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, use_copy, value_at
+from .announcing import announce_keys
 from .stepping import time_now
 from .types import split_path
 
@@ -26,6 +27,7 @@ class ActionWriter:
     """The F-curves of one object's own action, made where they are missing."""
 
     def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
+        announce_keys(ob)
         self._now = time_now(context)
         self._unkeyed = _unkeyed(ob, self._now)
         self._values_before: dict[str, Any] = {}

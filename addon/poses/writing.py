@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
+from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
@@ -89,6 +90,7 @@ class Writing:
         self._task, self._before, self._runs = task, before, runs
         self._writers: dict[Any, ActionWriter] = {}
         self._written = set[Channel]()
+        announce(*(channel.object for channel in before))
         self._start = {channel: value_at(channel.object, channel.path) for channel in before}
         self._times = np.zeros(1) if task.frames is None else times_of(scene_of(task.context), frames or task.frames)
         self._kept = times_of(scene_of(task.context), task.keeps_others or ())

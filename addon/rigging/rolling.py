@@ -11,6 +11,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Quaternion
 
 from ..blender.animation import driver_of, is_animated
+from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.rotation import get_turn, rotation_channel, set_turn
 from ..blender.types import path_to_custom, tag, view_layer_of
@@ -33,6 +34,7 @@ def level(lasts: Sequence[PoseBone]) -> list[Change]:
             path = path_to_custom(last.name, SLIDER[name].key)
             is_free = not is_animated(last.id_data, path) and driver_of(last.id_data, path) is None
             if is_free and read_slider(last, name):
+                announce(last.id_data)
                 changes.append(Change.of_property(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
                 last[SLIDER[name].key] = 0.0
                 tag(last)
@@ -52,6 +54,7 @@ def turn_toes(context: Context, lasts: Sequence[PoseBone]) -> list[Change]:
     for toe, in_ik_now in zip(toes, in_ik, strict=True):
         own: Any = Quaternion(get_turn(toe))
         if abs(remainder(own.rotation_difference(in_ik_now).angle, tau)) > feet.ALIKE:
+            announce(toe.id_data)
             changes.append(Change.of_property(toe.id_data, toe.name, rotation_channel(toe.rotation_mode)))
             set_turn(toe, (own @ in_ik_now.inverted() @ own)[:])
             tag(toe)

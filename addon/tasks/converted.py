@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import is_animated, move_curves
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.types import path_to_custom, tag, view_layer_of
@@ -46,6 +47,7 @@ class Conversion(NamedTuple):
 def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
     """Make the limbs. Returns warnings: what is otherwise than the constraints had it."""
     rigs = dict.fromkeys(plan.name[0] for plan in plans)
+    announce(*rigs)
     poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
     with unkeyed_kept(context, rigs), frame_held():
         wishes = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}

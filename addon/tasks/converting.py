@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import actions_besides, using_action
+from ..blender.animation import action_named, actions_besides, using_action
 from ..blender.dependencies import Dependencies
 from ..blender.editing import edit_mode
 from ..blender.transaction import all_or_nothing
@@ -67,7 +67,7 @@ class Sighting(NamedTuple):
     """Where constraints have limbs in some frames of an action."""
 
     ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
-    action: Any
+    action: str  # its full name: one that is brought back, as some limbs are not kept, is another data-block
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     recording: Recording
     joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
@@ -126,7 +126,7 @@ def convert(
             raise refused[0] if refused else Refused("Select bones with an IK constraint")
         limbs = [plan.name for plan in plans]
         try:
-            with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
+            with all_or_nothing(context):
                 whole = Task(context, None, progress=progress)
                 warnings = _convert(whole, plans, tolerance, mode, all_actions, sightings)
         except NotKept as why:  # taken back, the others go on without them
@@ -230,7 +230,8 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
     recording = record(context, [], sampling_of(frames).frames, follow, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
-    return Sighting(ob=ob, action=action, frames=frames, recording=recording, joints=joints, poses=poses)
+    action_name = action.name_full if action else ""
+    return Sighting(ob=ob, action=action_name, frames=frames, recording=recording, joints=joints, poses=poses)
 
 
 def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
@@ -251,7 +252,7 @@ def _keep_still(
     were seen. Which these are, what was seen says as a rule; then one pass checks. Raises `NotKept` where keys can't
     keep one."""
     names, frames, keyed = [name for name in sighting.joints if name in owners], sighting.frames, set[LimbName]()
-    with using_action(sighting.ob, sighting.action):
+    with using_action(sighting.ob, action_named(sighting.action)):
         is_checked = frames is None
         recording = _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
         misses = _misses(whole.context, recording, sighting, not is_checked)

@@ -8,6 +8,7 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.dependencies import Dependencies
+from ..blender.transaction import as_one
 from ..blender.types import has_bone
 from ..finding.checking import check, check_followed, check_planar
 from ..finding.knees import bend_axis
@@ -30,7 +31,7 @@ from ..rigging.apply import apply
 from ..rigging.description import Description, describe, ref_of
 from .following import refollow
 from .removing import remove
-from .setting import check_limb, set_wholly
+from .setting import check_limb
 
 NEW = (1, 1)
 """The segments of a limb that is made without saying how many bones it is to have."""
@@ -41,10 +42,10 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     is_wanted = values.to_flag("enabled", value)
     if is_wanted and not is_limb(bone):
         check(bone, NEW)
-        with set_wholly(bone):
+        with as_one(bpy.context):
             apply(bpy.context, {ref_of(bone): _new(bone)})
     elif not is_wanted and GROUP in bone:  # type: ignore[operator]
-        with set_wholly(bone):
+        with as_one(bpy.context):
             remove(bpy.context, [bone])
 
 
@@ -61,7 +62,7 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
         wish = _with_ankle(describe(ref_of(bone))._replace(segments=segments, reference_rotations=()))
         axis = wish.bend_axis or bend_axis(bone, segments, wish.tip, 0.0) or ()
         wish = wish._replace(bend_axis=tuple(axis))
-    with set_wholly(bone):
+    with as_one(bpy.context):
         apply(bpy.context, {ref_of(bone): wish})
 
 
@@ -91,7 +92,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     ref = None if ob is None else (ob, subtarget)
     if role == "pole_target" and ref is not None and wish.choices["plane"] != "POLE":
         check_structure(bone)
-    with set_wholly(bone):
+    with as_one(bpy.context):
         refollow(bpy.context, {ref_of(bone): wish.following(role.replace("_target", ""), ref)})
 
 

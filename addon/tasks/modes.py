@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bpy.types import Context, PoseBone
 
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import takes_bones
 from ..finding.checking import SAME_PLACE, check_overruled, check_solvers_above
@@ -14,7 +15,6 @@ from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_whole, is_o
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
-from ..poses.settling import settle, solved
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import roll_for
@@ -32,10 +32,8 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
         _check_length(last)
         check_solvers_above(last, chain_bones(last), dependencies)
         _check_moved(last)
-    knees = solved(context, lasts)
     again = [ref_of(last) for last in lasts if is_on_rig(last)]
     apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="RIG") for last in lasts}, again)
-    settle(context, knees, is_shown=True)
 
 
 SHORTEST = 1e-5
@@ -82,6 +80,7 @@ def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
 @wholly
 def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Make all that was made for limbs anew, and look for the feet of those that lost theirs. Raises `Refused`."""
+    announce(*(last.id_data for last in lasts))
     for last in filter(is_foot_gone, lasts):
         mark_tip(last)
     wishes, dependencies = {ref_of(last): describe(ref_of(last)) for last in lasts}, Dependencies()

@@ -14,7 +14,6 @@ from ..limb.follow import Follow, follow_of, read
 from ..limb.names import FEET, says
 from ..limb.storage import chain_bones, check_whole, is_limb, is_orphaned, limbs_of
 from ..limb.tips import foot_of
-from ..limb.whole import concerned
 from ..limb.words import Refused
 from .generated import bones_around
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
@@ -26,14 +25,6 @@ def limbs_meant(context: Context) -> list[PoseBone]:
         return _followers(context, [(ob, "") for ob in context.selected_objects])
     bones: list[Any] = list(context.selected_pose_bones or ()) or [context.active_pose_bone]
     return limbs_of_bones(context, [bone for bone in bones if bone and is_in_view(context, bone.id_data)])
-
-
-def concerned_in(context: Context) -> list[Object]:
-    """The objects that an operator may change: those selected or posed, the rigs of the limbs meant, and what limbs of
-    all these follow."""
-    objects = [context.object, *context.selected_objects]
-    objects += [bone.id_data for bone in (*(context.selected_pose_bones or ()), *limbs_meant(context))]
-    return concerned(ob for ob in objects if ob)
 
 
 def limb_meant(context: Context) -> PoseBone | None:

@@ -95,6 +95,19 @@ def test_nobody_goes_through_the_facade():
     assert not wrong
 
 
+def test_nobody_goes_through_all_objects_or_actions():
+    """Among them are copies that a task keeps in case it fails: `all_objects` and `all_actions` give the others."""
+    wrong = [
+        f"{path.relative_to(ADDON)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.For | ast.comprehension)
+        if ast.unparse(node.iter) in ("bpy.data.objects", "bpy.data.actions") and path.name != "types.py"
+        for node in [node.iter]
+    ]
+    assert not wrong
+
+
 def test_the_solver_needs_no_blender():
     for path in (ADDON / "solver").rglob("*.py"):
         names = [

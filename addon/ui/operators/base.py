@@ -12,7 +12,7 @@ from bpy.types import Context, Operator
 from ...blender.transaction import all_or_nothing
 from ...blender.types import takes_bones, view_layer_of
 from ...limb.words import Message, Refused, translated_text
-from ..finding import concerned_in, limbs_shown, selected_limbs
+from ..finding import limbs_shown, selected_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -54,7 +54,7 @@ class PoseOperator(Operator):
         view_layer_of(context).update()  # after an undo, as for Adjust Last Operation, Blender evaluates only later
         try:
             subject = self.checked(context)  # before any copies are made: to take these back takes time
-            with all_or_nothing(context, concerned_in(context)):
+            with all_or_nothing(context):
                 self.act(context, subject)
         except Refused as why:
             return self.refuse(why)

@@ -9,6 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
+from ...blender.announcing import announce
 from ...finding.checking import check, conflicts_of
 from ...finding.choosing import offered
 from ...limb.follow import follow_of, is_gone
@@ -82,12 +83,14 @@ def _uneven(last: PoseBone) -> list[PoseBone]:
 
 
 def _mute(_context: Context, last: PoseBone) -> None:
+    announce(last.id_data)
     for constraint in conflicts_of(last):
         constraint.mute = True
     last.id_data.update_tag()
 
 
 def _inherit(context: Context, last: PoseBone) -> None:
+    announce(last.id_data)
     for bone in _uneven(last):
         bone.bone.inherit_scale = "FULL"
     if is_limb(last):

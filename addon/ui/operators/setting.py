@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import pi
 from typing import Any, ClassVar
 
-import bpy
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...blender.keying import key_automatically
-from ...blender.types import path_to_custom
+from ...blender.types import all_objects, path_to_custom
 from ...limb.settings import SLIDER
 from ...limb.storage import choices_of, read_slider
 from ...limb.words import Refused, translated_text
@@ -285,7 +284,7 @@ class POSE_OT_planar_ik_pick(RigOperator):
             select_if_shown(context, new_refs)
         else:
             name, bone = self.followed.split("\n")
-            ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
+            ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
             follow(context, lasts, self.role.lower(), (ob, bone))
         live.refresh(context)
 
