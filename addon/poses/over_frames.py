@@ -96,8 +96,7 @@ def show_in_ik(
         return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls, recording)
     values = copied(before)
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
-    for limb_shown in shown:
-        _set_sliders(limb_shown, values)
+    _set_sliders(shown, values)
     placings = _placings(shown, recording, values) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
@@ -113,8 +112,7 @@ def show_in_ik(
         place(placings, recording, values, reread)
         _go_on(placings, values, sampling, keyed)
         _turn_toes(recording, lasts, values)
-        for limb_shown in swivel_again(recording, shown):
-            _set_sliders(limb_shown, values)
+        _set_sliders(swivel_again(recording, shown), values)
     sliders = {(limb_shown.last.id_data, limb_shown.last.name): limb_shown.sliders for limb_shown in shown}
     warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
     warnings += warnings_of_misses(recording, poses, sliders)
@@ -123,12 +121,13 @@ def show_in_ik(
     return Matched(writing.finish(recording, values, touched), warnings)
 
 
-def _set_sliders(shown: Shown, values: Values) -> None:
-    for name, rows in shown.sliders.items():
-        channel = slider_channel(shown.last, name)
-        if not np.array_equal(rows, values[channel][:, place_in(name)]):
-            check_undriven(shown.last, name)
-            values[channel][:, place_in(name)] = rows
+def _set_sliders(shown: Sequence[Shown], values: Values) -> None:
+    for limb_shown in shown:
+        for name, rows in limb_shown.sliders.items():
+            channel = slider_channel(limb_shown.last, name)
+            if not np.array_equal(rows, values[channel][:, place_in(name)]):
+                check_undriven(limb_shown.last, name)
+                values[channel][:, place_in(name)] = rows
 
 
 def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> list[Placing]:
