@@ -54,8 +54,8 @@ def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Arr
         zip(((track.bone, track.channel) for track in trajectory.tracks), np.split(values, sizes, axis=1), strict=True)
     )
     turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in trajectory.tracks if track.mode}
-    of_limb = [turns.pop(name) for name in trajectory.limb.bones]
-    scale = parts.get((trajectory.limb.bones[0], "scale"))
+    of_limb = [turns.pop(name) for name in trajectory.entry.bones]
+    scale = parts.get((trajectory.entry.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
     location = parts.get((trajectory.limb.bones[0], "location"))
     slide = 0.0 if location is None else location @ trajectory.limb.line

@@ -62,7 +62,7 @@ class LimbTrajectory(NamedTuple):
     ``is_sheared`` says that no channels make what was seen."""
 
     last: PoseBone
-    limb: Limb
+    entry: Limb
     reference: Reference
     tracks: list[ChannelTrack]
     targets: Array
@@ -134,7 +134,7 @@ def _trajectories(
         limb = rig.table.limbs[row]
         yield LimbTrajectory(
             last=last,
-            limb=limb,
+            entry=limb,
             reference=rig.table.singles[row].reference,
             tracks=tracks[row],
             targets=targets[:, row],

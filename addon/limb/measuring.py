@@ -51,7 +51,7 @@ def measure(now: LimbsNow) -> Measured:
     stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
     joints = applied(now.frames[:, None], joints_in(table, solution._replace(turns=turns, stretch=stretch)))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
-    tips = applied(now.world @ now.poses[table.lasts], np.array([limb.geometry.tip for limb in table.limbs]))
+    tips = applied(now.world @ now.poses[table.last_bones], np.array([limb.geometry.tip for limb in table.limbs]))
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
     knee_errors = np.linalg.norm(knees - joints[:, :-1], axis=-1)
     knee_errors[table.bones[:, 1:] == ABSENT] = 0.0

@@ -91,7 +91,7 @@ class Table(NamedTuple):
     carriers: tuple[int, ...]  # those bones, each once
     carrier_of_limb: Array  # (n,): indices in ``carriers``
     bones: Array  # (n, segments): the segments' first bones; as many as the limb with most has
-    lasts: Array  # (n,): the last bones
+    last_bones: Array  # (n,)
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     from_parent: Array  # (n, 4, 4): and back
     not_plain: tuple[int, ...]  # the rows of limbs that inherit in another way
@@ -150,7 +150,7 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         carriers=carriers,
         carrier_of_limb=np.array([carriers.index(parent) for parent in parent_indices], int),
         bones=np.array(bones, int).reshape(-1, most),
-        lasts=np.array([index[limb.last] for limb in limbs], int),
+        last_bones=np.array([index[limb.last] for limb in limbs], int),
         to_parent=np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
         from_parent=np.array([inverted(limb.to_parent) for limb in limbs]).reshape(-1, 4, 4),
         not_plain=tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),

@@ -167,20 +167,20 @@ class Aim(NamedTuple):
     moves_controls: bool
 
     @property
-    def limb(self) -> Any:
+    def entry(self) -> Any:
         """What of the limb does not change."""
         return self.limbs.rig.table.limbs[self.row]
 
     @property
     def frames(self) -> Array:
         """The limb's frame G in the world (f, 4, 4)."""
-        frames: Array = self.poses.carry @ self.limb.geometry.frame
+        frames: Array = self.poses.carry @ self.entry.geometry.frame
         return frames
 
     @property
     def size(self) -> float:
         """The limb's length in G."""
-        return float(sum(self.limb.geometry.lengths))
+        return float(sum(self.entry.geometry.lengths))
 
     def slider(self, name: str) -> Array:
         """A slider of the limb (f)."""
@@ -188,7 +188,7 @@ class Aim(NamedTuple):
 
 
 def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
-    limb, last, sign = aim.limb, aim.last, outwards(aim.last.name)
+    limb, last, sign = aim.entry, aim.last, outwards(aim.last.name)
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
@@ -284,7 +284,7 @@ def _ahead_of_knee(aim: Aim, line: Any, angle: Array, pole: Array) -> tuple[Arra
     zeros = np.zeros_like(angle)
     ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
     normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
-    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.limb.geometry, _joints_of(aim))), axis=-1)
+    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.entry.geometry, _joints_of(aim))), axis=-1)
     distance = _pole_distance(aim)
     now = np.linalg.norm(pole - knee, axis=1) / distance
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
@@ -297,7 +297,7 @@ def _pole_distance(aim: Aim) -> float:
     if ob != aim.last.id_data or not bone:
         return aim.size
     pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
-    distance = float(np.linalg.norm(pole - aim.limb.geometry.rest[1][:3, 3]))
+    distance = float(np.linalg.norm(pole - aim.entry.geometry.rest[1][:3, 3]))
     return distance if distance > 0.1 * aim.size else aim.size
 
 
