@@ -57,8 +57,8 @@ def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Arr
     of_limb = [turns.pop(name) for name in trajectory.entry.bones]
     scale = parts.get((trajectory.entry.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
-    location = parts.get((trajectory.limb.bones[0], "location"))
-    slide = 0.0 if location is None else location @ trajectory.limb.line
+    location = parts.get((trajectory.entry.bones[0], "location"))
+    slide = 0.0 if location is None else location @ trajectory.entry.line
     joints = joints_of(of_limb, trajectory.reference, stretch, slide)
     points = [np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints]
     for name, (w, x, y, z) in turns.items():
