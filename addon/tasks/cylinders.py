@@ -65,11 +65,11 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     with edit_mode(context, ob):
         edited = ob.data.edit_bones
         for name in names:
-            made: Any = edited.new(f"MCH-foot-{name}")
+            foot: Any = edited.new(f"MCH-foot-{name}")
             bone = edited[name]
-            made.head, made.tail, made.roll = bone.head, bone.tail, bone.roll
-            made.length, made.parent, made.use_deform = 0.2 * bone.length, bone.parent, False
-            feet[name] = made.name
+            foot.head, foot.tail, foot.roll = bone.head, bone.tail, bone.roll
+            foot.length, foot.parent, foot.use_deform = 0.2 * bone.length, bone.parent, False
+            feet[name] = foot.name
     for name, at in (names, names[::-1]):
         collect(ob, ob.data.bones[feet[name]], COLLECTION).is_visible = False
         for title, kind, settings in AIMS:
