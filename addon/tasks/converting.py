@@ -25,19 +25,21 @@ from ..finding.constraints import (
     solvers_of,
 )
 from ..limb.follow import read
-from ..limb.storage import hierarchy, is_converted, mode_of
+from ..limb.storage import hierarchy, is_converted, mode_of, segments_of
 from ..limb.tips import tip_of
 from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
 from ..poses.fitting import fit
+from ..poses.inverse import KEPT_TURN, angle_between
 from ..poses.keeping import frames_of
-from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
+from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
 from ..poses.over_frames import show_in_ik
 from ..poses.parts import part_of_ik
 from ..poses.reading import Recording, bones_read, limbs_read, poses_of, worlds_of
 from ..poses.recording import record
+from ..poses.thinning import sampling_of
 from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion, make_converted
@@ -48,6 +50,9 @@ Array = NDArray[Any]
 MOVED = 2e-3
 """By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as
 much, and no key of ours does."""
+
+NOTICED_TURN = 2.0 * KEPT_TURN
+"""By how much bones may be turned, in radians, before that is said."""
 
 
 class Converted(NamedTuple):
@@ -66,14 +71,20 @@ class Sighting(NamedTuple):
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     recording: Recording
     joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
-    poses: dict[LimbName, LimbPoses]  # how the bones stand
+    poses: dict[LimbName, LimbPoses]  # how the bones stand, there and halfway between
 
 
 class Miss(NamedTuple):
-    """How far joints of a limb are off at most, in lengths of the limb, and in which frame."""
+    """How far joints of a limb are off at most, in lengths of the limb, by how much bones are turned off, in radians,
+    and in which frame joints are off most."""
 
     off: float
+    turn: float
     frame: int
+
+    def is_over(self, tolerance: float) -> bool:
+        """Whether keys have to keep the limb where it was."""
+        return not (self.off <= tolerance and self.turn <= KEPT_TURN)
 
 
 class NotKept(Exception):
@@ -216,7 +227,7 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
                     stack.enter_context(at_full_influence(context, plan.solvers))
             yield
 
-    recording = record(context, [], frames, follow, progress=progress, within=fully, bones=bones)
+    recording = record(context, [], sampling_of(frames).frames, follow, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
     action_name = action.name_full if action else ""
@@ -246,7 +257,7 @@ def _keep_still(
         recording = _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
         misses = _misses(whole.context, recording, sighting, not is_checked)
         while True:
-            moved = [name for name in names if frames and name not in keyed and not misses[name].off <= tolerance]
+            moved = [name for name in names if frames and name not in keyed and misses[name].is_over(tolerance)]
             if moved:
                 task = Task(whole.context, frames, tolerance, stays=True, progress=whole.next_share())
                 lasts = [ob.pose.bones[name] for ob, name in moved]
@@ -257,8 +268,10 @@ def _keep_still(
             recording = _limbs_recorded(whole, names, frames)
             misses, is_checked = _misses(whole.context, recording, sighting), True
     warnings, refused = list[Message](), dict[tuple[Any, str], Refused]()
-    for (ob, name), (off, frame) in misses.items():
+    for (ob, name), (off, turn, frame) in misses.items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
+        if turn > NOTICED_TURN:
+            warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
         if not off <= max(tolerance, MOVED):
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
@@ -278,29 +291,32 @@ def _limbs_recorded(
     """Limbs by IK in some frames, by what is ``known`` of these or by one more pass."""
     lasts = [ob.pose.bones[name] for ob, name in names]
     sliders = [channel for last in lasts for channel in part_of_ik(last, False).channels]
-    progress = whole.next_share() if frames else None
-    return record(whole.context, lasts, frames, channels=sliders, influence=1.0, progress=progress, known=known)
+    progress, times = whole.next_share() if frames else None, sampling_of(frames).frames
+    return record(whole.context, lasts, times, channels=sliders, influence=1.0, progress=progress, known=known)
 
 
 def _misses(
     context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False
 ) -> dict[LimbName, Miss]:
-    """How far knees and tip of limbs are at most from where they were seen, by IK as Blender evaluates them; as the
-    solver has them if that is told, and of live limbs while *Live* is off."""
-    misses: dict[LimbName, Miss] = {}
+    """How limbs are off how they were seen, by IK as Blender evaluates them; as the solver has them if that is told,
+    and live limbs while *Live* is off."""
+    misses, rows = dict[LimbName, Miss](), sampling_of(sighting.frames).rows
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
-        solved = solved_joints(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
+        solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
         for row, last in enumerate(rig.lasts):
-            before = sighting.joints[rig.object, last.name]
+            before, turns_before = sighting.joints[rig.object, last.name], sighting.poses[rig.object, last.name].turns
             if not is_solved and (mode_of(last) == "RIG" or is_live(scene_of(context))):
                 joints = _joints_seen(recording, last, before.shape[1])
+                turns = turns_shown(recording, last, segments_of(last))
             else:
+                turns = solved_turns[:, row, : turns_before.shape[1]]
                 into = inverted_all(worlds_of(recording, rig.object))
                 size = sum(rig.table.limbs[row].geometry.lengths)
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
-            off = np.abs(joints - before).reshape(len(joints), -1).max(axis=1)
+            off = np.abs(joints - before)[rows].reshape(len(rows), -1).max(axis=1)
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
             frame = scene_of(context).frame_current if sighting.frames is None else sighting.frames[worst]
-            misses[rig.object, last.name] = Miss(float(off[worst]), frame)
+            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before, -1, 0)))
+            misses[rig.object, last.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses

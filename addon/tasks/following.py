@@ -4,13 +4,16 @@ where they are, but for those that are given another target."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import BoneRef
-from ..blender.types import view_layer_of
+from ..blender.types import own_matrix, tag, view_layer_of
 from ..finding.checking import pickable
 from ..limb.pole_follow import poles_kept
+from ..limb.settings import FLAT
+from ..limb.storage import bones_of_limb, choices_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..poses.hinging import targets_off_plane
@@ -38,12 +41,24 @@ def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
         apply(context, {limb: standing(context, limb, wish) for limb, wish in wishes.items()})
 
 
+@wholly
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
     """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
     plane of a hinge. Raises `Refused`."""
     limbs = [ref_of(last) for last in lasts]
+    _let_turn(context, [last for last in lasts if choices_of(last)["plane"] == "SLIDE" != plane])
     _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
-    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane == "HINGE" else []
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane in FLAT else []
+
+
+def _let_turn(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Have first bones that slide be by their own location where they are now."""
+    for last in lasts:
+        first: Any = bones_of_limb(last)[0]
+        evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
+        first.location = own_matrix(evaluated.pose.bones[first.name]).translation
+        tag(last)
+    view_layer_of(context).update()
 
 
 def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:
