@@ -65,6 +65,11 @@ def changes_of(moves: Sequence[Move]) -> list[Change]:
     return [Change.of_property(move.object, move.bone, path) for move in moves for path in move.paths]
 
 
+def change_of(last: PoseBone, slider: str) -> Change:
+    """A slider of a limb that is going to be set, with what it is now."""
+    return Change.of_property(last.id_data, last.name, f'["{SLIDER[slider].key}"]')
+
+
 def move(context: Context, moves: Sequence[Move]) -> list[Change]:
     """Put objects and bones where they are to be seen, whatever their constraints make of that; one that hangs on
     another is put there again after that. Raises `Refused` for what can't be seen there."""

@@ -16,7 +16,7 @@ from ..blender.rotation import get_turn, rotation_channel, set_turn
 from ..blender.types import path_to_custom, tag, view_layer_of
 from ..limb.follow import follow_of, matrix_of
 from ..limb.foot_roll import flat_toes, goal_bone, has_roll
-from ..limb.moving import Move, move
+from ..limb.moving import Move, change_of, move
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import SLIDER
@@ -33,7 +33,7 @@ def level(lasts: Sequence[PoseBone]) -> list[Change]:
             path = path_to_custom(last.name, SLIDER[name].key)
             is_free = not is_animated(last.id_data, path) and driver_of(last.id_data, path) is None
             if is_free and read_slider(last, name):
-                changes.append(Change.of_property(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
+                changes.append(change_of(last, name))
                 last[SLIDER[name].key] = 0.0
                 tag(last)
     return changes

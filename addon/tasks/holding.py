@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 from ..blender.dependencies import Dependencies
 from ..blender.stepping import times_of
 from ..blender.types import is_evaluated, scene_of
-from ..limb.follow import follow_of
+from ..limb.follow import check_posable, follow_of
 from ..limb.foot_roll import goal_bone, has_roll
 from ..limb.moving import check_movable, check_undriven, rig_slider
 from ..limb.solving import limbs_now
-from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
+from ..limb.storage import bones_of_limb, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
-from ..live.settings import is_live
 from ..poses.channels import Channel, Values
 from ..poses.contacts import SOLE, Contact, Phase, Span, slide_of
 from ..poses.holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
@@ -37,7 +36,6 @@ from ..poses.reading import Recording, limbs_read, read_again, record
 from ..poses.tip_paths import path_of
 from ..poses.writing import Run, Task, Writing
 from ..rigging import feet
-from .status import check_posable
 
 Array = NDArray[Any]
 

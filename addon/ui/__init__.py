@@ -19,6 +19,7 @@ WITH_CLASSES = (
     baking,
     menus,
     features,
+    overlay,
     panel,
     sections,
     preferences,

@@ -173,8 +173,8 @@ class VIEW3D_PT_planar_ik_overlay(Panel):
     def draw(self, context: Context) -> None:
         """Two checkboxes."""
         row: Any = self.layout.row()  # type: ignore[union-attr]
-        for name in ("show_overlay", "show_reach"):
-            row.prop(scene_of(context).planar_ik, name)  # type: ignore[attr-defined]
+        for name in ("shows_limbs", "shows_reach"):
+            row.prop(scene_of(context).planar_ik_overlay, name)  # type: ignore[attr-defined]
 
 
 CLASSES = (

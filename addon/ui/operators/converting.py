@@ -10,10 +10,8 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.types import is_armature, scene_of
 from ...finding.constraints import candidates
-from ...limb.storage import is_converted, limbs_of, mode_of
+from ...limb.storage import is_converted, is_live, limbs_of, mode_of
 from ...limb.words import Refused, limbs_counted, translated_text
-from ...live.settings import is_live
-from ...rigging.controls import recolour
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
 from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
@@ -175,16 +173,8 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Rebuild these, and what else of their rigs has to be rebuilt."""
-        rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])
+        modes.rebuild(context, lasts, and_others=True)
         live.refresh(context)
-
-
-def rebuild(context: Context, lasts: list[PoseBone]) -> None:
-    """Rebuild limbs, whose controls get the colours of their sides."""
-    named = [(last.id_data, last.name) for last in lasts]
-    modes.rebuild(context, lasts)
-    for ob, name in named:
-        recolour(ob.pose.bones[name])
 
 
 CLASSES = (

@@ -18,12 +18,11 @@ from ...limb.words import Refused, translated_text
 from ...rigging.state import problem_of
 from ...solver.reach import Reach
 from ...tasks.following import make_targets
-from ...tasks.modes import unfit
+from ...tasks.modes import rebuild
 from ...tasks.removing import remove
 from ...tasks.status import Status
 from ..finding import left_at, limbs_meant
 from .base import PoseOperator
-from .converting import rebuild
 
 DESCRIPTIONS = {
     "TARGET": "Make a control for the limb to follow, where its tip is",
@@ -98,7 +97,7 @@ ACTS: dict[str, Callable[[Context, PoseBone], Any]] = {
     "TARGET": lambda context, last: make_targets(context, [last]),
     "MUTE": _mute,
     "INHERIT_SCALE": _inherit,
-    "REBUILD": lambda context, last: rebuild(context, unfit([last])),
+    "REBUILD": lambda context, last: rebuild(context, [last], and_others=True),
     "LEFT": lambda context, last: remove(context, [last]),
 }
 
