@@ -21,12 +21,15 @@ from ..poses.contacts import (
     Contact,
     Path,
     Phase,
+    Span,
     contacts_of,
     floor_of,
     slide_of,
 )
 from ..poses.reading import record
 from ..poses.tip_paths import path_of
+
+__all__ = ["HEIGHT", "SPEED", "Contact", "Path", "Span"]
 
 
 class Contacts(NamedTuple):

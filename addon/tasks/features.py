@@ -96,7 +96,7 @@ def toggle(context: Context, lasts: Sequence[PoseBone], name: str, like: PoseBon
         set_feet(context, lasts, limb.foot_turn is None)
     elif name == "roll":
         (take_roll if limb.roll else give_roll)(context, lasts)
-    elif name == "twist" and TWISTS[0].name in limb.sliders:
+    elif name == "twist" and limb.has_twist:
         drop_feature(context, lasts, *(twist.name for twist in TWISTS))
     elif name == "twist":
         give_twist(context, lasts)

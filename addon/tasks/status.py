@@ -14,13 +14,15 @@ from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..limb.follow import check_posable, follow_of, matrix_of
 from ..limb.foot_roll import tip_at_rest
 from ..limb.measuring import Measured, measure, stray_bone
-from ..limb.moving import RigSlider
+from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import is_live, mode_of
 from ..limb.table import Table, table_of
 from ..limb.words import SIZELESS, Refused
 from ..rigging.state import problems_of
 from ..solver.reach import Reach
+
+__all__ = ["MISSED", "RigSlider", "Status", "Structure", "Table", "rig_slider"]
 
 Array = NDArray[Any]
 
@@ -44,6 +46,21 @@ class Status(NamedTuple):
     values: dict[str, Any]
     is_fk: bool = False
     is_ik: bool = True
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the limb can't be posed, or is not where it should be: the message says why."""
+        return self.reach == Reach.INVALID
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the target is reached."""
+        return self.reach == Reach.REACHED
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the limb is live where Live is off."""
+        return self.template == OFF
 
     @property
     def is_eased(self) -> bool:

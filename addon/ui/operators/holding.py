@@ -7,11 +7,18 @@ from typing import Any
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
 from ...blender.types import scene_of
 from ...limb.words import Refused, contacts_counted, translated_text
-from ...poses.contacts import HEIGHT, SPEED, Contact, Span
-from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
+from ...tasks.contact_markers import (
+    HEIGHT,
+    SPEED,
+    Contact,
+    Span,
+    find_contacts,
+    frame_range,
+    mark_contacts,
+    marked_contacts,
+)
 from ...tasks.holding import MOST_EASE, Request, hold_tips, over
 from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant
@@ -101,7 +108,6 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         finally:
             manager.progress_end()
         self.warn(*report.warnings)
-        live.refresh(context)
         slid, slide = (length_text(scene_of(context), length) for length in (report.slid, report.slide))
         if is_contacts:
             template = "Held in {contacts}, where feet slid by up to {slid}: now {slide}"
@@ -132,6 +138,7 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
 
     bl_idname = "pose.planar_ik_find_contacts"
     bl_label = "Find Contacts"
+    changes_limbs = False
 
     height: FloatProperty(
         name="Height",

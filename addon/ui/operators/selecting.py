@@ -11,11 +11,10 @@ from bpy.types import Context, Object, PoseBone
 
 from ...blender.dependencies import BoneRef
 from ...blender.types import bones_of, has_bone, view_layer_of
-from ...limb.follow import follow_of, is_gone
-from ...limb.storage import bones_of_limb, is_limb
 from ...limb.words import Refused, translated_text
-from ..finding import control_of, limbs_shown, rig_in_view
-from ..generated import fk_bones
+from ...tasks import selection
+from ...tasks.limbs import is_limb
+from ..finding import limbs_shown, rig_in_view
 from ..state import slider_of_rig
 from .base import PoseOperator
 
@@ -34,6 +33,7 @@ class POSE_OT_planar_ik_select(PoseOperator):
 
     bl_idname = "pose.planar_ik_select"
     bl_label = "Select Part of Limb"
+    changes_limbs = False
 
     role: EnumProperty(name="Part", description="What to select", items=ROLES)
     bone: StringProperty(
@@ -92,11 +92,7 @@ def bone_named(context: Context, name: str) -> PoseBone | None:
 
 def refs_of_role(last: PoseBone, role: str) -> list[BoneRef]:
     """The objects or bones that are this part of a limb, the one to be active last."""
-    if role == "LIMB":
-        own = [bone.name for bone in bones_of_limb(last)]
-        return [(last.id_data, name) for name in (fk_bones(last) if slider_of_rig(last) else own)]
-    ob, bone = control_of(last) if role == "TARGET" else follow_of(last).pairs[1]
-    return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
+    return selection.refs_of_role(last, role, is_generated=slider_of_rig(last) is not None)
 
 
 def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:

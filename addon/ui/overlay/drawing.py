@@ -13,10 +13,10 @@ from bpy.types import Context, Depsgraph, PropertyGroup, Scene, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from ...blender.types import scene_of, view_layer_of
+from ...tasks.figure import Stroke, View, figure
 from ..finding import limb_meant
 from ..preferences import preference
 from ..state import table_known
-from .figure import Stroke, View, figure
 
 log = logging.getLogger("planar_ik")
 
