@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
-from ..poses.contacts import HEIGHT, SPEED
+from ..tasks.contact_markers import HEIGHT, SPEED
 from ..tasks.holding import MOST_EASE
 
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
