@@ -164,20 +164,6 @@ def _slope_by_constraints(evaluated: Matrix, move: Move) -> Any:
     return np.array((evaluated.to_3x3() @ put.to_3x3().inverted_safe()), float)
 
 
-def slope_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Any:
-    """How far an object or a bone is seen to go in the world, for each unit that its location channels change (3, 3);
-    where constraints hold it, as if they were rigid."""
-    move = Move(ob, bone, Vector())
-    by_constraints = _slope_by_constraints(matrix_of(ob, bone, depsgraph), move)
-    owner = move.owner
-    if bone:
-        rest = owner.bone.matrix_local
-        below = ob.matrix_world @ owner.bone.convert_local_to_pose(Matrix(), rest, **carried_by(owner))
-    else:
-        below = owner.parent.matrix_world @ owner.matrix_parent_inverse if owner.parent else Matrix()
-    return by_constraints @ np.array(below.to_3x3(), float)
-
-
 def _put(move: Move) -> None:
     owner = move.owner
     name, to_own = ("matrix", move.object.matrix_world.inverted_safe()) if move.bone else ("matrix_world", Matrix())
