@@ -16,7 +16,7 @@ from ...tasks import selection
 from ...tasks.limbs import is_limb
 from ..finding import limbs_shown, rig_in_view
 from ..state import slider_of_rig
-from .base import PoseOperator
+from .base import LimbOperator
 
 ROLES: Any = [
     ("TARGET", "Target", "What the tip goes to"),
@@ -28,7 +28,7 @@ MOST = 4
 """So many are named in a tooltip."""
 
 
-class POSE_OT_planar_ik_select(PoseOperator):
+class POSE_OT_planar_ik_select(LimbOperator):
     """Select this part of the limb, in the mode in which it can be moved"""
 
     bl_idname = "pose.planar_ik_select"
@@ -53,14 +53,6 @@ class POSE_OT_planar_ik_select(PoseOperator):
             return translated_text(" ".join((cls.__doc__ or "").split()))
         names = ", ".join(refs[:MOST]) + (", …" if len(refs) > MOST else "")
         return translated_text("{part}: select {names}", part=translated_text(label), names=names)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Where a limb is meant."""
-        if context.mode not in {"POSE", "OBJECT"} or not limbs_shown(context):
-            cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
-            return False
-        return True
 
     def checked(self, context: Context) -> list[BoneRef]:
         """The part, of all limbs meant."""

@@ -55,15 +55,47 @@ class POSE_OT_planar_ik_plane(RigOperator):
         self.warn(*set_plane(context, lasts, self.plane))
 
 
-class POSE_OT_planar_ik_foot_follows(RigOperator):
+class _Toggle(RigOperator):
+    """A feature that limbs have or not"""
+
+    _feature: ClassVar[str]
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb does not have it yet."""
+        toggle(context, lasts, self._feature, limb_meant(context) or lasts[0])
+
+
+class POSE_OT_planar_ik_foot_follows(_Toggle):
     """Turn the feet or hands below the selected limbs as the targets are turned, or not"""
 
     bl_idname = "pose.planar_ik_foot_follows"
     bl_label = "Limb: Foot Follows"
+    _feature = "foot"
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's does not yet."""
-        toggle(context, lasts, "foot", limb_meant(context) or lasts[0])
+
+class POSE_OT_planar_ik_foot_roll(_Toggle):
+    """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
+
+    bl_idname = "pose.planar_ik_foot_roll"
+    bl_label = "Limb: Foot Roll"
+    _feature = "roll"
+
+
+class POSE_OT_planar_ik_twist(_Toggle):
+    """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
+
+    bl_idname = "pose.planar_ik_twist"
+    bl_label = "Limb: Twist"
+    _feature = "twist"
+
+
+class POSE_OT_planar_ik_pole_follows(_Toggle):
+    """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
+    on"""
+
+    bl_idname = "pose.planar_ik_pole_follows"
+    bl_label = "Limb: Pole Follow"
+    _feature = "pole_follow"
 
 
 class POSE_OT_planar_ik_drop(RigOperator):
@@ -198,40 +230,6 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
         default=pi / 4.0,
         subtype="ANGLE",
     )
-
-
-class POSE_OT_planar_ik_foot_roll(RigOperator):
-    """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
-
-    bl_idname = "pose.planar_ik_foot_roll"
-    bl_label = "Limb: Foot Roll"
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's do not yet."""
-        toggle(context, lasts, "roll", limb_meant(context) or lasts[0])
-
-
-class POSE_OT_planar_ik_twist(RigOperator):
-    """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
-
-    bl_idname = "pose.planar_ik_twist"
-    bl_label = "Limb: Twist"
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's do not yet."""
-        toggle(context, lasts, "twist", limb_meant(context) or lasts[0])
-
-
-class POSE_OT_planar_ik_pole_follows(RigOperator):
-    """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
-    on"""
-
-    bl_idname = "pose.planar_ik_pole_follows"
-    bl_label = "Limb: Pole Follow"
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's does not yet."""
-        toggle(context, lasts, "pole_follow", limb_meant(context) or lasts[0])
 
 
 def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
