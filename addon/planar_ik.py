@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from .limb.settings import ALL, ALLOWED, CHOICES, SLIDER, SLIDERS, TWISTS
+from .limb.settings import ALL, ALLOWED, CHOICES, MEANINGS, SLIDER, SLIDERS, TWISTS
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
 from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
 from .tasks.setting import set_choice, set_slider, set_twist
@@ -112,7 +112,9 @@ def _slider(name: str) -> property:
     def write(limb: PlanarIK, value: Any) -> None:
         set_slider(limb.bone, name, value)
 
-    return property(lambda limb: read_slider(limb.bone, name), write, doc=SLIDER[name].description)
+    slider = SLIDER[name]
+    said = [slider.description, "in radians" if slider.subtype == "ANGLE" else "", _span(slider.limits)]
+    return property(lambda limb: read_slider(limb.bone, name), write, doc=", ".join(filter(None, said)))
 
 
 def _choice(name: str) -> property:
@@ -121,7 +123,14 @@ def _choice(name: str) -> property:
     def write(limb: PlanarIK, value: Any) -> None:
         set_choice(limb.bone, name, value)
 
-    return property(lambda limb: choices_of(limb.bone)[name], write, doc=f"{name}: {ALLOWED[name]}")
+    return property(lambda limb: choices_of(limb.bone)[name], write, doc=f"{MEANINGS[name]}, {_span(ALLOWED[name])}")
+
+
+def _span(allowed: Any) -> str:
+    """What a setting may be, in words."""
+    if not allowed:
+        return ""
+    return " or ".join(allowed) if isinstance(allowed[0], str) else f"from {allowed[0]:.4g} to {allowed[1]:.4g}"
 
 
 SET_FOR_ALL = [slider.name for slider in SLIDERS if slider.bone == ALL]

@@ -1,134 +1,107 @@
-"""A capture of our own making: a biped that walks on known contacts, as keys on every bone, with feet that slide.
+"""What Plant Feet does for a capture that anyone can fetch: the figures in README and docs/capture.md.
 
-Nothing of it was recorded, so it can be made anywhere and what is wrong with it is known."""
+``python -m scripts.capture [FILE.bvh]``, in an environment that has Blender as a module. Without a file, it fetches the
+capture that the figures are of; it stays under build, and nothing of it is part of this repository."""
 
 from __future__ import annotations
 
-from math import pi, sin
+import sys
+from pathlib import Path
 from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
 
-STEP, STRIDE, LIFT = 0.6, 24, 0.12
-"""How far a foot gets in each step, in how many frames both step once, and how high a foot is lifted."""
+from . import installed
+from .package import BUILD
 
-STANDS = 15
-"""The frames of a stride in which a foot stands."""
+ADDRESS = (
+    "https://raw.githubusercontent.com/OlafHaag/bvh-toolbox/b7858e904d5ffffecc4a68b479a5dc79d3237112"
+    "/tests/example_files/source/walk01.bvh"
+)
+"""A person walking, 101 frames at 24 a second. MIT licence, (c) 2018 Olaf Haag."""
 
-BEGINS = {".L": 1, ".R": 1 + STRIDE // 2}
-"""The frame in which a foot first comes to stand."""
-
-FRAMES = 61
-
-DRIFT = 0.004
-"""How far everything slides on, to the side, in each frame."""
-
-BONES = {
-    "root": ((0.0, 0.0, 0.0), (0.0, 0.3, 0.0), ""),
-    "hips": ((0.0, 0.0, 0.95), (0.0, 0.0, 1.1), "root"),
-    "spine": ((0.0, 0.0, 1.1), (0.0, 0.0, 1.5), "hips"),
-}
-LEG = {
-    "thigh": ((0.0, 0.0, 0.95), (0.0, -0.05, 0.52), "hips"),
-    "shin": ((0.0, -0.05, 0.52), (0.0, 0.0, 0.09), "thigh"),
-    "foot": ((0.0, 0.0, 0.09), (0.0, -0.13, 0.02), "shin"),
-    "toe": ((0.0, -0.13, 0.02), (0.0, -0.2, 0.02), "foot"),
-}
+METRES = 0.01
+"""Of one unit of the file."""
 
 
-def contacts(side: str) -> list[tuple[int, int]]:
-    """The first and the last frames in which a foot stands."""
-    starts = range(BEGINS[side] - STRIDE, FRAMES + 1, STRIDE)
-    spans = [(max(start, 1), min(start + STANDS - 1, FRAMES)) for start in starts]
-    return [(first, last) for first, last in spans if first < last]
+def fetched() -> Path:
+    """The file that is named, else the capture from where it is published."""
+    if sys.argv[1:]:
+        return Path(sys.argv[1])
+    path = BUILD / ADDRESS.rpartition("/")[2]
+    if not path.exists():
+        BUILD.mkdir(exist_ok=True)
+        try:
+            with urlopen(ADDRESS, timeout=30) as answer:
+                path.write_bytes(answer.read())
+        except (URLError, TimeoutError) as why:
+            raise SystemExit(f"It can't be fetched ({why}): get {ADDRESS}, and name the file") from None
+    return path
 
 
-def foot_at(side: str, frame: float) -> tuple[float, float]:
-    """How far along the walk and how high over its stand a foot is."""
-    strides, phase = divmod(frame - BEGINS[side], STRIDE)
-    place = STEP * (strides + (BEGINS[side] - 1) / STRIDE)
-    if phase < STANDS:
-        return place, 0.0
-    share = (phase - STANDS + 1.0) / (STRIDE - STANDS + 1.0)
-    return place + STEP * share * share * (3.0 - 2.0 * share), LIFT * sin(pi * share)
-
-
-def build() -> Any:
-    """The biped in Pose Mode, with keys of the walk on its bones and nothing else, in an empty scene at 24 frames."""
+def imported(path: Path) -> Any:
+    """The rig of a capture in a scene of its own, in Pose Mode with all bones selected, as a person would go on."""
+    import addon_utils
     import bpy
-    from mathutils import Vector
 
-    scene = bpy.context.scene
-    scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base = 1, FRAMES, 24, 1.0
-    rig: Any = bpy.data.objects.new("Walker", bpy.data.armatures.new("Walker"))
-    scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    rig.select_set(True)
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = dict(BONES)
-    for side, x in ((".L", 0.1), (".R", -0.1)):
-        for name, (head, tail, parent) in LEG.items():
-            above = parent if parent in BONES else f"{parent}{side}"
-            bones[f"{name}{side}"] = ((x, *head[1:]), (x, *tail[1:]), above)
-    for name, (head, tail, parent) in bones.items():
-        bone = rig.data.edit_bones.new(name)
-        bone.head, bone.tail = head, tail
-        bone.parent = rig.data.edit_bones[parent] if parent else None
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    installed.enable()
+    addon_utils.enable("io_anim_bvh")
+    options = {"update_scene_fps": True, "update_scene_duration": True, "global_scale": METRES}
+    bpy.ops.import_anim.bvh(filepath=str(path), **options)
     bpy.ops.object.mode_set(mode="POSE")
-    add_legs(rig, "EMPTIES")
-    hips = rig.pose.bones["hips"]
-    targets = {side: rig.pose.bones[f"shin{side}"].planar_ik.target for side in BEGINS}
-    start = {side: target.location.copy() for side, target in targets.items()}
-    for frame in range(1, FRAMES + 1):
-        along = STEP * (frame - 1 - (STANDS - 1) / 2.0) / STRIDE
-        bob = -0.06 + 0.01 * sin(4.0 * pi * frame / STRIDE)
-        _key(hips, Vector((0.0, -along, bob)), frame)
-        for side, target in targets.items():
-            foot, up = foot_at(side, frame)
-            target.location = start[side] + Vector((0.0, -foot, up))
-            target.keyframe_insert("location", frame=frame)
-    bpy.ops.pose.planar_ik_bake(which="ALL", range="SCENE", remove=True)
-    for target in targets.values():
-        bpy.data.objects.remove(target)
-    return rig
+    bpy.ops.pose.select_all(action="SELECT")
+    return bpy.context.object
 
 
-def add_legs(rig: Any, controls: str = "BONES") -> None:
-    """Put IK on both legs, as a person does."""
+def ankles(rig: Any, legs: list[Any]) -> Any:
+    """Where the tips of legs are in the world in each frame, (frames, legs, 3)."""
     import bpy
+    import numpy as np
 
-    for bone in rig.pose.bones:
-        owner = bone if hasattr(bone, "select") else bone.bone  # The former from 5.0 on.
-        owner.select = bone.name in ("shin.L", "shin.R")
-    rig.data.bones.active = rig.data.bones["shin.L"]
-    bpy.ops.pose.planar_ik_add(mode="RIG", controls=controls)
+    foot_of, scene, rows = installed.addon("limb.tips").foot_of, bpy.context.scene, []
+    feet = [foot_of(last).name for last in legs]
+    for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(frame)
+        now = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        rows.append([now.matrix_world @ now.pose.bones[name].head for name in feet])
+    return np.array(rows)
 
 
-def spoil(rig: Any, drift: float = DRIFT, noise: float = 0.0) -> None:
-    """Let the capture drift to the side by so much a frame, and each number of its keys be off by some noise."""
-    import random
-
+def figures(path: Path) -> dict[str, float]:
+    """How far soles slide in how many contacts, in millimetres, and how far ankles are moved in these."""
     import bpy
+    import numpy as np
 
-    numbers = random.Random(3)  # noqa: S311  # the same each time
-    hips = rig.pose.bones["hips"]
-    turn = hips.bone.matrix_local.to_3x3().inverted()
-    for frame in range(1, FRAMES + 1):
-        bpy.context.scene.frame_set(frame)
-        hips.location += turn @ _sideways(drift * (frame - 1))
-        hips.keyframe_insert("location", frame=frame)
-        for name in ("thigh.L", "thigh.R", "shin.L", "shin.R"):
-            bone = rig.pose.bones[name]
-            bone.rotation_quaternion = [number + numbers.gauss(0.0, noise) for number in bone.rotation_quaternion]
-            bone.keyframe_insert("rotation_quaternion", frame=frame)
-    bpy.context.scene.frame_set(1)
+    rig, planting, making = imported(path), installed.addon("tasks.planting"), installed.addon("tasks.adding")
+    scene, chosen = bpy.context.scene, installed.addon("finding.choosing").chosen(bpy.context)
+    limbs = [limb for limb in chosen.limbs if planting.is_leg(*limb)]
+    before, frames = ankles(rig, [last for last, _ in limbs]), range(scene.frame_start, scene.frame_end + 1)
+    requests = [making.Request(*limb) for limb in limbs]
+    planted = planting.plant(bpy.context, requests, [], frames, planting.Wish())
+    moved = np.linalg.norm(ankles(rig, [of_leg.last for of_leg in planted.legs]) - before, axis=2)
+    spans = [(i, contact.span) for i, of_leg in enumerate(planted.legs) for contact in of_leg.contacts]
+    stands = np.concatenate([moved[span.first - frames[0] : span.last - frames[0] + 1, i] for i, span in spans])
+    report = planted.report
+    return {
+        "contacts": float(report.ranges),
+        "slid, in the median": 1000.0 * report.slid.median,
+        "slides, in the median": 1000.0 * report.slide.median,
+        "slid, at most": 1000.0 * report.slid.most,
+        "slides, at most": 1000.0 * report.slide.most,
+        "ankle moved, in the median": 1000.0 * float(np.median(stands)),
+        "ankle moved, at most": 1000.0 * float(stands.max()),
+        "frames out of reach": float(sum(report.missed.values())),
+    }
 
 
-def _sideways(distance: float) -> Any:
-    from mathutils import Vector
+def main() -> int:
+    path = fetched()
+    installed.install()
+    for name, figure in figures(path).items():
+        print(f"{name}: {figure:.1f}")
+    return 0
 
-    return Vector((distance, 0.0, 0.0))
 
-
-def _key(bone: Any, moved: Any, frame: int) -> None:
-    """Key a bone that is moved off its rest by so much in the armature."""
-    bone.location = bone.bone.matrix_local.to_3x3().inverted() @ moved
-    bone.keyframe_insert("location", frame=frame)
+if __name__ == "__main__":
+    installed.run(main)

@@ -83,17 +83,16 @@ def table(lines: list[str]) -> str:
 
 def inline(text: str) -> str:
     """Code, pictures, links and what is emphasized within a sentence."""
-    pieces = re.split(r"`([^`]+)`", text)
-    return "".join(f"<code>{escape(piece)}</code>" if i % 2 else _words(piece) for i, piece in enumerate(pieces))
-
-
-def _words(text: str) -> str:
-    text = escape(text, quote=False)
+    codes = re.findall(r"`([^`]+)`", text)
+    text = escape(re.sub(r"`[^`]+`", "\0", text), quote=False)  # nothing in code is of Markdown
     text = re.sub(r"!\[([^\]]*)\]\(([^)]+)\)", r'<img src="\2" alt="\1">', text)
     text = re.sub(r"\[([^\]]+)\]\(([^)]+)\)", lambda match: anchor(match[1], match[2]), text)
     text = re.sub(r"&lt;(https?://[^&]+)&gt;", r'<a href="\1">\1</a>', text)
     text = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
-    return re.sub(r"(?<!\\)\*(.+?)(?<!\\)\*", r"<i>\1</i>", text).replace("\\*", "*")
+    text = re.sub(r"(?<!\\)\*(.+?)(?<!\\)\*", r"<i>\1</i>", text).replace("\\*", "*")
+    for code in codes:
+        text = text.replace("\0", f"<code>{escape(code)}</code>", 1)
+    return text
 
 
 def anchor(words: str, to: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -91,10 +92,10 @@ def _bake(
         ob, influence = trajectory.last.id_data, path_to_influence(trajectory.last.name)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob, request.new_action))
         outside = driven.get((ob, trajectory.last.name))
-        is_fk_elsewhere = outside is not None or influence in writer.paths
+        sides = (-inf, inf) if outside is not None or influence in writer.paths else ()  # by FK
         for i, track in enumerate(trajectory.tracks):
             slope = None if slopes is None else slopes[i][which]
-            writer.write(track.path, times[which], track.values[which], slope, is_fk_elsewhere)
+            writer.write(track.path, times[which], track.values[which], slope, sides)
         if outside:
             writer.fold(influence, times, outside.times, outside.values)
         elif not request.remove:

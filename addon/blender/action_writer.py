@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,17 +45,17 @@ class ActionWriter:
         times: Array,
         values: Array,
         slopes: Array | None = None,
-        keeps_others: bool = False,
+        kept: Array | tuple[float, ...] = (),
         is_stepped: bool = False,
     ) -> None:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
-        are ``(times, numbers)``; ``is_stepped`` holds each value up to the next key. What counts before and after as
-        well is kept there by a key on each side."""
+        are ``(times, numbers)``; ``is_stepped`` holds each value up to the next key. What is beside them and from the
+        first to the last time that is ``kept`` stays as it is, by a key on each side."""
         now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
-            if keeps_others:
-                self._key_sides(curve, times, now[index])
+            sides = [time for time in (times[0] - 1.0, times[-1] + 1.0) if len(kept) and kept[0] <= time <= kept[-1]]
+            _key_sides(curve, sides, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             fcurves.write(curve, times, values[:, index], kind, None if slopes is None else slopes[:, index])
 
@@ -121,16 +121,6 @@ class ActionWriter:
         curve = self._curves.get((path, index))
         return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
 
-    def _key_sides(self, curve: Any, times: Array, now: float) -> None:
-        """Key what a curve has, or a number without keys is ``now``, on each side of these times: outside, the curve
-        keeps its shape."""
-        sides = times[0] - 1.0, times[-1] + 1.0
-        if not len(curve.keyframe_points):
-            fcurves.write(curve, np.array(sides), np.array((now, now)))
-            return
-        for time in sides:
-            fcurves.divide(curve, time)
-
     def _curve(self, path: str, index: int) -> Any:
         """An F-curve that acts, with nothing but keys."""
         curve = self._curves.get((path, index))
@@ -172,6 +162,15 @@ def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
         if data is None:
             ob.animation_data_clear()
         writer.restore(context)
+
+
+def _key_sides(curve: Any, sides: Sequence[float], now: float) -> None:
+    """Key what a curve has at these times, or a number without keys is ``now``: outside, the curve keeps its shape."""
+    if not len(curve.keyframe_points) and sides:
+        fcurves.write(curve, np.array(sides), np.full(len(sides), now))
+        return
+    for time in sides:
+        fcurves.divide(curve, time)
 
 
 def _unkeyed(ob: Any, time: float) -> dict[str, Any]:

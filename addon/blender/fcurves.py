@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection
 from functools import cache
 from math import ceil, floor
@@ -95,12 +94,11 @@ def divide(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = Tru
     Blender divides a Bezier segment by a key without changing its shape, if no handle of it is automatic. Easing can't
     be divided: each of its frames gets a key, those after this one only if the curve is to be the same there.
     """
-    keys = curve.keyframe_points
-    frames = [key.co.x for key in keys]
-    i = bisect_left(frames, frame)
-    is_there = i < len(frames) and frames[i] == frame
-    for key in keys[max(i - 1, 0) : i + is_there + 1]:
-        _fix_handles(key)
+    keys, frames = curve.keyframe_points, read(curve)[0].astype(float)
+    i = int(np.searchsorted(frames, frame))
+    is_there = i < len(frames) and bool(frames[i] == frame)
+    for beside in range(max(i - 1, 0), min(i + is_there + 1, len(keys))):
+        _fix_handles(keys[beside])
     if is_there:
         return []
     times, later = [frame], list[float]()

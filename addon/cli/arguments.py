@@ -25,6 +25,7 @@ EXAMPLES = {
     "report": "planar_ik report shots/*.blend --strict",
     "contacts": "planar_ik contacts captures/*.blend\n  planar_ik contacts walk.blend --in-place --bone 'shin.*'",
     "hold": "planar_ik hold captures/*.blend -o held/\n  planar_ik hold walk.blend --in-place --bone 'shin.*' --ease 5",
+    "plant": "planar_ik plant captures/*.blend -o planted/\n  planar_ik plant walk.blend --in-place --bone '*LeftLeg'",
     "add": """planar_ik add rig.blend --in-place --limb "shin.*" --limb "forearm.*"
   planar_ik add rig.blend -o ik.blend --limb "shin.*:foot_ik.*:knee_ik.*"
     (the bone, its target and its pole; a * stands for the same letters in all three)""",
@@ -39,6 +40,7 @@ DOES = {
     "contacts": "find when the tips of limbs are in contact, and how far they slide there; mark that on the timeline "
     "with --in-place or -o, for hold",
     "hold": "plant the tips of limbs where they are in contact: as the file's markers say, else as their paths show",
+    "plant": "put IK with Foot Roll on legs that have none, find when their feet stand, mark that, and hold them there",
     "add": "make limbs of bones, on the rig unless --live",
     "convert": "solve the IK constraints of two to four bones exactly, on the rig unless --live",
     "to-rig": "let the rig's own bones and constraints pose live limbs, without the extension",
@@ -68,15 +70,15 @@ def parse(words: list[str]) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         _add_common(command)
-        if name in ("bake", "report", "contacts", "hold"):
+        if name in ("bake", "report", "contacts", "hold", "plant"):
             _add_frames(command)
         if name in ("bake", "report"):
             _add_step(command)
         if name == "bake":
             _add_bake(command)
-        if name == "contacts":
+        if name in ("contacts", "plant"):
             _add_contacts(command)
-        if name == "hold":
+        if name in ("hold", "plant"):
             _add_hold(command)
         if name == "add":
             _add_add(command)

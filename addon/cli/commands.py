@@ -19,9 +19,9 @@ from ..tasks import modes
 from ..tasks.contact_markers import mark_contacts
 from ..tasks.limbs import limb_of, limbs_of
 from .arguments import DONE, FAILED, FOUND, output_of
-from .holding import contact_lines, find_contacts_of, hold_limbs
+from .holding import contact_lines, find_contacts_of, hold_limbs, plant_feet
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
-from .making import convert_limbs, converted, convertible, make_limbs
+from .making import convert_limbs, converted, convertible, legs_of, make_limbs
 from .patterns import is_match, matches_of
 from .reporting import bake_limbs, report_limbs
 from .shots import is_linked, limbs_chosen, make_local, open_shot, rigs_of, save, say
@@ -101,7 +101,10 @@ def unmatched(arguments: Namespace) -> list[str]:
         patterns = [wish.split(":")[0] for wish in arguments.limb]
         names = [bone.name for ob in rigs for bone in ob.pose.bones]
         return [f"no bone matches '{pattern}'" for pattern in patterns if not matches_of(pattern, names)]
-    if arguments.command == "convert":
+    if arguments.command == "plant":
+        there, new = legs_of(arguments)
+        lasts = [*there, *(request.last for request in new)]
+    elif arguments.command == "convert":
         lasts = [*convertible(arguments), *converted(arguments)]
     else:
         lasts = [last for ob in rigs for last in limbs_of(ob) if is_match(last.name, arguments.bone)]
@@ -146,6 +149,12 @@ def hold_in_file(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, lines, len(lines), nothing)
 
 
+def plant_in_file(arguments: Namespace, source: Path) -> list[Line]:
+    """Plant the feet of legs of the open file, and write it."""
+    lines = plant_feet(arguments)
+    return _saved(arguments, source, lines, len(lines), NOT_STANDING)
+
+
 def add(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of bones, and write the file."""
     lasts, new = make_limbs(arguments)
@@ -185,6 +194,7 @@ COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
     "report": report,
     "contacts": contacts,
     "hold": hold_in_file,
+    "plant": plant_in_file,
     "add": add,
     "convert": convert,
     "to-rig": to_rig,

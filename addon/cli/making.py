@@ -13,8 +13,8 @@ from ..blender.types import ArmatureObject, view_layer_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
 from ..tasks.converting import MOVED, convert
-from ..tasks.limbs import is_converted, limbs_of
-from ..tasks.selection import candidates, existing_at, limbs_to_make
+from ..tasks.limbs import is_converted, is_leg, limbs_of
+from ..tasks.selection import candidates, existing_at, limbs_to_make, without_ik
 from .interrupting import check_not_interrupted
 from .patterns import filled, is_match, matches_of
 from .shots import rigs_of, say
@@ -45,6 +45,15 @@ def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
     for ob in dict.fromkeys(ob for ob, _ in requests):
         _add(ob, [request for (rig, _), request in requests.items() if rig == ob], arguments)
     return [ob.pose.bones[name] for ob, name in {**present, **requests}], len(requests)
+
+
+def legs_of(arguments: Namespace) -> tuple[list[PoseBone], list[Request]]:
+    """The legs that are asked for: those that have IK, by their last bones, and those that are to get it."""
+    rigs = [ob for ob in editable_rigs(arguments) if ob.pose.bones]
+    there = [last for ob in rigs for last in limbs_of(ob) if is_leg(last)]
+    new = [limb for ob in rigs for limb in without_ik([*ob.pose.bones]) if is_leg(*limb)]
+    requests = [Request(last, segments) for last, segments in new if is_match(last.name, arguments.bone)]
+    return _matching(arguments, there), requests
 
 
 def _limbs_matched(

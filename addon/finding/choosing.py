@@ -66,6 +66,13 @@ def offered(context: Context) -> list[Suggestion]:
     return [limb for limb in limbs if not is_limb(limb[0])]
 
 
+def without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
+    """The arms and legs of a rig that bones are parts of, and that have no IK yet."""
+    limbs = Limbs(bones[0].id_data)
+    evident = {limb.suggestion() for limb in limbs.evident if limb.is_evident}
+    return [limb for limb in _found(bones, 0, limbs) if limb in evident]
+
+
 def limbs_of_bones(bones: Sequence[PoseBone], count: int = 0) -> dict[Suggestion, list[PoseBone]]:
     """The limbs that bones of one rig are meant for where none is a target or a pole, each with those of the bones that
     say so; raises `Refused` where there is none."""

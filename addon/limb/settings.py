@@ -93,7 +93,7 @@ SLIDERS = (
         0.0,
         (0.0, 1.0),
         "FACTOR",
-        "How early the limb slows before it is straight (no knee pop)",
+        "How early the limb slows before it is straight, as a share of its length (no knee pop)",
         is_feature=True,
     ),
     Slider(
@@ -161,9 +161,20 @@ CHOICES: dict[str, Any] = {
     "root_max_angle": math.pi,
     "break_angle": math.pi / 4.0,
 }
-"""The settings that do not animate, with their defaults. Angles are in radians: the knee's inner ones; by how much the
-first bone may be turned about its hinge from rest, above 0 towards where the knee points; and the roll from which on a
-foot rolls on its toe."""
+"""The settings that do not animate, with their defaults."""
+
+MEANINGS = {
+    "plane": "The plane that the limb bends in",
+    "tip": "What goes to the target: where the foot or hand below begins, or the last bone's tail",
+    "stretch_max": "How many times its length the limb may have",
+    "stretch_volume": "How thick the bones are while they are longer",
+    "min_angle": "The smallest angle inside the knee, in radians",
+    "max_angle": "The largest angle inside the knee, in radians",
+    "root_min_angle": "The least turn of a hinge's first bone from rest, in radians: above 0 to where the knee points",
+    "root_max_angle": "The largest such turn, in radians",
+    "break_angle": "The roll from which on the foot rolls on its toe, in radians",
+}
+"""What each of them says, with its unit."""
 
 ALLOWED = {
     "plane": PLANES,

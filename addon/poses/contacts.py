@@ -76,6 +76,14 @@ class Contact(NamedTuple):
         ends = [*(phase.first for phase in self.phases[1:]), self.last + 1]
         return [phase.on for phase, end in zip(self.phases, ends, strict=True) for _ in range(phase.first, end)]
 
+    def within(self, frames: Span) -> list[Contact]:
+        """What of it is in a range of frames, if anything is."""
+        last = min(self.last, frames.last)
+        if max(self.span.first, frames.first) > last:
+            return []
+        starts = {max(phase.first, frames.first): phase.on for phase in self.phases if phase.first <= last}
+        return [Contact(tuple(Phase(first, on) for first, on in starts.items()), last)]
+
     def spans_on(self, *kinds: str) -> list[Span]:
         """The frames of each phase of these kinds."""
         ends = [*(phase.first - 1 for phase in self.phases[1:]), self.last]

@@ -209,19 +209,18 @@ def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
     """In which frames to take the second of two: those with which the knee goes the shortest way in all, and what it
     does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
     offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
-    costs, froms = np.array([off[0] for off in offs]), []
-    for f in range(1, len(aside)):
-        size = max(aside[f - 1], aside[f])
-        steps = np.empty((2, 2))
-        for old in range(2):
-            for new in range(2):
-                turn = abs(within_half_turn(both[new].swivel[f] - both[old].swivel[f - 1]))
-                steps[old, new] = costs[old] + size * (turn + 2.0 * (old != new))
-        froms.append(steps.argmin(axis=0))
-        costs = steps.min(axis=0) + np.array([off[f] for off in offs])
-    chosen = [int(costs.argmin())]
+    swivels, sizes = np.array([one.swivel for one in both]), np.maximum(aside[1:], aside[:-1])
+    turns = abs(within_half_turn(swivels[None, :, 1:] - swivels[:, None, :-1]))
+    steps = sizes * (turns + 2.0 * (1.0 - np.eye(2)[..., None])) + np.array(offs)[None, :, 1:]  # (old, new, frames)
+    first, second = float(offs[0][0]), float(offs[1][0])
+    froms = []
+    for stay, leave, come, remain in zip(*steps.reshape(4, -1).tolist(), strict=True):  # floats, which are faster here
+        costs = (first + stay, second + come), (first + leave, second + remain)
+        froms.append([cost[1] < cost[0] for cost in costs])
+        first, second = map(min, costs)
+    chosen = [second < first]
     for came in reversed(froms):
-        chosen.append(int(came[chosen[-1]]))
+        chosen.append(came[chosen[-1]])
     return np.array(chosen[::-1], bool)
 
 

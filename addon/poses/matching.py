@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,10 +129,13 @@ class Shown(NamedTuple):
     last: PoseBone
     sliders: dict[str, Array]
     target: Array
+    in_frame: Array  # the target in the limb's frame G
     pole: Array | None
     foot: Array | None
     sizes: Array  # (f): the limb's length in the world
     warnings: list[Message]
+    aim: Aim
+    inverse: Inverse
 
 
 def shown_in_ik(
@@ -210,11 +214,27 @@ def _shown_of(aim: Aim) -> Shown:
         last=last,
         sliders=sliders,
         target=applied(frames, target),
+        in_frame=target,
         pole=None if pole is None else applied(frames, pole),
         foot=aim.poses.foot,
         sizes=aim.size * np.linalg.norm(frames[:, :3, 1], axis=1),
         warnings=warnings,
+        aim=aim,
+        inverse=inverse,
     )
+
+
+def swivel_again(recording: Recording, shown: Sequence[Shown]) -> list[Shown]:
+    """Swivel limbs by the poles that were read since: one that stays may have gone along with a target. Gives those
+    that have one."""
+    again = []
+    of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
+    for limb in shown:
+        aim = limb.aim._replace(limbs=of_rigs[limb.last.id_data], moves_controls=False)
+        if limb.pole is None and "swivel" in limb.sliders and aim.limbs.rig.table.is_poled[aim.row]:
+            limb.sliders["swivel"] = _swivelled(aim, limb.inverse, limb.in_frame)[0]
+            again.append(limb)
+    return again
 
 
 def _joints(aim: Aim, stretch: Any = 1.0) -> Array:

@@ -27,7 +27,7 @@ from ..rigging.description import ref_of
 from ..rigging.features import with_twist
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
-from .channels import Channel, Values
+from .channels import Channel, Values, copied
 from .inverse import angle_between
 from .matching import (
     LimbName,
@@ -38,6 +38,7 @@ from .matching import (
     own_foot_turns,
     poses_by_fk,
     shown_in_ik,
+    swivel_again,
     warnings_of_misses,
     world_turns,
 )
@@ -77,13 +78,13 @@ def show_in_ik(
         progress=task.next_share(),
     )
     poses = poses or poses_by_fk(recording)
-    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
+    before = copied(recording.channels)
     shown = shown_in_ik(recording, poses, moves_controls, task.tolerance)
     if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
         named = [(last.id_data, last.name) for last in lasts]
         apply(task.context, {ref_of(last): with_twist(last) for last in lacking})
         return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls)
-    values = {key: rows.copy() for key, rows in before.items()}
+    values = copied(before)
     for limb_shown in shown:
         _set_sliders(limb_shown, values)
     placings = _placings(shown, recording, values) if moves_controls else []
@@ -100,10 +101,8 @@ def show_in_ik(
     if moves_controls:
         place(placings, recording, values, reread)
         _turn_toes(recording, lasts, values)
-        for i, again in enumerate(shown_in_ik(recording, poses, False, task.tolerance)):
-            if shown[i].pole is None and "swivel" in again.sliders:  # its pole may have moved with a target
-                shown[i].sliders["swivel"] = again.sliders["swivel"]
-                _set_sliders(shown[i], values)
+        for limb_shown in swivel_again(recording, shown):
+            _set_sliders(limb_shown, values)
     sliders = {(limb_shown.last.id_data, limb_shown.last.name): limb_shown.sliders for limb_shown in shown}
     warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
     warnings += warnings_of_misses(recording, poses, sliders)
@@ -161,8 +160,8 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
     parts = [part_of_fk(last) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     recording = record(task.context, lasts, task.frames, (), channels, (), 1.0, task.next_share())
-    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
-    values = {channel: rows.copy() for channel, rows in before.items()}
+    before = copied(recording.channels)
+    values = copied(before)
     for rig in recording.rigs:
         limbs, table = limbs_read(recording, rig), rig.table
         sliders, into = {**limbs.sliders, "influence": np.ones_like(limbs.own_length)}, inverted_all(limbs.frames)

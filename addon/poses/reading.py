@@ -26,7 +26,7 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import animated_paths, is_animated, value_at
+from ..blender.animation import animated_paths, is_animated
 from ..blender.channels import SIZES
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
@@ -39,7 +39,7 @@ from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
 from ..limb.whole import Progress
 from ..rigging.feet import at_influence
-from .channels import Channel, Values, originals_of
+from .channels import Channel, Values, originals_of, room_for
 
 Array = NDArray[Any]
 
@@ -205,11 +205,8 @@ def new_recording(
     read = {
         (ob, name): _new_read(ob, name, bones, count, is_sure) for ob in needed for name, bones in needed[ob].items()
     }
-    values: Values = {
-        channel: np.empty((count, np.size(value_at(channel.object, channel.path))), _kind(channel))
-        for channel in dict.fromkeys(channels)
-    }
-    bases = {ref: np.empty((count, 4, 4)) for ref in controls}
+    values = {channel: room_for(channel, count) for channel in dict.fromkeys(channels)}
+    bases = {ref: np.empty((count, 4, 4), np.float32).transpose(0, 2, 1) for ref in controls}  # columns in a row
     return Recording(rigs=rigs, worlds=worlds, read=read, channels=values, bases=bases, frames=count)
 
 
@@ -219,10 +216,6 @@ def _need(needed: dict[Any, dict[str, dict[str, None]]], refs: Iterable[tuple[An
             needed.setdefault(ob, {})
             if has_bone(ob, name):
                 needed[ob].setdefault("matrix", {})[name] = None
-
-
-def _kind(channel: Channel) -> type:
-    return bool if isinstance(value_at(channel.object, channel.path), bool) else float
 
 
 def readers_of(

@@ -32,9 +32,8 @@ UNCHANGED = 1e-6
 
 class Task:
     """What is keyed in which frames: None for the frame that is shown, without keys. ``tolerance`` is how far joints
-    may be off for the sake of fewer keys, in lengths of their limb. With ``keeps_others``, frames before and after
-    these, which follow each other, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it
-    is."""
+    may be off for the sake of fewer keys, in lengths of their limb. Other frames, from the first to the last of
+    ``keeps_others``, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it is."""
 
     def __init__(
         self,
@@ -42,7 +41,7 @@ class Task:
         frames: Sequence[float] | None,
         tolerance: float = 0.0,
         stays: bool = False,
-        keeps_others: bool = False,
+        keeps_others: tuple[int, int] | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.context, self.frames, self.tolerance = context, frames, tolerance
@@ -68,6 +67,14 @@ class Run(NamedTuple):
         return {channel for keyed_part in self.parts for channel in keyed_part.channels}
 
 
+class Share(NamedTuple):
+    """Channels of one part that are keyed together, and the rows of the runs in which they are."""
+
+    keyed_part: Part
+    channels: Sequence[Channel]
+    runs: list[Array]
+
+
 class Writing:
     """The one writer of keys over frames: what channels said ``before`` in them, (f, numbers) each. Channels that are
     nowhere in a run other than they were get none in it, unless they have been written already."""
@@ -78,6 +85,7 @@ class Writing:
         self._written = set[Channel]()
         self._start = {channel: value_at(channel.object, channel.path) for channel in before}
         self._times = np.zeros(1) if task.frames is None else times_of(scene_of(task.context), task.frames)
+        self._kept = times_of(scene_of(task.context), task.keeps_others or ())
         if task.frames is not None:
             for ob in dict.fromkeys(channel.object for channel in before):
                 check_keys(ob)
@@ -98,33 +106,42 @@ class Writing:
             self._set(values)
             moved = {*touched, *(key for key in values if self._is_changed(key, values[key], slice(None)))}
             return [Change(key.object, key.path, self._start[key], key.bone) for key in values if key in moved]
-        for run in self._runs:
-            self._finish_run(run, recording, values)
+        for share in self._shares(values):
+            self._finish_share(share, recording, values)
         for writer in self._writers.values():
             (writer.restore if self._task.stays else writer.show)(self._task.context)
         if self._task.progress:
             self._task.progress(1.0)
         return []
 
-    def _finish_run(self, run: Run, recording: Recording, values: Values) -> None:
-        changed, channels_written, rows = self._changed(values, run), set[Channel](), run.rows
-        for keyed_part in run.parts:
-            of_part = {
-                key: changed[key] for key in keyed_part.channels if key in changed and key not in channels_written
-            }
-            if of_part and keyed_part.keys:
-                for key, (which, slope) in keyed_part.keys(of_part, rows).items():
+    def _shares(self, values: Values) -> list[Share]:
+        """What is keyed together. A channel of two parts goes with the first."""
+        shares: dict[Any, Share] = {}
+        for run in self._runs:
+            changed, taken = self._changed(values, run), set[Channel]()
+            for keyed_part in run.parts:
+                channels = [key for key in keyed_part.channels if key in changed and key not in taken]
+                taken.update(channels)
+                if channels:
+                    share = Share(keyed_part, channels, [])
+                    shares.setdefault((id(keyed_part), *channels), share).runs.append(run.rows)
+        return [*shares.values()]
+
+    def _finish_share(self, share: Share, recording: Recording, values: Values) -> None:
+        of_part = {key: values[key] for key in share.channels}
+        if share.keyed_part.keys:
+            for rows in share.runs:
+                for key, (which, slope) in share.keyed_part.keys(of_part, rows).items():
                     self._write(key, of_part[key], which, slope)
-                channels_written.update(of_part)
-            elif of_part:
-                in_frames = keyed_part.points(recording, of_part)
-                points = partial(_points_of_rows, in_frames, rows)
-                in_run = {key: numbers[rows] for key, numbers in of_part.items()}
-                which, slopes = thinned(in_run, self._times[rows], points, self._task.tolerance)
-                for key, numbers in of_part.items():
-                    slope = slopes[key][which] if key in slopes else None
-                    self._write(key, numbers, rows[which], slope)
-                channels_written.update(of_part)
+            return
+        rows, ends = np.concatenate(share.runs), np.cumsum([len(run) for run in share.runs])
+        points = partial(_points_of_rows, share.keyed_part.points(recording, of_part), rows)
+        in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
+        which, slopes = thinned(in_runs, self._times[rows], points, self._task.tolerance, ends[:-1] - 1)
+        for of_run in np.split(which, np.searchsorted(which, ends[:-1])):
+            for key, numbers in of_part.items():
+                slope = slopes[key][of_run] if key in slopes else None
+                self._write(key, numbers, rows[of_run], slope)
 
     def _changed(self, values: Values, run: Run) -> Values:
         return {
@@ -150,23 +167,27 @@ class Writing:
         writer = self._writers.get(channel.object)
         if writer is None:
             writer = self._writers[channel.object] = ActionWriter(self._task.context, channel.object)
-        times, keeps_others, is_choice = self._times[rows], self._task.keeps_others, numbers.dtype == bool
-        writer.write(channel.path, times, numbers[rows].astype(float), slopes, keeps_others, is_stepped=is_choice)
+        times, is_choice = self._times[rows], numbers.dtype == bool
+        writer.write(channel.path, times, numbers[rows].astype(float), slopes, self._kept, is_stepped=is_choice)
 
 
 def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> list[Array]:
     return points(values, rows[at])
 
 
-def thinned(values: Values, times: Array, points: Any, tolerance: float) -> tuple[Array, Values]:
+def thinned(
+    values: Values, times: Array, points: Any, tolerance: float, ends: Array | Sequence[int] = ()
+) -> tuple[Array, Values]:
     """The fewest frames to key of channels that go together, by their values over the frames (f, numbers), and the
     slopes there of those that are smooth between keys. Choices (bool) hold from key to key. ``points`` (see `Part`) may
-    be off by ``tolerance``; 0 keys every frame."""
+    be off by ``tolerance``; 0 keys every frame. ``ends`` are frames after which others follow that do not go on from
+    them."""
     count = len(times)
     if tolerance <= 0.0 or count < 3:
         return np.arange(count), {}
     choices = [rows for rows in values.values() if rows.dtype == bool]
-    turns = np.unique([f for rows in choices for f in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1))])
+    changes = [np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) for rows in choices]
+    turns = np.unique(np.concatenate([*changes, ends])).astype(int)
     always = np.union1d(turns, turns + 1).astype(int)  # the frame before a choice, and its own
     slopes = {channel: _slopes(rows, times, turns) for channel, rows in values.items() if rows.dtype != bool}
     all_points = points(values, np.arange(count))
@@ -187,7 +208,7 @@ def thinned(values: Values, times: Array, points: Any, tolerance: float) -> tupl
 
 def _slopes(rows: Array, times: Array, turns: Array) -> Array:
     """How fast numbers (f, numbers) change in each frame, per unit of ``times``; ``turns`` are the frames before a
-    choice changes, over which they may jump."""
+    choice changes or a run ends, over which they may jump."""
     slopes = np.zeros_like(rows)
     ends = [0, *(int(f) + 1 for f in turns), len(times)]
     for start, end in pairwise(ends):

@@ -23,9 +23,6 @@ from .control_shapes import Place, sole_below
 from .inventory import bones_named, roll_helpers
 from .skins import skin_of
 
-BALL_AT = 0.65
-"""Where the ball of a foot without toes is, as a part of the way from heel to toe."""
-
 ACROSS = 0.7
 """The cosine from which on a heel bone lies across the foot, as Rigify's do: its ends are the edges of the heel."""
 
@@ -41,9 +38,9 @@ Pivots = Mapping[str, Matrix]
 
 
 def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
-    """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, the others on the
-    ground, at the ends and edges of the sole. Without skin, the ground is where the heel bone is, if there is one.
-    ``geometry`` is that of its limb."""
+    """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, or where the foot
+    ends, which can't bend without toes; the others on the ground, at the ends and edges of the sole. Without skin, the
+    ground is where the heel bone is, if there is one. ``geometry`` is that of its limb."""
     ob, foot, axes = last.id_data, foot_of(last), upright(last.id_data)
     direction = Vector(geometry.frame[:3, 1].tolist())
     tip_at = last.bone.matrix_local @ Vector(geometry.tip.tolist())
@@ -63,7 +60,7 @@ def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
         return float(off @ sole.ahead), float(off @ sole.across)
 
     toes, middle = toes_of(foot), 0.0
-    ball = ground(sole.heel + BALL_AT * (sole.toe - sole.heel), (sole.outermost + sole.innermost) / 2.0)
+    ball = ground(sole.toe, middle)
     if toes:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
         middle = on_sole(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]

@@ -1,8 +1,13 @@
-"""Contacts as timeline markers, which people move, add and delete: a pair for each contact of a limb."""
+"""Contacts as timeline markers, which people move, add and delete: a pair for each contact of a limb.
+
+In the dope sheet, markers of one frame hide each other: where two feet do the same, one marker says both; where they do
+not, one of their markers is a frame further inside its contact."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from bpy.types import Context, PoseBone, Scene
@@ -54,12 +59,23 @@ class Mark(NamedTuple):
 
 UP = Mark(False, "")
 
+BOTH = " + "
+"""What is between feet where one marker is of several."""
+
+MOST = 63
+"""The bytes that the name of a marker may have."""
+
+_NAME = re.compile(r"(.+) (down(?: on \w+)?|on \w+|up) \((.+)\)")
+"""The name of a marker: feet, what they do, and their rig."""
+
 
 def marker_names(last: PoseBone) -> dict[Mark, str]:
     """What the markers of a limb's contacts are called."""
     bone, rig = (foot_of(last) or last).name, last.id_data.name
     names = {Mark(True, SOLE): "down", Mark(True, HEEL): "down on heel", Mark(True, TOE): "down on toe", UP: "up"}
     names |= {Mark(False, kind): f"on {kind}" for kind in (HEEL, SOLE, TOE)}
+    room = MOST - len(f"{bone} {max(names.values(), key=len)} ()".encode())
+    rig = rig.encode()[: max(room, 1)].decode(errors="ignore")
     return {mark: f"{bone} {words} ({rig})" for mark, words in names.items()}
 
 
@@ -67,7 +83,7 @@ def marked_contacts(scene: Scene, last: PoseBone) -> list[Contact]:
     """The contacts of a limb by the scene's markers, in order. Raises `Refused` where one does not begin or end."""
     names = marker_names(last)
     marks = {name: mark for mark, name in names.items()}
-    placed = [(marker.frame, marks[marker.name]) for marker in scene.timeline_markers if marker.name in marks]
+    placed = [(frame, marks[name]) for frame, name in names_marked(scene) if name in marks]
     contacts: list[Contact] = []
     phases: list[Phase] = []
     for frame, mark in sorted(placed, key=lambda place: (place[0], not place[1].begins, place[1] == UP)):
@@ -81,6 +97,17 @@ def marked_contacts(scene: Scene, last: PoseBone) -> list[Contact]:
     if phases:
         raise _not_in_pairs(last, phases[0].first, names)
     return contacts
+
+
+def names_marked(scene: Scene) -> Iterator[tuple[int, str]]:
+    """The frames of markers, with the name that is for each of their feet."""
+    return ((marker.frame, name) for marker in scene.timeline_markers for name in _names(marker.name))
+
+
+def _names(name: str) -> list[str]:
+    """What a marker says, for each of its feet."""
+    match = _NAME.fullmatch(name)
+    return [f"{foot} {match[2]} ({match[3]})" for foot in match[1].split(BOTH)] if match else [name]
 
 
 def _not_in_pairs(last: PoseBone, frame: int, names: dict[Mark, str]) -> Refused:
@@ -97,20 +124,51 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     """Have contacts as the markers of limbs, in place of those that they have: none is taken away where there is no
     contact at all. Gives how many contacts there are."""
     count = sum(len(of_limb.contacts) for of_limb in listed)
-    for of_limb in listed if count else ():
-        _mark(scene, of_limb.last, of_limb.contacts)
+    if count:
+        _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.last).values()})
+        wishes = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.last, contact)]
+        for _, name, frames in sorted(wishes, key=lambda wish: (wish[0], wish[2][0])):
+            _mark(scene, name, frames)
     return count
 
 
-def _mark(scene: Scene, last: PoseBone, contacts: Sequence[Contact]) -> None:
+def _clear(scene: Scene, names: set[str]) -> None:
+    """Take names off markers, and markers away that have no other."""
+    for marker in [*scene.timeline_markers]:
+        said = _names(marker.name)
+        others = [name for name in said if name not in names]
+        if not others:
+            scene.timeline_markers.remove(marker)
+        elif others != said:
+            marker.name = reduce(_joined, others)
+
+
+def _wanted(last: PoseBone, contact: Contact) -> Iterator[tuple[bool, str, Sequence[int]]]:
+    """What markers say of a contact, whether that is within it, and the frames in which each may be, the best first."""
     names = marker_names(last)
-    taken = {*names.values()}
-    for marker in [other for other in scene.timeline_markers if other.name in taken]:
-        scene.timeline_markers.remove(marker)
-    for contact in contacts:
-        for i, phase in enumerate(contact.phases):
-            scene.timeline_markers.new(names[Mark(i == 0, phase.on)], frame=phase.first)
-        scene.timeline_markers.new(names[UP], frame=contact.last)
+    for i, (phase, span) in enumerate(zip(contact.phases, contact.spans_on(HEEL, SOLE, TOE), strict=True)):
+        yield i > 0, names[Mark(i == 0, phase.on)], range(span.first, span.last + 1)
+    yield False, names[UP], range(span.last, span.first - 1, -1)
+
+
+def _mark(scene: Scene, name: str, frames: Sequence[int]) -> None:
+    """Mark the first of these frames in which no marker says anything else of a contact; the first if all have such."""
+    there = {marker.frame: marker for marker in scene.timeline_markers if _NAME.fullmatch(marker.name)}
+    frame = next((at for at in frames if at not in there or _joined(there[at].name, name)), frames[0])
+    both = _joined(there[frame].name, name) if frame in there else ""
+    if both:
+        there[frame].name = both
+    else:
+        scene.timeline_markers.new(name, frame=frame)
+
+
+def _joined(name: str, other: str) -> str:
+    """The name of one marker in place of two; nothing where their feet or rigs do not the same."""
+    said, also = _NAME.fullmatch(name), _NAME.fullmatch(other)
+    if not said or not also or said.groups()[1:] != also.groups()[1:]:
+        return ""
+    both = f"{said[1]}{BOTH}{also[1]} {said[2]} ({said[3]})"
+    return both if len(both.encode()) <= MOST else ""
 
 
 def frame_range(scene: Scene) -> range:
@@ -131,9 +189,7 @@ def find_contacts(
     """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
     limbs = readable_limbs_beside(context, lasts)
-    recording = record(context, limbs, frames, progress=progress)
-    paths = {last: path_of(recording, last) for last in limbs}
-    return contacts_in(scene_of(context), lasts, frames, paths, height, speed)
+    return contacts_in(scene_of(context), lasts, frames, _paths(context, limbs, frames, progress), height, speed)
 
 
 def readable_limbs_beside(context: Context, lasts: Sequence[PoseBone]) -> list[PoseBone]:
@@ -178,3 +234,28 @@ def contacts_known(
 def contacts_on(last: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
     """These contacts of a limb that goes this way over these frames."""
     return Contacts(last, contacts, [slide_of(path, frames, contact.span) for contact in contacts])
+
+
+def contacts_there(
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], progress: Progress | None = None
+) -> list[Contacts]:
+    """The contacts in these frames of those limbs that can be read and have some: as marked, else as found."""
+    limbs = readable_limbs_beside(context, lasts)
+    known = [last for last in lasts if last in limbs]
+    listed = contacts_known(scene_of(context), known, frames, _paths(context, limbs, frames, progress))
+    return [of_limb for of_limb in listed if of_limb.contacts]
+
+
+def slides_now(
+    context: Context, listed: Sequence[Contacts], frames: Sequence[float], progress: Progress | None = None
+) -> list[Contacts]:
+    """The same contacts, and how far soles slide in them now."""
+    paths = _paths(context, [of_limb.last for of_limb in listed], frames, progress)
+    return [contacts_on(of_limb.last, of_limb.contacts, paths[of_limb.last], frames) for of_limb in listed]
+
+
+def _paths(
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], progress: Progress | None
+) -> dict[PoseBone, Path]:
+    recording = record(context, limbs, frames, progress=progress)
+    return {last: path_of(recording, last) for last in limbs}

@@ -25,7 +25,7 @@ from ..limb.storage import bones_of_limb, is_live, limbs_of, mode_of, read_slide
 from ..limb.tips import foot_of
 from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
-from ..poses.channels import Channel, Values
+from ..poses.channels import Channel, Values, copied
 from ..poses.contacts import SOLE, Contact, Phase, Span, slide_of
 from ..poses.holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
 from ..poses.parts import part_of_foot, part_of_ik, slider_channel
@@ -36,6 +36,7 @@ from ..poses.reading import Recording, limbs_read, read_again, record
 from ..poses.tip_paths import path_of
 from ..poses.writing import Run, Task, Writing
 from ..rigging import feet
+from ..rigging.description import LimbRef, ref_of
 
 Array = NDArray[Any]
 
@@ -64,14 +65,27 @@ class Request(NamedTuple):
     tolerance: float = TOLERANCE
 
 
+class Slip(NamedTuple):
+    """How far what is lowest of a sole slides in a range, in scene units: in the median of ranges, and at most."""
+
+    median: float
+    most: float
+
+
 class Report(NamedTuple):
-    """In how many ranges limbs are held; how far what is lowest of a sole slid in one at most, before and now, in scene
-    units; and warnings of tips that do not reach their places."""
+    """In how many ranges limbs are held; how far soles slid in these, and do now; in how many frames the limb of a name
+    does not reach where it is to be."""
 
     ranges: int
-    slid: float
-    slide: float
-    warnings: list[Message]
+    slid: Slip
+    slide: Slip
+    missed: dict[LimbRef, int]
+
+    @property
+    def warnings(self) -> list[Message]:
+        """What to tell of limbs that do not reach."""
+        template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
+        return [Message(template, bone=bone, count=count) for (_, bone), count in self.missed.items() if count]
 
 
 class Plan(NamedTuple):
@@ -92,15 +106,19 @@ def hold_tips(
 ) -> Report:
     """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
     where they are on their soles. Two passes over the frames. Raises `Refused`, and then nothing has changed."""
-    plans = [_plan(context, last, of_limb, request.rolls) for last, of_limb in zip(lasts, contacts, strict=True)]
+    within = Span(scene_of(context).frame_start, scene_of(context).frame_end)
+    plans = [
+        _plan(context, last, of_limb, request.rolls, within) for last, of_limb in zip(lasts, contacts, strict=True)
+    ]
     runs: dict[Span, list[int]] = {}
     for i, plan in enumerate(plans):
-        for run in _runs([contact.span for contact in plan.contacts], request.ease):
+        for run in _runs([contact.span for contact in plan.contacts], request.ease, within):
             runs.setdefault(run, []).append(i)
     frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
     if not frames:
-        return Report(0, 0.0, 0.0, [])
-    task = Task(context, frames, request.tolerance, keeps_others=True, progress=progress)
+        template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
+        raise Refused(template, first=within.first, last=within.last)
+    task = Task(context, frames, request.tolerance, keeps_others=within, progress=progress)
     controls = controls_of(lasts) + [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
     channels = [*dict.fromkeys(channel for plan in plans for channel in _channels(plan))]
     recording = record(
@@ -112,9 +130,9 @@ def hold_tips(
         controls=controls,
         progress=task.next_share(),
     )
-    before = {channel: rows.copy() for channel, rows in recording.channels.items()}
-    values = {channel: rows.copy() for channel, rows in before.items()}
-    slid = _slide(recording, plans, frames)
+    before = copied(recording.channels)
+    values = copied(before)
+    slid = _slip(recording, plans, frames)
     limbs_held = [_held(context, recording, plan, request, frames, values) for plan in plans]
     in_runs = [
         Run(
@@ -132,11 +150,13 @@ def hold_tips(
     place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
     writing.finish(recording, values)
     count = sum(len(plan.contacts) for plan in plans)
-    return Report(count, slid, _slide(recording, plans, frames), _warnings_of_misses(recording, limbs_held))
+    missed = {ref_of(limb.last): _missed(recording, limb) for limb in limbs_held}
+    return Report(count, slid, _slip(recording, plans, frames), missed)
 
 
-def _plan(context: Context, last: PoseBone, contacts: Sequence[Contact], rolls: bool) -> Plan:
+def _plan(context: Context, last: PoseBone, contacts: Sequence[Contact], rolls: bool, within: Span) -> Plan:
     check_hold(context, last)
+    contacts = [clipped for contact in contacts for clipped in contact.within(within)]
     if not (rolls and has_roll(last) and goal_bone(last)):
         return Plan(last, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
     check_undriven(last, *SLIDERS)
@@ -154,15 +174,15 @@ def _channels(plan: Plan) -> list[Channel]:
     return channels + [slider_channel(plan.last, name) for name in SLIDERS if plan.rolls]
 
 
-def _slide(recording: Recording, plans: Sequence[Plan], frames: Sequence[int]) -> float:
-    """The farthest that what is lowest of a sole slides where it is held."""
+def _slip(recording: Recording, plans: Sequence[Plan], frames: Sequence[int]) -> Slip:
+    """How far what is lowest of soles slides where they are held."""
     paths = [path_of(recording, plan.last) for plan in plans]
     slides = [
         slide_of(path, frames, contact.span)
         for plan, path in zip(plans, paths, strict=True)
         for contact in plan.contacts
     ]
-    return max(slides, default=0.0)
+    return Slip(float(np.median(slides)), max(slides))
 
 
 def check_hold(context: Context, last: PoseBone) -> None:
@@ -237,24 +257,19 @@ def _reach(last: PoseBone) -> float:
     return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
-def _warnings_of_misses(recording: Recording, limbs_held: Sequence[HeldLimb]) -> list[Message]:
-    """What to tell of limbs whose tips are not where they are held."""
-    warnings = []
-    for limb in limbs_held:
-        off = np.linalg.norm(tips_of(recording, limb.last) - limb.tips, axis=1)
-        rows = [i for first, end in limb.ease.spans for i in range(first, end + 1)]
-        missed = int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())
-        if missed:
-            template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
-            warnings.append(Message(template, bone=limb.last.name, count=missed))
-    return warnings
+def _missed(recording: Recording, limb: HeldLimb) -> int:
+    """In how many rows that are held or eased the tip of a limb is not where it is to be."""
+    rows = limb.ease.changed(recording.frames)
+    off = np.linalg.norm(tips_of(recording, limb.last) - limb.tips, axis=1)
+    return int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())
 
 
-def _runs(spans: Sequence[Span], ease: int) -> list[Span]:
-    """The frames to be keyed, easing included: what is eased out while the next is eased in is keyed as one."""
+def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:
+    """The frames to be keyed, easing included, of those that are ``within`` a range: what is eased out while the next
+    is eased in is keyed as one."""
     runs: list[Span] = []
     for span in spans:
-        first, last = span.first - ease, span.last + ease
+        first, last = max(span.first - ease, within.first), min(span.last + ease, within.last)
         if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
             runs[-1] = Span(runs[-1].first, last)
         else:

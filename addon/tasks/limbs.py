@@ -8,7 +8,7 @@ from bpy.types import PoseBone
 
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
-from ..limb.names import ARM, LEG, says
+from ..limb.names import ARM, HANDS, LEG, says
 from ..limb.settings import FEATURE_KEYS, SLIDER
 from ..limb.storage import chain_bones, check_whole, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
@@ -26,6 +26,12 @@ def kind_of(last: PoseBone) -> str:
     """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
     names = [bone.name for bone in chain_bones(last)]
     return next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
+
+
+def is_leg(last: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
+    """Whether a limb, or what could be one, is no arm, as far as names say."""
+    foot, names = foot_of(last), [bone.name for bone in chain_bones(last, segments)]
+    return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
 
 
 class Field(NamedTuple):

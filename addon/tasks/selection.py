@@ -10,7 +10,7 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
-from ..finding.choosing import chosen, offered
+from ..finding.choosing import Chosen, chosen, offered, without_ik
 from ..finding.choosing import limbs_of_bones as limbs_to_make
 from ..finding.clicking import existing_at
 from ..finding.constraints import candidates, last_of
@@ -20,7 +20,7 @@ from ..limb.names import FEET, says
 from ..limb.storage import bones_of_limb, chain_bones, is_orphaned, limbs_of
 from ..limb.tips import foot_of
 
-__all__ = ["candidates", "chosen", "existing_at", "limbs_to_make", "offered"]
+__all__ = ["Chosen", "candidates", "chosen", "existing_at", "limbs_to_make", "offered", "without_ik"]
 
 Around = Callable[[PoseBone], frozenset[str]]
 

@@ -16,7 +16,7 @@ from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from ..poses.contacts import Span
-from .contact_markers import frame_range, marker_names
+from .contact_markers import frame_range, marker_names, names_marked
 
 
 def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO") -> Span:
@@ -49,7 +49,7 @@ def source_meant(context: Context, lasts: Sequence[PoseBone]) -> str:
     if len(selected) > 1 and not is_all:
         return "KEYS"
     names = {name for last in lasts for name in marker_names(last).values()}
-    return "CONTACTS" if any(marker.name in names for marker in scene_of(context).timeline_markers) else ""
+    return "CONTACTS" if any(name in names for _, name in names_marked(scene_of(context))) else ""
 
 
 def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:

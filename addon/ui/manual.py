@@ -19,6 +19,7 @@ PAGES = (
     ("bpy.ops.pose.planar_ik_unconvert*", "animator.html#from-blenders-own-ik-and-back"),
     ("bpy.ops.pose.planar_ik_hold*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_find_contacts*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik*", "animator.html"),
     ("bpy.types.planarik*", "animator.html"),
     ("bpy.types.posebone.ik *", "animator.html#the-panel"),

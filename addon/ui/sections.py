@@ -40,6 +40,7 @@ class VIEW3D_PT_planar_ik_tools(_Section, Panel):
             row.operator(f"pose.planar_ik_{name}", text=text)
             row.operator(f"pose.planar_ik_{name}", text="Range…").use_range = True
         column = layout.column(align=True)
+        column.operator("pose.planar_ik_plant")
         row = column.row(align=True)
         row.operator("pose.planar_ik_hold", text="Hold")
         row.operator("pose.planar_ik_find_contacts", text="Find Contacts")

@@ -17,7 +17,7 @@ from ...tasks.removing import refresh
 from ...tasks.selection import limbs_in_view
 from ..finding import limbs_meant
 from .base import PoseOperator
-from .switching import start_from_scene
+from .switching import start_from_scene, take_given_range
 
 SLICE = 0.1
 """Seconds of work between two looks at the keyboard."""
@@ -51,7 +51,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="How far knee and tip may be off for the sake of fewer keys; 0 for a key on every frame",
+        description="How far knee and tip may be off for fewer keys, in scene units; 0 keys every frame. Not for games",
         min=0.0,
         precision=5,
         subtype="DISTANCE",
@@ -76,7 +76,9 @@ class POSE_OT_planar_ik_bake(PoseOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask for the settings."""
+        take_given_range(self, "range", "GIVEN")
         start_from_scene(self, context)
+        self.range = self.range  # said, so that the frames of the dialog do not mean another one
         self.which = "SELECTED" if limbs_meant(context) else "ALL"
         self._is_asked = True
         manager: Any = context.window_manager
@@ -164,7 +166,9 @@ class POSE_OT_planar_ik_bake(PoseOperator):
 
     def _request(self, context: Context) -> Request:
         scene = scene_of(context)
-        start_from_scene(self, context)
+        take_given_range(self, "range", "GIVEN")
+        if self.range == "GIVEN":
+            start_from_scene(self, context)
         if self.range == "PREVIEW" and not scene.use_preview_range:
             raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
         lasts = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
 from ...blender.types import scene_of
-from ...limb.words import Refused, contacts_counted, translated_text
+from ...limb.words import Refused, contacts_counted, frames_counted, translated_text
 from ...tasks.contact_markers import (
     HEIGHT,
     SPEED,
@@ -19,11 +19,49 @@ from ...tasks.contact_markers import (
     mark_contacts,
     marked_contacts,
 )
-from ...tasks.holding import MOST_EASE, Request, hold_tips, over
+from ...tasks.holding import MOST_EASE, Report, Request, hold_tips, over
+from ...tasks.planting import NOT_LOW
 from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant
 from ..units import length_text
 from .base import LimbOperator
+from .switching import start_from_scene, take_given_range
+
+STANDS_UP_TO: Any = {
+    "name": "Height",
+    "description": "How high above their floor heel and toe still stand, as a share of the limb's length",
+    "default": HEIGHT,
+    "min": 0.0,
+    "soft_max": 0.5,
+    "precision": 3,
+}
+STANDS_TILL: Any = {
+    "name": "Speed",
+    "description": "How fast they may slide there, as a share of the fastest that they go in a step",
+    "default": SPEED,
+    "min": 0.0,
+    "soft_max": 1.0,
+}
+EASED: Any = {
+    "name": "Ease",
+    "description": "Frames before and after the range that lead there and back",
+    "default": 3,
+    "min": 0,
+    "max": MOST_EASE,
+}
+
+HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {slide} and {more}{missed}"
+
+
+def said_of(context: Context, report: Report) -> dict[str, Any]:
+    """What is said of feet that are held in contacts."""
+    count, scene = sum(report.missed.values()), scene_of(context)
+    lengths = zip(("slid", "most", "slide", "more"), (*report.slid, *report.slide), strict=True)
+    return {
+        "contacts": contacts_counted(report.ranges),
+        "missed": translated_text("; out of reach in {frames}", frames=frames_counted(count)) if count else "",
+        **{name: length_text(scene, length) for name, length in lengths},
+    }
 
 
 class POSE_OT_planar_ik_hold(LimbOperator):
@@ -52,13 +90,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
     )
     frame_start: IntProperty(name="Start", description="First frame of a given range", options={"SKIP_SAVE"})
     frame_end: IntProperty(name="End", description="Last frame of a given range", options={"SKIP_SAVE"})
-    ease: IntProperty(
-        name="Ease",
-        description="Frames before and after the range that lead there and back",
-        default=3,
-        min=0,
-        max=MOST_EASE,
-    )
+    ease: IntProperty(**EASED)
     place: EnumProperty(
         name="Place",
         description="Where tips are planted",
@@ -79,6 +111,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
+        take_given_range(self, "range", "GIVEN")
         if self.properties.is_property_set("range"):
             return self.execute(context)
         source = source_meant(context, limbs_meant(context))
@@ -98,6 +131,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Hold, and say how far feet slid before, and slide now."""
+        take_given_range(self, "range", "GIVEN")
         contacts, is_contacts = self._contacts(context, lasts), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
         manager: Any = context.window_manager
@@ -108,12 +142,11 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         finally:
             manager.progress_end()
         self.warn(*report.warnings)
-        slid, slide = (length_text(scene_of(context), length) for length in (report.slid, report.slide))
         if is_contacts:
-            template = "Held in {contacts}, where feet slid by up to {slid}: now {slide}"
-            self.inform(template, contacts=contacts_counted(report.ranges), slid=slid, slide=slide)
+            self.inform(HELD, **said_of(context, report))
         else:
             first, last = contacts[0][0].span
+            slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.slid, report.slide))
             template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
             self.inform(template, first=first, last=last, slid=slid, slide=slide)
 
@@ -124,8 +157,10 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             if not any(marked):
                 raise Refused("No markers say when the selected limbs are in contact: Find Contacts first")
             return marked
-        span = Span(self.frame_start, self.frame_end)
-        if self.range != "GIVEN":
+        if self.range == "GIVEN":
+            start_from_scene(self, context)
+            span = Span(self.frame_start, self.frame_end)
+        else:
             span = span_meant(context, lasts, self.range)
         if span.last < span.first:
             raise Refused("The range ends at frame {end}, before it starts at {start}", end=span.last, start=span.first)
@@ -140,21 +175,8 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
     bl_label = "Find Contacts"
     changes_limbs = False
 
-    height: FloatProperty(
-        name="Height",
-        description="How high above their floor heel and toe still stand, as a share of the limb's length",
-        default=HEIGHT,
-        min=0.0,
-        soft_max=0.5,
-        precision=3,
-    )
-    speed: FloatProperty(
-        name="Speed",
-        description="How fast they may slide there, as a share of the fastest that they go in a step",
-        default=SPEED,
-        min=0.0,
-        soft_max=1.0,
-    )
+    height: FloatProperty(**STANDS_UP_TO)
+    speed: FloatProperty(**STANDS_TILL)
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Mark them in place of those that are marked, and say how far tips slide there."""
@@ -167,7 +189,7 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
             manager.progress_end()
         count = mark_contacts(scene, listed)
         if not count:
-            raise Refused("No foot is low and slow in any frame: set Height or Speed to more")
+            raise Refused(NOT_LOW)
         slide = length_text(scene, max(contacts.slide for contacts in listed))
         self.inform(
             "Marked {contacts}, in which feet slide by up to {slide}", contacts=contacts_counted(count), slide=slide

@@ -71,6 +71,7 @@ class _Snap(LimbOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Do it on the current frame, or ask for the range."""
+        take_given_range(self, "use_range", True)
         if not self.use_range:
             return self.execute(context)
         start_from_scene(self, context)
@@ -80,6 +81,7 @@ class _Snap(LimbOperator):
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Snap this frame, or all of the range."""
         frames = None
+        take_given_range(self, "use_range", True)
         if self.use_range:
             start_from_scene(self, context)
             if self.frame_end < self.frame_start:
@@ -95,6 +97,13 @@ class _Snap(LimbOperator):
         self.inform(
             "Snapped {limbs} in {frames}", limbs=limbs_counted(len(lasts)), frames=frames_counted(len(frames or [0]))
         )
+
+
+def take_given_range(operator: Any, name: str, value: object) -> None:
+    """Let a frame that is given mean the given range, where the setting of this name does not say otherwise."""
+    is_given = any(operator.properties.is_property_set(end) for end in ("frame_start", "frame_end"))
+    if is_given and not operator.properties.is_property_set(name):
+        setattr(operator, name, value)
 
 
 def start_from_scene(operator: Any, context: Context) -> None:

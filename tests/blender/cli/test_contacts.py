@@ -1,4 +1,4 @@
-"""``report`` says how far feet slide, ``contacts`` when they stand, and ``hold`` plants them."""
+"""``report`` says how far feet slide, ``contacts`` when they stand; ``hold`` and ``plant`` plant them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from scripts import capture
+from tests.blender import walk
 from tests.blender.cli.shots import Run, linked, shot
 
 
@@ -21,9 +21,9 @@ def source(folder: Path, tmp_path: Path) -> Path:
     """A walk of a capture whose feet slide in every step, with IK on its legs."""
     built, path = folder / "walk.blend", tmp_path / "walk.blend"
     if not built.exists():
-        rig = capture.build()
-        capture.spoil(rig)
-        capture.add_legs(rig)
+        rig = walk.build()
+        walk.spoil(rig)
+        walk.add_legs(rig)
         bpy.ops.wm.save_as_mainfile(filepath=str(built))
     path.write_bytes(built.read_bytes())
     return path
@@ -31,8 +31,12 @@ def source(folder: Path, tmp_path: Path) -> Path:
 
 def markers(path: Path) -> set[tuple[str, int]]:
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    markers = bpy.context.scene.timeline_markers
-    return {(name, marker.frame) for marker in markers for name in marker.name.split(" + ")}
+    found = set()
+    for marker in bpy.context.scene.timeline_markers:
+        *others, last = marker.name.split(" + ")
+        foot, _, words = last.partition(" ")
+        found |= {(f"{each} {words}".strip(), marker.frame) for each in (*others, foot)}
+    return found
 
 
 def test_a_capture_is_cleaned(run: Run, source: Path, tmp_path: Path) -> None:
@@ -44,7 +48,7 @@ def test_a_capture_is_cleaned(run: Run, source: Path, tmp_path: Path) -> None:
         assert len(line["contacts"]) == 3
         for contact in line["contacts"]:
             frames = contact["to"] - contact["from"]
-            assert contact["slide"] == pytest.approx(capture.DRIFT * frames, abs=1e-4)
+            assert contact["slide"] == pytest.approx(walk.DRIFT * frames, abs=1e-4)
         assert line["slide"] == max(contact["slide"] for contact in line["contacts"])
     code, lines, _ = run("contacts", source)
     assert (code, source.read_bytes() == before) == (0, True)
@@ -64,6 +68,27 @@ def test_a_capture_is_cleaned(run: Run, source: Path, tmp_path: Path) -> None:
         assert (code, len(lines)) == (0, 2)
         assert all(line["slid"] > 0.03 and line["slide"] < 1e-4 for line in lines)
         assert [line["contacts"][0]["from"] for line in lines] == [line["contacts"][0]["from"] for line in reported]
+
+
+def test_feet_of_a_capture_are_planted(run: Run, tmp_path: Path) -> None:
+    """One in FK, all of it in one call; the second time, with one leg, in place."""
+    source, planted = tmp_path / "capture.blend", tmp_path / "planted.blend"
+    walk.spoil(walk.build())
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    code, lines, _ = run("plant", source, "-o", planted)
+    assert (code, [line["limb"] for line in lines]) == (0, ["shin.L", "shin.R"])
+    for line in lines:
+        assert line["slid"] > 0.03 > 1e-3 > line["slide"]
+        assert line["missed"] == 0
+        assert len(line["contacts"]) == 3
+    assert len(markers(planted)) >= 12
+    bones = bpy.data.objects["Walker"].pose.bones
+    assert all(bones[line["limb"]]["IK Roll"] == pytest.approx(0.0, abs=1e-3) for line in lines)
+    code, (line,), _ = run("plant", planted, "--in-place", "--bone", "*.R")
+    assert (code, line["limb"], line["slid"] < 1e-3, line["slide"] < 1e-3) == (0, "shin.R", True, True)
+    before = planted.read_bytes()
+    code, (line,), _ = run("plant", planted, "--in-place", "--height", "0", "--speed", "0")
+    assert (code, "no foot stands" in line["error"], planted.read_bytes() == before) == (0, True, True)
 
 
 def test_contacts_take_the_place_of_markers(run: Run, source: Path) -> None:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from scripts import capture
-from tests.blender import rigs
+from tests.blender import rigs, walk
 from tests.blender.limb.test_rolling import apart, parts, poses
 
 
@@ -173,8 +172,8 @@ def move_by(owner, by):
 
 
 def test_a_walk_bends_its_knees_ahead():
-    """That of scripts/capture.py, in every frame."""
-    rig = capture.build()
-    for frame in range(1, capture.FRAMES + 1):
+    """That of `walk`, in every frame."""
+    rig = walk.build()
+    for frame in range(1, walk.FRAMES + 1):
         bpy.context.scene.frame_set(frame)
         assert min(ahead(rig, side) for side in "LR") > 0.02

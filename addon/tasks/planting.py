@@ -1,0 +1,72 @@
+"""Plant Feet: IK with Foot Roll on legs that have none, when their feet stand, and these held there, all as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bpy.types import Context, PoseBone
+
+from ..blender.transaction import all_or_nothing
+from ..blender.types import scene_of
+from ..limb.whole import Progress, concerned
+from ..limb.words import Message, Refused
+from ..poses.contacts import HEIGHT, SPEED
+from ..rigging.description import ref_of
+from . import holding
+from .adding import Request, add
+from .contact_markers import Contacts, find_contacts, mark_contacts
+from .features import give_roll
+from .limbs import foot_of
+
+NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
+
+
+class Wish(NamedTuple):
+    """How feet are planted: how low and how slow they stand, see `contacts_of`, and over how many frames before and
+    after a contact what they are off dies away."""
+
+    height: float = HEIGHT
+    speed: float = SPEED
+    ease: int = 3
+
+
+class Planted(NamedTuple):
+    """The legs whose feet are planted, with their contacts and how far they slid there; how they are held; and
+    warnings."""
+
+    legs: list[Contacts]
+    report: holding.Report
+    warnings: list[Message]
+
+
+class NoneStands(Refused):
+    """No foot stands in any frame."""
+
+
+def plant(
+    context: Context,
+    requests: Sequence[Request],
+    lasts: Sequence[PoseBone],
+    frames: Sequence[int],
+    wish: Wish,
+    progress: Progress | None = None,
+) -> Planted:
+    """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
+    marked in place of those that are. Raises `Refused`, and then nothing has changed."""
+    names = [ref_of(last) for last in (*lasts, *(request.last for request in requests))]
+    warnings: list[Message] = []
+    with all_or_nothing(context, concerned(ob for ob, _ in names)):
+        if requests:
+            warnings = add(context, requests, mode="RIG", foot_roll=True, progress=progress).warnings
+        give_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
+        legs = [ob.pose.bones[bone] for ob, bone in names]
+        listed = find_contacts(context, legs, frames, wish.height, wish.speed, progress)
+        standing = [of_leg for of_leg in listed if of_leg.contacts]
+        if not standing:
+            raise NoneStands(NOT_LOW)
+        request = holding.Request(wish.ease, rolls=True, is_mean=True)
+        contacts = [of_leg.contacts for of_leg in standing]
+        report = holding.hold_tips(context, [of_leg.last for of_leg in standing], contacts, request, progress)
+        mark_contacts(scene_of(context), standing)
+    return Planted(standing, report, [*warnings, *report.warnings])

@@ -1,0 +1,58 @@
+"""Plant Feet: all that a capture's feet need, at one press."""
+
+from __future__ import annotations
+
+from bpy.props import FloatProperty, IntProperty
+from bpy.types import Context, PoseBone
+
+from ...blender.types import scene_of
+from ...limb.words import Refused
+from ...tasks.adding import Request
+from ...tasks.contact_markers import frame_range
+from ...tasks.limbs import check_whole, is_leg, limb_of
+from ...tasks.planting import Wish, plant
+from ...tasks.selection import Chosen, chosen, without_ik
+from ..finding import limbs_meant
+from .adding import own_ik
+from .base import PoseOperator, progress_shown
+from .holding import EASED, HELD, STANDS_TILL, STANDS_UP_TO, said_of
+from .selecting import select_if_shown
+
+
+class POSE_OT_planar_ik_plant(PoseOperator):
+    """Plant the feet of the selected legs where they stand: add IK with Foot Roll where it is missing, find when they
+    stand, mark that, and hold them"""
+
+    bl_idname = "pose.planar_ik_plant"
+    bl_label = "Plant Feet"
+
+    height: FloatProperty(**STANDS_UP_TO)
+    speed: FloatProperty(**STANDS_TILL)
+    ease: IntProperty(**EASED)
+
+    def checked(self, context: Context) -> tuple[list[Request], list[PoseBone]]:
+        """The legs that get IK, and those that have it."""
+        bones, limbs = [*(context.selected_pose_bones or ())], limbs_meant(context)
+        legs = [last for last in limbs if is_leg(last)]
+        if not limbs and own_ik(context):
+            raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")
+        choice = Chosen(without_ik(bones) if bones else [], [], []) if limbs else chosen(context)
+        new = [limb for limb in choice.limbs if is_leg(*limb)]
+        if not legs and not new:
+            raise Refused("No leg is selected: select bones of legs, or all bones")
+        for last in legs:
+            check_whole(last)
+        target, pole = [*choice.followed, None, None][:2]
+        return [Request(last, segments, target, pole) for last, segments in new], legs
+
+    def act(self, context: Context, subject: tuple[list[Request], list[PoseBone]]) -> None:
+        """Plant, and say how far soles slid before, and slide now."""
+        (new, legs), wish, frames = subject, Wish(self.height, self.speed, self.ease), frame_range(scene_of(context))
+        with progress_shown(context) as progress:
+            planted = plant(context, new, legs, frames, wish, progress)
+        self.warn(*planted.warnings)
+        select_if_shown(context, [ref for leg in planted.legs if (ref := limb_of(leg.last).followed[0])])
+        self.inform(HELD, **said_of(context, planted.report))
+
+
+CLASSES = (POSE_OT_planar_ik_plant,)

@@ -1,0 +1,81 @@
+"""Plant Feet: a capture in FK, or with IK on some of its legs, whose feet stand where they stood."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import rigs, snapshots, walk
+from tests.blender.limb.test_holding import FRAMES
+
+
+@pytest.fixture
+def capture():
+    """The walk that drifts, in FK, all of it selected."""
+    rig = walk.build()
+    walk.spoil(rig)
+    for bone in rig.pose.bones:
+        rigs.select(bone)
+    return rig
+
+
+def joints(rig):
+    """The joints of both legs and the ends of their feet in each frame, (frames, 2, 5, 3)."""
+    rows = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        now = rigs.evaluated(rig)
+        rows.append(
+            [
+                [now.matrix_world @ now.pose.bones[f"{name}{side}"].head for name in ("thigh", "shin", "foot", "toe")]
+                + [now.matrix_world @ now.pose.bones[f"toe{side}"].tail]
+                for side in walk.BEGINS
+            ]
+        )
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("there", [(), (".L",), (".L", ".R")])
+def test_a_capture_is_planted_in_one_step(capture, there):
+    """Whichever of its legs have IK already: these get Foot Roll."""
+    before = joints(capture)
+    for side in there:
+        for bone in capture.pose.bones:
+            rigs.select(bone, bone.name == f"shin{side}")
+        bpy.ops.pose.planar_ik_add(mode="RIG")
+    for bone in capture.pose.bones:
+        rigs.select(bone)
+    assert bpy.ops.pose.planar_ik_plant() == {"FINISHED"}
+    legs = [capture.pose.bones[f"shin{side}"] for side in walk.BEGINS]
+    assert all("IK Roll" in last for last in legs)
+    assert sum("IK Roll" in bone for bone in capture.pose.bones) == 2
+    now = joints(capture)
+    for i, side in enumerate(walk.BEGINS):
+        near = np.zeros(len(now), bool)
+        for first, last in walk.contacts(side):
+            held = now[first:last, i, 2:]
+            assert np.linalg.norm(held - held[0], axis=-1).max() < 5e-3
+            near[max(first - 5, 0) : last + 4] = True
+        assert np.abs(now[~near, i] - before[~near, i]).max() < 1e-3
+        assert np.linalg.norm(now[:, i] - before[:, i], axis=-1).max() < 0.05
+    marked = {marker.name for marker in bpy.context.scene.timeline_markers}
+    assert {"foot.L", "foot.R"} <= {word for name in marked for word in name.split()}
+
+
+def test_where_no_foot_stands_nothing_is_changed(capture):
+    before = snapshots.snapshot()
+    with pytest.raises(RuntimeError, match="Height or Speed"):
+        bpy.ops.pose.planar_ik_plant(height=0.0, speed=0.0)
+    assert not snapshots.differences(before, snapshots.snapshot())
+
+
+def test_arms_are_no_legs(capture):
+    for bone in capture.pose.bones:
+        rigs.select(bone, bone.name in ("hips", "spine"))
+    ob = rigs.biped()
+    for bone in ob.pose.bones:
+        rigs.select(bone, bone.name == "forearm.L")
+    ob.data.bones.active = ob.data.bones["forearm.L"]
+    with pytest.raises(RuntimeError, match="No leg is selected"):
+        bpy.ops.pose.planar_ik_plant()
