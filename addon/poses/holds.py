@@ -156,10 +156,8 @@ def hold_limbs(
 
 def _channels(planted: Planted) -> list[Channel]:
     """What of a limb may get keys."""
-    channels = [
-        *part_of_ik(planted.last).channels,
-        *(part_of_foot(planted.last).channels if foot_of(planted.last) else ()),
-    ]
+    last = planted.last
+    channels = [*part_of_ik(last).channels, *(part_of_foot(last).channels if foot_of(last) else ())]
     return channels + [slider_channel(last, name) for name in SLIDERS if planted.rolls]
 
 
