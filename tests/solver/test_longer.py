@@ -99,7 +99,7 @@ def between(a, b, c):
     return mpmath.acos(max(min((a * a + b * b - c * c) / (2 * a * b), mpmath.mpf(1)), mpmath.mpf(-1)))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(counts, kinds, seeds, st.sampled_from([1, -1]))
 def test_directions_to_50_digits(count, kind, seed, bend):
     rng = random.Random(seed)
