@@ -18,6 +18,7 @@ from ..limb.words import Refused
 from ..tasks import modes
 from ..tasks.contact_markers import mark_contacts
 from ..tasks.limbs import limb_of, limbs_of
+from ..tasks.modes import problem_of
 from .arguments import DONE, FAILED, FOUND, output_of
 from .holding import contact_lines, find_contacts_of, hold_limbs, plant_feet
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
@@ -184,7 +185,7 @@ def to_rig(arguments: Namespace, source: Path) -> list[Line]:
 def rebuild(arguments: Namespace, source: Path) -> list[Line]:
     """Make the mechanisms anew that do not fit their limbs any more, and write the file."""
     view_layer_of(bpy.context).update()
-    lasts = [last for last in _in_mode(arguments, "RIG") if modes.problem_of(last)]
+    lasts = [last for last in _in_mode(arguments, "RIG") if problem_of(last)]
     modes.rebuild(bpy.context, lasts)
     return _saved(arguments, source, [_named(last) for last in lasts], len(lasts))
 
