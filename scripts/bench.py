@@ -14,12 +14,13 @@ from math import inf
 from statistics import median
 from typing import Any
 
-from . import bench_passes, installed
+from . import installed
 
 USER = installed.fresh_user_folder() if __name__ == "__main__" else None
 
 import bpy  # noqa: E402
 
+from . import bench_passes  # noqa: E402
 from .bench_scenes import (  # noqa: E402
     WALK,
     Step,
@@ -58,8 +59,12 @@ def seconds(work: Step) -> float:
 
 
 def frame_times(make: Step, sides: dict[str, Step], rounds: int = 7) -> dict[str, float]:
-    """Whole frames of a scene that each side poses, in ms: the best of each frame in so many rounds, in turns."""
-    files = {name: kept(make, pose) for name, pose in sides.items()}
+    """Whole frames of a scene that each side poses, in ms."""
+    return frames_of_files({name: kept(make, pose) for name, pose in sides.items()}, rounds)
+
+
+def frames_of_files(files: dict[str, str], rounds: int = 7) -> dict[str, float]:
+    """Whole frames of files, in ms: the best of each frame in so many rounds, in turns."""
     best = {name: dict.fromkeys(FRAMES, inf) for name in files}
     for _ in range(rounds):
         for name, path in files.items():
@@ -166,6 +171,26 @@ def bench_passes_of() -> None:
     for count in (200, 3000):
         for name, (taken, once) in bench_passes.measured(count).items():
             say(f"{count:5} frames  {name:30}{taken / once:6.1f} passes  {taken:6.2f} s")
+
+
+def bench_crowd() -> None:
+    """10 rigs of 19 bones, four limbs with poles on each: the file, opening it and a frame; as shares of theirs"""
+    make = partial(new_limbs, 4, rigs=10, others=10)
+    sides: dict[str, Step] = {"constraint": partial(constraint, pole=True)}
+    sides |= {"on the rig": partial(on_rig, plane="POLE"), "live": partial(live, plane="POLE")}
+    files = {name: kept(make, pose) for name, pose in sides.items()}
+    opening = {name: min(seconds(partial(opened, path)) for _ in range(3)) for name, path in files.items()}
+    frames = frames_of_files(files)
+    theirs = os.path.getsize(files["constraint"])
+    for name, path in files.items():
+        size, opens, frame = os.path.getsize(path), opening[name], frames[name]
+        shares = (size / theirs, opens / opening["constraint"], frame / frames["constraint"])
+        cells = f"{size / 1e6:.2f} MB {shares[0]:.1f}, opened in {opens:.3f} s {shares[1]:.1f}"
+        say(f"{name:12}{cells}, a frame {frame:.2f} ms {shares[2]:.1f}")
+    opened(files["on the rig"])
+    rig = bpy.data.objects["Rig"]
+    constraints = sum(len(bone.constraints) for bone in rig.pose.bones)
+    say(f"a rig: {len(rig.pose.bones)} bones, {len(rig.animation_data.drivers)} drivers, {constraints} constraints")
 
 
 def bench_overrides() -> None:

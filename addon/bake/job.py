@@ -10,12 +10,12 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.action_writer import ActionWriter
+from ..blender.announcing import announce
 from ..blender.editing import mute_drivers
 from ..blender.stepping import times_of
 from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
 from ..limb.storage import group_of, mode_of, path_to_influence
-from ..limb.whole import concerned
 from ..limb.words import Message
 from ..live import refresh
 from ..tasks.removing import STAYING, remove
@@ -52,7 +52,8 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
     """The same for a window, which has to be drawn meanwhile: a step for each frame, of which the part done is given;
     closed before the end, the file is as it was."""
     lasts, notes = check(request)
-    with all_or_nothing(context, concerned(last.id_data for last in lasts)):
+    with all_or_nothing(context):
+        announce(*(last.id_data for last in lasts))  # before frames are gone through
         report = yield from _steps(context, request, lasts, notes)
     return report
 

@@ -10,6 +10,7 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import driver_of, is_animated
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..limb.follow import read
@@ -196,6 +197,7 @@ def _posed(context: Context, bone: PoseBone) -> Any:
 def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
     """Have a constraint pose its limb wholly for a moment."""
     ob, acting = solvers.last.id_data, solvers.acting
+    announce(ob)
     curve, influence = driver_of(ob, acting.path_from_id("influence")), acting.influence
     curves = [curve] if curve and influence < 1.0 and not curve.mute else []
     for curve in curves:

@@ -12,6 +12,7 @@ from bpy.types import Context, Depsgraph, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.animation import driver_of, drivers_of
+from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.rotation import rotation_channel, set_turn, to_quaternion
@@ -73,6 +74,7 @@ def change_of(last: PoseBone, slider: str) -> Change:
 def move(context: Context, moves: Sequence[Move]) -> list[Change]:
     """Put objects and bones where they are to be seen, whatever their constraints make of that; one that hangs on
     another is put there again after that. Raises `Refused` for what can't be seen there."""
+    announce(*(one.object for one in moves))
     changes = changes_of(moves)
     placings = [Placing(move) for move in moves]
     for _ in range(ROUNDS):

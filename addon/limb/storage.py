@@ -10,6 +10,7 @@ from typing import Any
 
 from bpy.types import Object, PoseBone, Scene
 
+from ..blender.announcing import announce
 from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
 from .settings import (
     ALL,
@@ -179,6 +180,7 @@ def value_in(bone: Any, slider: Slider) -> Any:
 def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     """Set a setting that animates, of a limb that has it."""
     slider, owner = SLIDER[name], bone  # type: Any, Any
+    announce(bone.id_data)
     if slider.bone == ALL:
         owner[slider.key] = type(slider.default)(value)
     else:

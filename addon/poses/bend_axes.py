@@ -15,7 +15,8 @@ from ..limb.rest_geometry import is_straight, rest_geometry
 from ..limb.storage import bones_of_limb
 from ..limb.tips import tip_of
 from ..solver.matrices import applied
-from .reading import Recording, poses_of, record
+from .reading import Recording, poses_of
+from .recording import record
 
 Array = NDArray[Any]
 Axis = tuple[float, float, float]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import copysign, inf, pi
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import actions_besides, is_animated, move_curves
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
@@ -19,7 +21,7 @@ from ..limb.settings import CONSTRAINT_NAME, SLIDER, UNLIMITED
 from ..limb.tips import foot_of
 from ..limb.words import Message
 from ..rigging.apply import apply
-from ..rigging.description import Description, ref_of
+from ..rigging.description import Description
 from ..rigging.features import live_for_now
 from .fitting import USUAL_AXIS, Fit, fit, with_fit
 from .matching import LimbName
@@ -60,27 +62,30 @@ def _moving_bones(solvers: Solvers) -> list[PoseBone]:
     return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
-def make_converted(context: Context, plan: Conversion, mode: str) -> list[Message]:
-    """Make the limb. Returns warnings: what is otherwise than the constraint had it. Raises `Refused`."""
-    solvers = plan.solvers
-    solvers_of(solvers.owner)  # one before it may have taken its bones
-    last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
-    ob, limb = last.id_data, ref_of(last)
-    with unkeyed_kept(context, [ob]), frame_held():
-        before = _muted(solvers)
-    wish, warnings = _described(plan, before), list[Message]()
-    if mode == "RIG":
-        on_rig, warnings = live_for_now({limb: wish}, Dependencies())
-        wish = on_rig[limb]
-    limits, left_out = _limits(solvers, wish)
-    wish = wish._replace(choices=wish.choices | limits)
-    apply(context, {limb: wish})
-    with unkeyed_kept(context, [ob]), frame_held():
-        last = ob.pose.bones[limb[1]]
-        warnings += [*left_out, *_differences(solvers)]
-        if len(solvers.constraints) == 2:
-            switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
-        tag(last)
+def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
+    """Make the limbs. Returns warnings: what is otherwise than the constraints had it."""
+    rigs = dict.fromkeys(plan.name[0] for plan in plans)
+    announce(*rigs)
+    poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
+    with unkeyed_kept(context, rigs), frame_held():
+        wishes = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}
+    warnings, dependencies = list[Message](), Dependencies()
+    for plan in plans:
+        if mode == "RIG":
+            on_rig, live = live_for_now({plan.name: wishes[plan.name]}, dependencies)
+            wishes |= on_rig
+            warnings += live
+        limits, left_out = _limits(plan.solvers, wishes[plan.name])
+        wishes[plan.name] = wishes[plan.name]._replace(choices=wishes[plan.name].choices | limits)
+        warnings += left_out
+    apply(context, wishes)
+    with unkeyed_kept(context, rigs), frame_held():
+        for plan, is_poled in zip(plans, poled, strict=True):
+            solvers, last = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
+            warnings += _differences(solvers)
+            if len(solvers.constraints) == 2:
+                switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
+            tag(last)
         view_layer_of(context).update()
     return warnings
 

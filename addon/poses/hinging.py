@@ -16,7 +16,8 @@ from ..limb.words import Message
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
 from .keeping import frames_of
-from .reading import LimbsRead, limbs_read, record
+from .reading import LimbsRead, limbs_read
+from .recording import record
 
 
 def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Message]:

@@ -31,7 +31,8 @@ from .parts import part_of_foot, part_of_ik, slider_channel
 from .placing import controls_of, parents_of, place
 from .planted_feet import SLIDERS, Stand, hold_rolling
 from .planting import mean_of, reached
-from .reading import Recording, limbs_read, read_again, record
+from .reading import Recording, limbs_read
+from .recording import read_again, record
 from .tip_paths import path_of
 from .writing import Run, Task, Writing
 

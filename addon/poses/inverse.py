@@ -98,11 +98,10 @@ def inverse_fit(
     """How the solver comes nearest to poses in a plane, with the knee on the first of these sides (-1: flipped), each
     ``(rows,)``, on which the error is small ``enough``; else on whichever is nearest."""
     reference: Reference = row_of(reference_of([geometry]), 0)
-    distance = _length(posture.tip)
     best: Any = None
     for side in sides:
         is_missed = True if best is None else best.error > enough
-        for ankle in ankles_of(reference, posture.turns, distance, side):
+        for ankle in ankles_of(reference, posture.joints, side):
             is_open = np.isfinite(ankle) & is_missed & (True if best is None else best.error > EXACT)
             rows = np.flatnonzero(is_open)
             if len(rows):
@@ -187,31 +186,33 @@ def _inverse_with(
     )
 
 
-def inverse_over_frames(geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float) -> Inverse:
-    """`inverse_fit` for rows that are frames one after the other: limbs change to the other side only where they go
-    through straight, and so do not jump between frames. Where the knee is off the line by less than ``calm``, in
-    lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as in the frames
-    around, and stays on the side that it was on."""
+def inverse_over_frames(
+    geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float, keyed: Array
+) -> Inverse:
+    """`inverse_fit` for rows that are frames one after the other, or halfway between: limbs change to the other side
+    only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by less
+    than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as
+    in the frames around."""
     if len(side) == 1:
         return inverse_fit(geometry, posture, plane, (side, -side))
     aside = _aside(geometry, posture)
     bent = np.flatnonzero(aside > calm)
     both = [inverse_fit(geometry, posture, plane, (sign * np.ones(len(side)),)) for sign in (1.0, -1.0)]
-    is_other = _steadiest(both, np.where(aside > calm, aside, 0.0))
-    if len(bent):
-        is_other = is_other[bent[np.maximum(np.searchsorted(bent, np.arange(len(side)), "right") - 1, 0)]]
-    rows = np.flatnonzero(is_other)
+    rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
     return inverse if plane == "HINGE" else _calmed(geometry, posture, inverse, bent)
 
 
-def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
-    """In which frames to take the second of two: those with which the knee goes the shortest way in all, and what it
-    does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
+def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
+    """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
+    the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
+    is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]
     offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
-    swivels, sizes = np.array([one.swivel for one in both]), np.maximum(aside[1:], aside[:-1])
-    turns = abs(within_half_turn(swivels[None, :, 1:] - swivels[:, None, :-1]))
-    steps = sizes * (turns + 2.0 * (1.0 - np.eye(2)[..., None])) + np.array(offs)[None, :, 1:]  # (old, new, frames)
+    angles = np.array([[one.swivel, *one.twist] for one in both])
+    turns = abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
+    steps = turns[:, :, 0] + turns[:, :, 1:].max(axis=2) + 2.0 * is_change
+    steps = np.maximum(aside[1:], aside[:-1]) * steps + SLIGHT * is_change * np.where(is_keyed, 1.0, 2.0)
+    steps = steps + np.array(offs)[None, :, 1:]
     first, second = float(offs[0][0]), float(offs[1][0])
     froms = []
     for stay, leave, come, remain in zip(*steps.reshape(4, -1).tolist(), strict=True):  # floats, which are faster here
@@ -226,7 +227,7 @@ def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
 
 MISSED, SLIGHT = 1e3, 1e-5
 """What counts as much as the knee going a limb's length in a frame: joints that are off by a thousandth of that, bones
-that are turned by a hundred thousand radians."""
+that are turned by a hundred thousand radians, or a change to the other side where a limb is straight."""
 
 
 def _aside(geometry: RestGeometry, posture: Posture) -> Array:

@@ -29,7 +29,6 @@ from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
-from .channels import Channel
 from .fitting import PAST_STRAIGHT
 from .inverse import (
     ALIKE,
@@ -89,19 +88,24 @@ def poses_by_fk(recording: Recording) -> dict[LimbName, LimbPoses]:
 def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
     """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
     and the location of the first, have been read."""
-    ob, bones = last.id_data, bones_of_limb(last, segments)
-    turns = []
-    for bone in bones:
-        above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-        turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
-    first = bones[0].bone
+    ob, first = last.id_data, bones_of_limb(last, segments)[0].bone
     above = poses_of(recording, ob, first.parent.name) if first.parent else None
     location = np.zeros((recording.frames, 3))
     if not (first.use_connect and first.parent):
-        location = recording.channels[Channel.of_bone(ob, first.name, "location")]
+        location = channel_of(recording, ob, first.name, "location")
     put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
     carry = np.array(put) @ inverted(squared(rest_matrix(first)))
-    return LimbPoses(np.stack(turns, axis=1), np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
+    turns = turns_shown(recording, last, segments)
+    return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
+
+
+def turns_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> Array:
+    """The rotations that bones need by their own channels to stand as they are evaluated, (f, segments, 4), w first."""
+    ob, turns = last.id_data, []
+    for bone in bones_of_limb(last, segments):
+        above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+        turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
+    return np.stack(turns, axis=1)
 
 
 def world_turns(matrices: Array) -> Array:
@@ -139,16 +143,17 @@ class Shown(NamedTuple):
 
 
 def shown_in_ik(
-    recording: Recording, poses: dict[LimbName, LimbPoses], moves_controls: bool = True, tolerance: float = 0.0
+    recording: Recording, poses: dict[LimbName, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
 ) -> list[Shown]:
     """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel, ankle and
-    twist. ``tolerance`` is how far joints may be off, in lengths of the limb. Raises `Refused`."""
+    twist. ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb.
+    Raises `Refused`."""
     shown = []
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, last in enumerate(rig.lasts):
             aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls)
-            shown.append(_shown_of(aim._replace(tolerance=tolerance)))
+            shown.append(_shown_of(aim, keyed, tolerance))
     return shown
 
 
@@ -161,7 +166,6 @@ class Aim(NamedTuple):
     last: PoseBone
     poses: LimbPoses
     moves_controls: bool
-    tolerance: float = 0.0
 
     @property
     def limb(self) -> Any:
@@ -184,14 +188,14 @@ class Aim(NamedTuple):
         return self.limbs.sliders[name][:, self.row]
 
 
-def _shown_of(aim: Aim) -> Shown:
+def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
     limb, last, sign = aim.limb, aim.last, outwards(aim.last.name)
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, aim.tolerance / 2.0))
+    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, tolerance / 2.0), keyed)
     tip = np.stack(posture.tip, axis=-1)
     if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
@@ -355,7 +359,7 @@ def warnings_of_misses(recording: Recording, poses: dict[LimbName, LimbPoses], s
         for row, last in enumerate(rig.lasts):
             for name, values in sliders[rig.object, last.name].items():
                 now[name][:, row] = values
-        joints = solved_joints(limbs, now)
+        _, joints = solved_poses(limbs, now)
         for row, last in enumerate(rig.lasts):
             aim = Aim(limbs, row, last, poses[rig.object, last.name], False)
             expected, frames = _joints(aim, aim.poses.stretch), aim.frames
@@ -366,11 +370,13 @@ def warnings_of_misses(recording: Recording, poses: dict[LimbName, LimbPoses], s
     return warnings
 
 
-def solved_joints(limbs: LimbsRead, sliders: dict[str, Array]) -> Array:
-    """Where the solver has knees and tips of limbs in the world, (f, n, segments, 3)."""
+def solved_poses(limbs: LimbsRead, sliders: dict[str, Array]) -> tuple[Array, Array]:
+    """How the solver turns the bones of limbs, (f, n, segments, 4), and where it has knees and tips in the world, (f,
+    n, segments, 3)."""
     table, into = limbs.rig.table, inverted_all(limbs.frames)
     solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
-    return applied(limbs.frames[:, :, None], joints_in(table, solution.turns, solution.stretch))
+    joints = joints_in(table, solution.turns, solution.stretch)
+    return solution.turns, applied(limbs.frames[:, :, None], joints)
 
 
 def offset_turn(last: PoseBone) -> Array:

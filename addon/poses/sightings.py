@@ -3,44 +3,62 @@ limbs that are made of them are from that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import using_action
+from ..blender.animation import action_named, using_action
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, scene_of
 from ..finding.constraints import at_full_influence
-from ..limb.storage import hierarchy, is_live, mode_of
+from ..limb.follow import read
+from ..limb.storage import hierarchy, is_live, mode_of, segments_of
 from ..limb.tips import tip_of
 from ..solver.matrices import applied, inverted_all
-from .channels import Channel
 from .converted import Conversion
+from .inverse import KEPT_TURN, angle_between
 from .keeping import frames_of
-from .matching import LimbName, LimbPoses, poses_shown, solved_joints
+from .matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
 from .over_frames import show_in_ik
-from .reading import Recording, limbs_read, poses_of, record, worlds_of
+from .parts import part_of_ik
+from .reading import Recording, bones_read, limbs_read, poses_of, worlds_of
+from .recording import record
+from .thinning import sampling_of
 from .writing import Task
 
 Array = NDArray[Any]
 
-KEPT = 5e-4
-"""How far keys that keep limbs may have joints off for the sake of fewer keys, in lengths of the limb."""
+NOTICED_TURN = 2.0 * KEPT_TURN
+"""By how much bones may be turned, in radians, before that is said."""
 
 
 class Sighting(NamedTuple):
     """Where constraints have limbs in some frames of an action."""
 
     ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
-    action: Any
+    action: str  # its full name: one that is brought back, as some limbs are not kept, is another data-block
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
+    recording: Recording
     joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
-    poses: dict[LimbName, LimbPoses]  # how the bones stand
+    poses: dict[LimbName, LimbPoses]  # how the bones stand, there and halfway between
+
+
+class Miss(NamedTuple):
+    """How far joints of a limb are off at most, in lengths of the limb, by how much bones are turned off, in radians,
+    and in which frame joints are off most."""
+
+    off: float
+    turn: float
+    frame: int
+
+    def is_over(self, tolerance: float) -> bool:
+        """Whether keys have to keep the limb where it was."""
+        return not (self.off <= tolerance and self.turn <= KEPT_TURN)
 
 
 def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> list[Sighting]:
@@ -59,8 +77,8 @@ def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) ->
 
 def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None) -> Sighting:
     context, progress = whole.context, whole.next_share() if frames else None
-    bones = [bone for plan in plans for bone in plan.solvers.bones]
-    refs = [(bone.id_data, bone.name) for bone in (*bones, *(bone.parent for bone in bones if bone.parent))]
+    bones = [bone for plan in plans for bone in bones_read(plan.solvers.last, plan.solvers.segments)]
+    follow: Any = [ref for plan in plans for constraint in plan.solvers.constraints for ref in read(constraint).pairs]
 
     @contextmanager
     def fully() -> Iterator[None]:
@@ -70,12 +88,11 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
                     stack.enter_context(at_full_influence(context, plan.solvers))
             yield
 
-    firsts = [plan.solvers.bones[0] for plan in plans]
-    locations = [Channel.of_bone(first.id_data, first.name, "location") for first in firsts]
-    recording = record(context, [], frames, refs, locations, progress=progress, within=fully)
+    recording = record(context, [], sampling_of(frames).frames, follow, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
-    return Sighting(ob, action, frames, joints, poses)
+    action_name = action.name_full if action else ""
+    return Sighting(ob=ob, action=action_name, frames=frames, recording=recording, joints=joints, poses=poses)
 
 
 def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
@@ -89,41 +106,61 @@ def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
     return in_lengths
 
 
-def kept_misses(whole: Task, sighting: Sighting, tolerance: float) -> dict[LimbName, tuple[float, int]]:
+def kept_misses(whole: Task, sighting: Sighting, limbs: Collection[LimbName], tolerance: float) -> dict[LimbName, Miss]:
     """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
-    were seen; `_misses` after that."""
-    with using_action(sighting.ob, sighting.action):
-        misses = _misses(whole, sighting, [*sighting.joints])
-        moved = [name for name, (off, _) in misses.items() if not off <= tolerance]
-        if moved and sighting.frames is not None:
-            kept, progress = min(KEPT, 0.25 * tolerance), whole.next_share()
-            task = Task(whole.context, sighting.frames, kept, stays=True, progress=progress)
-            lasts = [ob.pose.bones[name] for ob, name in moved]
-            show_in_ik(task, lasts, sighting.poses, moves_controls=False)
-            misses |= _misses(whole, sighting, moved)
+    were seen. Which these are, what was seen says as a rule; then one pass checks. How they are off all the
+    same."""
+    names, frames, keyed = [name for name in sighting.joints if name in limbs], sighting.frames, set[LimbName]()
+    with using_action(sighting.ob, action_named(sighting.action)):
+        is_checked = frames is None
+        recording = _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
+        misses = _misses(whole.context, recording, sighting, not is_checked)
+        while True:
+            moved = [name for name in names if frames and name not in keyed and misses[name].is_over(tolerance)]
+            if moved:
+                task = Task(whole.context, frames, tolerance, stays=True, progress=whole.next_share())
+                lasts = [ob.pose.bones[name] for ob, name in moved]
+                show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=recording)
+                keyed.update(moved)
+            elif is_checked:
+                break
+            recording = _limbs_recorded(whole, names, frames)
+            misses, is_checked = _misses(whole.context, recording, sighting), True
     return misses
 
 
-def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, tuple[float, int]]:
-    """How far knees and tip of limbs are at most from where they were seen, in lengths of the limb, and in which
-    frame, by IK as Blender evaluates them; of live limbs while *Live* is off, where they would be."""
-    context, frames, lasts = whole.context, sighting.frames, [ob.pose.bones[name] for ob, name in names]
-    progress = whole.next_share() if frames else None
-    recording = record(context, lasts, frames, influence=1.0, progress=progress)
-    misses: dict[LimbName, tuple[float, int]] = {}
+def _limbs_recorded(
+    whole: Task, names: Sequence[LimbName], frames: Sequence[int] | None, known: Recording | None = None
+) -> Recording:
+    """Limbs by IK in some frames, by what is ``known`` of these or by one more pass."""
+    lasts = [ob.pose.bones[name] for ob, name in names]
+    sliders = [channel for last in lasts for channel in part_of_ik(last, False).channels]
+    progress, times = whole.next_share() if frames else None, sampling_of(frames).frames
+    return record(whole.context, lasts, times, channels=sliders, influence=1.0, progress=progress, known=known)
+
+
+def _misses(
+    context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False
+) -> dict[LimbName, Miss]:
+    """How limbs are off how they were seen, by IK as Blender evaluates them; as the solver has them if that is told,
+    and live limbs while *Live* is off."""
+    misses, rows = dict[LimbName, Miss](), sampling_of(sighting.frames).rows
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
-        solved = solved_joints(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
+        solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
         for row, last in enumerate(rig.lasts):
-            before = sighting.joints[rig.object, last.name]
-            if mode_of(last) == "RIG" or is_live(scene_of(context)):
+            before, turns_before = sighting.joints[rig.object, last.name], sighting.poses[rig.object, last.name].turns
+            if not is_solved and (mode_of(last) == "RIG" or is_live(scene_of(context))):
                 joints = _joints_seen(recording, last, before.shape[1])
+                turns = turns_shown(recording, last, segments_of(last))
             else:
+                turns = solved_turns[:, row, : turns_before.shape[1]]
                 into = inverted_all(worlds_of(recording, rig.object))
                 size = sum(rig.table.limbs[row].geometry.lengths)
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
-            off = np.abs(joints - before).reshape(len(joints), -1).max(axis=1)
+            off = np.abs(joints - before)[rows].reshape(len(rows), -1).max(axis=1)
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
-            frame = scene_of(context).frame_current if frames is None else frames[worst]
-            misses[rig.object, last.name] = (float(off[worst]), frame)
+            frame = scene_of(context).frame_current if sighting.frames is None else sighting.frames[worst]
+            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before, -1, 0)))
+            misses[rig.object, last.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses

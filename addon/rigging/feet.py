@@ -12,6 +12,7 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Euler, Matrix, Quaternion
 
 from ..blender.animation import driver_of
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
 from ..blender.types import own_matrix, path_to_custom, tag, view_layer_of
@@ -73,6 +74,7 @@ def stand_of(last: PoseBone) -> Matrix:
 @contextmanager
 def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
     """Have limbs show FK or IK for a moment, also where drivers say which."""
+    announce(*(last.id_data for last in lasts))
     before = [last[SLIDER["influence"].key] for last in lasts]
     paths = {last: path_to_custom(last.name, SLIDER["influence"].key) for last in lasts}
     drivers = [driver_of(last.id_data, path) for last, path in paths.items()]

@@ -7,6 +7,7 @@ from typing import Any
 from zlib import crc32
 
 from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, stop
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject, split_path
 from ..limb.follow import follow_of
@@ -27,6 +28,7 @@ def mark_keys(wishes: Mapping[tuple[ArmatureObject, str], Any]) -> None:
 
 
 def _mark(ob: Any, bone: str) -> None:
+    announce(ob)
     marks = [_fingerprint(curves) for curves in _curves_by_action(ob, bone)]
     ob.data.bones[bone][MADE_KEYS] = marks[0] if len(marks) == 1 else 0
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import driver_of, is_animated
+from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.rotation import set_turn
 from ..blender.types import path_to_custom, tag, view_layer_of
@@ -30,6 +31,7 @@ def level(lasts: Sequence[PoseBone]) -> list[Change]:
             path = path_to_custom(last.name, SLIDER[name].key)
             is_free = not is_animated(last.id_data, path) and driver_of(last.id_data, path) is None
             if is_free and read_slider(last, name):
+                announce(last.id_data)
                 changes.append(change_of(last, name))
                 last[SLIDER[name].key] = 0.0
                 tag(last)

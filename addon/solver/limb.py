@@ -186,21 +186,28 @@ def pose_limbs(
 
 def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0) -> tuple[Vector, ...]:
     """Where the bones' local rotations put knees and tip, in G: forward kinematics."""
+    return _joints(_carried(turns, reference), reference, stretch)
+
+
+def joints_and_normals(
+    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0
+) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
+    """These, and where each bone has the bend plane's normal of the reference pose, in G: what says how it is turned
+    about its own line."""
+    poses = _carried(turns, reference)
+    return _joints(poses, reference, stretch), tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
+
+
+def _joints(poses: Sequence[Quaternion], reference: Reference, stretch: Any) -> tuple[Vector, ...]:
     joint: Vector = (0.0, 0.0, 0.0)
     joints = []
-    parts = zip(_carried(turns, reference), reference.half_angles, reference.lengths, strict=True)
+    parts = zip(poses, reference.half_angles, reference.lengths, strict=True)
     for k, (pose, half, length) in enumerate(parts):
         x, y, _ = direction(*half)
         bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
         joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
         joints.append(joint)
     return tuple(joints)
-
-
-def normals_of(turns: Sequence[Quaternion], reference: Reference) -> tuple[Vector, ...]:
-    """Where each bone has the bend plane's normal of the reference pose, in G: what says how it is turned about its own
-    line."""
-    return tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in _carried(turns, reference))
 
 
 def _carried(turns: Sequence[Quaternion], reference: Reference) -> list[Quaternion]:

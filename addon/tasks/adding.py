@@ -12,7 +12,6 @@ from ..limb.whole import Progress, wholly
 from ..limb.words import Message
 from ..poses.over_frames import show_in_ik
 from ..poses.planned import Options, Request, check_all, frames_kept, let_off_feet, planned
-from ..poses.settling import settle, shown
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
@@ -64,7 +63,6 @@ def add(
     check_all(requests, dependencies)
     frames = frames_kept(requests, controls) if keyed == "KEEP" else []
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
-    knees = [shown(context, request.last, request.segments) for request in requests]
     plans = planned(context, requests, options, frames, dependencies)
     limbs = [plan.limb for plan in plans]
     new = [limb for limb, request in zip(limbs, requests, strict=True) if request.target is None]
@@ -74,7 +72,6 @@ def add(
         wishes, warnings = live_for_now(wishes, dependencies)
     apply(context, wishes)
     let_off_feet(context, plans)
-    settle(context, knees, is_shown=all(wish.mode == "RIG" for wish in wishes.values()))
     if frames:
         lasts = [ob.pose.bones[bone] for ob, bone in new]
         warnings += show_in_ik(Task(context, frames, tolerance, stays=True, progress=progress), lasts).warnings

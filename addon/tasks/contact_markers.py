@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone, Scene
 
+from ..blender.announcing import announce
 from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
@@ -31,7 +32,7 @@ from ..poses.contacts import (
     floor_of,
     slide_of,
 )
-from ..poses.reading import record
+from ..poses.recording import record
 from ..poses.tip_paths import path_of
 
 __all__ = ["HEIGHT", "SPEED", "Contact", "Path", "Span"]
@@ -125,6 +126,7 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     contact at all. Gives how many contacts there are."""
     count = sum(len(of_limb.contacts) for of_limb in listed)
     if count:
+        announce(scene)
         _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.last).values()})
         wishes = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.last, contact)]
         for _, name, frames in sorted(wishes, key=lambda wish: (wish[0], wish[2][0])):

@@ -16,14 +16,15 @@ from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..poses.converted import Conversion, conversion_of, make_converted
-from ..poses.sightings import Sighting, kept_misses, sightings_of
+from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of
 from ..poses.writing import Task
 from .removing import remove
 
 LimbRef = tuple[ArmatureObject, str]
 
 MOVED = 2e-3
-"""By how much a limb may move, in its lengths, without keys of swivel, flip and ankle that keep it."""
+"""By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as
+much, and no key of ours does."""
 
 
 class Converted(NamedTuple):
@@ -51,15 +52,16 @@ def convert(
     all_actions: bool = False,
     progress: Progress | None = None,
 ) -> Converted:
-    """Make limbs of the IK constraints that bones have, on the rig or live: those of which knee and tip stay within a
-    tolerance, in lengths of the limb, as Blender evaluates them, in every frame of what is animated. Where these would
-    move, swivel, flip and ankle get as many keys as that takes. ``all_actions`` does that in all actions of the rig,
-    not only in the one in use. ``progress`` is told the part done of frames, and may raise to cancel. Raises `Refused`
-    if there are none."""
+    """Make limbs of the IK constraints that bones have, on the rig or live: of those whose knee and tip stay, as
+    Blender evaluates them, in every frame of what is animated. Where these would move by more than a tolerance, in
+    lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
+    ``all_actions`` does that in all actions of the rig, not only in the one in use. ``progress`` is told the part done
+    of frames, and may raise to cancel. Raises `Refused` if there are none."""
     waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
     for ob in dict.fromkeys(ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)):
         with edit_mode(context, ob):  # which shifts the rest poses of old files: what is to stay is looked at after it
             pass
+    sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []
         for ob, name in [*waiting]:
@@ -72,9 +74,9 @@ def convert(
             raise refused[0] if refused else Refused("Select bones with an IK constraint")
         limbs = [plan.name for plan in plans]
         try:
-            with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
+            with all_or_nothing(context):
                 whole = Task(context, None, progress=progress)
-                warnings = _convert(whole, plans, tolerance, mode, all_actions)
+                warnings = _convert(whole, plans, tolerance, mode, all_actions, sightings)
         except NotKept as why:  # taken back, the others go on without them
             refused += why.refused.values()
             waiting = [owner for owner in waiting if owner not in why.refused]
@@ -92,37 +94,51 @@ def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[LimbRef]:
     return named
 
 
-def _convert(whole: Task, plans: Sequence[Conversion], tolerance: float, mode: str, all_actions: bool) -> list[Message]:
-    """Look where limbs are, make them, and keep them there. Raises `NotKept`."""
+def _convert(
+    whole: Task,
+    plans: Sequence[Conversion],
+    tolerance: float,
+    mode: str,
+    all_actions: bool,
+    sightings: list[Sighting],
+) -> list[Message]:
+    """Look where limbs are, unless that is known already, make them, and keep them there. Raises `NotKept`."""
     context = whole.context
-    warnings = list[Message]()
-    left_out = {} if all_actions else {plan.name: [action.name for action in plan.others] for plan in plans}
-    sightings = sightings_of(whole, plans, all_actions)
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
-    for plan in plans:
-        try:
-            with all_or_nothing(context, [plan.name[0]]):
-                warnings += make_converted(context, plan, mode)
-        except Refused as why:
-            raise NotKept({owners[plan.name]: why}) from why
+    _check_apart(plans, owners)
+    if not sightings:
+        sightings += sightings_of(whole, plans, all_actions)
+    warnings = make_converted(context, plans, mode)
     refresh(context)
     for sighting in sightings:
         warnings += _check_still(whole, sighting, owners, tolerance)
-    for (_, name), actions in left_out.items():
-        if actions:
-            names = ", ".join(f"'{action}'" for action in actions)
+    for plan in plans if not all_actions else ():
+        if plan.others:
+            names = ", ".join(f"'{action.name}'" for action in plan.others)
             template = "'{bone}' may move in {actions}, not looked at: All Actions keeps it"
-            warnings.append(Message(template, bone=name, actions=names))
+            warnings.append(Message(template, bone=plan.name[1], actions=names))
     return warnings
 
 
+def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) -> None:
+    """Refuse limbs that share bones with one before them."""
+    taken = set[PoseBone]()
+    for plan in plans:
+        if taken.intersection(plan.solvers.bones):
+            template = "The limb of '{bone}' shares bones with another one: add one of the two"
+            raise NotKept({owners[plan.name]: Refused(template, bone=plan.name[1])})
+        taken.update(plan.solvers.bones)
+
+
 def _check_still(whole: Task, sighting: Sighting, owners: dict[LimbRef, LimbRef], tolerance: float) -> list[Message]:
-    """Keep limbs where they were seen; warnings of those that move all the same. Raises `NotKept` if one does by more
-    than a tolerance."""
+    """Keep limbs where they were seen; warnings of those that move or turn all the same. Raises `NotKept` where keys
+    can't keep one."""
     warnings, refused = list[Message](), dict[LimbRef, Refused]()
-    for (ob, name), (off, frame) in kept_misses(whole, sighting, tolerance).items():
+    for (ob, name), (off, turn, frame) in kept_misses(whole, sighting, owners, tolerance).items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
-        if not off <= tolerance:
+        if turn > NOTICED_TURN:
+            warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
+        if not off <= max(tolerance, MOVED):
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"

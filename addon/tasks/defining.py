@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 from bpy.types import Object, PoseBone
 
+from ..blender.transaction import as_one
 from ..blender.types import has_bone
 from ..finding.checking import check, check_chain, check_followed
 from ..limb import values
@@ -17,7 +18,7 @@ from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from .following import refollow
 from .removing import remove
-from .setting import check_limb, set_wholly
+from .setting import check_limb
 
 NEW = (1, 1)
 """The segments of a limb that is made without saying how many bones it is to have."""
@@ -28,10 +29,10 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     is_wanted = values.to_flag("enabled", value)
     if is_wanted and not is_limb(bone):
         check(bone, NEW)
-        with set_wholly(bone):
+        with as_one(bpy.context):
             apply(bpy.context, {ref_of(bone): new_limb(bone, NEW)})
     elif not is_wanted and group_of(bone) is not None:
-        with set_wholly(bone):
+        with as_one(bpy.context):
             remove(bpy.context, [bone])
 
 
@@ -43,7 +44,7 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
     segments = (1,) * count
     check_chain(bone, segments)
     wish = with_segments(bone, segments) if is_limb(bone) else new_limb(bone, segments)
-    with set_wholly(bone):
+    with as_one(bpy.context):
         apply(bpy.context, {ref_of(bone): wish})
 
 
@@ -73,7 +74,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     ref = None if ob is None else (ob, subtarget)
     if role == "pole_target" and ref is not None and wish.choices["plane"] != "POLE":
         check_structure(bone)
-    with set_wholly(bone):
+    with as_one(bpy.context):
         refollow(bpy.context, {ref_of(bone): wish.following(role.replace("_target", ""), ref)})
 
 

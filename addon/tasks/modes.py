@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from bpy.types import Context, PoseBone
 
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import takes_bones
 from ..finding.checking import check_length, check_overruled, check_solvers_above
 from ..limb.storage import chain_bones, check_whole
 from ..limb.whole import wholly
 from ..limb.words import Refused
-from ..poses.settling import settle, solved
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
 from ..rigging.description import describe, ref_of
@@ -32,11 +32,9 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
         check_length(last)
         check_solvers_above(last, chain_bones(last), dependencies)
         check_moved(last)
-    knees = solved(context, lasts)
     wishes = {ref_of(last): describe(ref_of(last)) for last in lasts}
     again = [limb for limb, wish in wishes.items() if wish.mode == "RIG"]
     apply(context, {limb: wish._replace(mode="RIG") for limb, wish in wishes.items()}, again)
-    settle(context, knees, is_shown=True)
 
 
 @wholly
@@ -53,6 +51,7 @@ def rebuild(context: Context, lasts: Sequence[PoseBone], and_others: bool = Fals
     """Make all that was made for limbs anew, ``and_others`` of their rigs that need it; look for the feet of those that
     lost theirs, and give their controls the colours of their sides. Raises `Refused`."""
     lasts = [*dict.fromkeys([*lasts, *(unfit(lasts) if and_others else ())])]
+    announce(*(last.id_data for last in lasts))
     find_feet(lasts)
     wishes, dependencies = {ref_of(last): describe(ref_of(last)) for last in lasts}, Dependencies()
     has_bones = [wish.mode == "RIG" or wish.roll or wish.pole_follow for wish in wishes.values()]

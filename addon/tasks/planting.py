@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.transaction import all_or_nothing
+from ..blender.transaction import as_one
 from ..blender.types import scene_of
-from ..limb.whole import Progress, concerned
+from ..limb.whole import Progress
 from ..limb.words import Message, Refused
 from ..poses.contacts import HEIGHT, SPEED
 from ..rigging.description import ref_of
@@ -56,7 +56,7 @@ def plant(
     marked in place of those that are. Raises `Refused`, and then nothing has changed."""
     names = [ref_of(last) for last in (*lasts, *(request.last for request in requests))]
     warnings: list[Message] = []
-    with all_or_nothing(context, concerned(ob for ob, _ in names)):
+    with as_one(context):
         if requests:
             warnings = add(context, requests, mode="RIG", foot_roll=True, progress=progress).warnings
         give_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])

@@ -7,6 +7,7 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
+from ..blender.announcing import announce
 from ..finding.checking import check, conflicts_of
 from ..limb.follow import follow_of, is_gone
 from ..limb.storage import bones_of_limb, chain_bones, is_limb
@@ -48,12 +49,14 @@ def _uneven(last: PoseBone) -> list[PoseBone]:
 
 
 def _mute(_context: Context, last: PoseBone) -> None:
+    announce(last.id_data)
     for constraint in conflicts_of(last):
         constraint.mute = True
     last.id_data.update_tag()
 
 
 def _inherit(context: Context, last: PoseBone) -> None:
+    announce(last.id_data)
     for bone in _uneven(last):
         bone.bone.inherit_scale = "FULL"
     if is_limb(last):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, PoseBone
 
 from ..blender.types import is_armature
-from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..tasks import selection
 from ..tasks.limbs import check_whole, is_limb
@@ -21,14 +20,6 @@ def limbs_meant(context: Context) -> list[PoseBone]:
         return followers(context, [(ob, "") for ob in context.selected_objects])
     bones: list[Any] = list(context.selected_pose_bones or ()) or [context.active_pose_bone]
     return limbs_of_bones(context, [bone for bone in bones if bone and is_in_view(context, bone.id_data)], _around)
-
-
-def concerned_in(context: Context) -> list[Object]:
-    """The objects that an operator may change: those selected or posed, the rigs of the limbs meant, and what limbs of
-    all these follow."""
-    objects = [context.object, *context.selected_objects]
-    objects += [bone.id_data for bone in (*(context.selected_pose_bones or ()), *limbs_meant(context))]
-    return concerned(ob for ob in objects if ob)
 
 
 def limb_meant(context: Context) -> PoseBone | None:

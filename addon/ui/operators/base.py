@@ -13,7 +13,7 @@ from ...blender.transaction import all_or_nothing
 from ...blender.types import takes_bones, view_layer_of
 from ...limb.words import Message, Refused, translated_text
 from ...tasks.removing import refresh
-from ..finding import concerned_in, limbs_shown, selected_limbs
+from ..finding import limbs_shown, selected_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -56,7 +56,7 @@ class PoseOperator(Operator):
         view_layer_of(context).update()  # after an undo, as for Adjust Last Operation, Blender evaluates only later
         try:
             subject = self.checked(context)  # before any copies are made: to take these back takes time
-            with all_or_nothing(context, concerned_in(context)):
+            with all_or_nothing(context):
                 self.act(context, subject)
                 if self.changes_limbs:
                     refresh(context)

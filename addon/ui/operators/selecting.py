@@ -9,6 +9,7 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, PoseBone
 
+from ...blender.announcing import announce
 from ...blender.dependencies import BoneRef
 from ...blender.types import bones_of, has_bone, view_layer_of
 from ...limb.words import Refused, translated_text
@@ -95,6 +96,7 @@ def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:
     for ob, _ in refs:
         if not ob.visible_get():
             raise Refused("'{name}' is hidden: show it first", name=ob.name)
+    announce(*(ob for ob, _ in refs), *(bone.id_data for bone in context.selected_pose_bones or ()))
     shown = [*dict.fromkeys(name for ob, bone in refs if bone for name in _show(ob, bone))]
     layer: Any = view_layer_of(context)
     objects, is_bones = [*dict.fromkeys(ob for ob, _ in refs)], bool(refs[0][1])

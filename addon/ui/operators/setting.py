@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import pi
 from typing import Any, ClassVar
 
-import bpy
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
+from ...blender.types import all_objects
 from ...limb.words import Refused, translated_text
 from ...tasks.features import drop_feature, toggle
 from ...tasks.following import follow, make_poles, make_targets, pickable, set_plane
@@ -269,7 +269,7 @@ class POSE_OT_planar_ik_pick(RigOperator):
             select_if_shown(context, new_refs)
         else:
             name, bone = self.followed.split("\n")
-            ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
+            ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
             follow(context, lasts, self.role.lower(), (ob, bone))
 
 
