@@ -54,10 +54,12 @@ def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Arr
         zip(((track.bone, track.channel) for track in trajectory.tracks), np.split(values, sizes, axis=1), strict=True)
     )
     turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in trajectory.tracks if track.mode}
-    of_limb = [turns.pop(name) for name in trajectory.limb.bones]
-    scale = parts.get((trajectory.limb.bones[0], "scale"))
+    of_limb = [turns.pop(name) for name in trajectory.entry.bones]
+    scale = parts.get((trajectory.entry.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
-    joints = joints_of(of_limb, trajectory.reference, stretch)
+    location = parts.get((trajectory.entry.bones[0], "location"))
+    slide = 0.0 if location is None else location @ trajectory.entry.line
+    joints = joints_of(of_limb, trajectory.reference, stretch, slide)
     points = [np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints]
     for name, (w, x, y, z) in turns.items():
         length = trajectory.last.id_data.data.bones[name].length

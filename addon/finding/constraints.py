@@ -43,6 +43,13 @@ class Solvers(NamedTuple):
         return hierarchy(self.last, len(self.segments))
 
     @property
+    def slides(self) -> bool:
+        """Whether the first of two bones is locked and stretches along its line, as pistons are made that slide."""
+        first, *others = self.bones
+        is_locked = first.lock_ik_x and first.lock_ik_y and first.lock_ik_z
+        return bool(len(others) == 1 and is_locked and first.ik_stretch > 0.0 and self.acting.use_stretch)
+
+    @property
     def constraints(self) -> list[Any]:
         """One or two."""
         return [constraint for constraint in (self.free, self.poled) if constraint]
@@ -152,7 +159,7 @@ def _check_other_bones(solvers: Solvers) -> None:
 
 def check_rest(context: Context, solvers: Solvers) -> None:
     """Refuse bones that are stretched now, by their own scale or one above, or by what else stretches them."""
-    for bone in solvers.bones:
+    for bone in solvers.bones[1:] if solvers.slides else solvers.bones:
         if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= STRETCHED:
             continue
         for scaled in (bone, *bone.parent_recursive):
@@ -216,7 +223,10 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
 
 
 def plane_of(solvers: Solvers) -> str:
-    """POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig is flat; else FREE."""
+    """SLIDE of bones that slide; POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig
+    is flat; else FREE."""
+    if solvers.slides:
+        return "SLIDE"
     if solvers.acting.pole_target:
         return "POLE"
     first = solvers.bones[0]

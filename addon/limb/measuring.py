@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
 from ..solver.matrices import applied
-from .solving import LimbsNow, Solution, own_size, solve
+from .solving import LimbsNow, Solution, joints_in, own_size, solve
 from .storage import bones_of_limb, chain_bones, has_slider
-from .table import ABSENT, joints_in
+from .table import ABSENT
 from .transforms import own_location
 from .words import MOVED
 
@@ -57,9 +57,9 @@ def measure(now: LimbsNow) -> Measured:
     solution = solve(table, now.target, now.pole, now.sliders, now.own)
     turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
     stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
-    joints = applied(now.frames[:, None], joints_in(table, turns, stretch))
+    joints = applied(now.frames[:, None], joints_in(table, solution._replace(turns=turns, stretch=stretch)))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
-    tips = applied(now.world @ now.poses[table.lasts], np.array([limb.geometry.tip for limb in table.limbs]))
+    tips = applied(now.world @ now.poses[table.last_bones], np.array([limb.geometry.tip for limb in table.limbs]))
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
     knee_errors = np.linalg.norm(knees - joints[:, :-1], axis=-1)
     knee_errors[table.bones[:, 1:] == ABSENT] = 0.0

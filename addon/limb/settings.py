@@ -35,7 +35,10 @@ CONVERTED_FROM = "converted_from"
 the one that became the limb's; ``acting``, the name of the one that posed it; ``mute`` of each by name; the data paths
 of ``muted_drivers``, which muted them; and ``on_foot`` where the bone below the limb has them."""
 
-PLANES = ("HINGE", "FREE", "POLE")
+PLANES = ("HINGE", "FREE", "POLE", "SLIDE")
+FLAT = ("HINGE", "SLIDE")
+"""The planes that the limb itself stays in: nothing swivels there."""
+
 TIPS = ("FOOT", "TAIL")
 VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")
 

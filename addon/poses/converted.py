@@ -118,7 +118,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
 
 
 def _stretches(solvers: Solvers) -> bool:
-    return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
+    return not solvers.slides and solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
 
 
 def _muted(solvers: Solvers) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list
     is a hinge, and warnings of all others."""
     last, warnings, limits = solvers.last, list[Message](), dict[str, float]()
     geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
-    for k, bone in enumerate(solvers.bones):
+    for k, bone in enumerate(() if solvers.slides else solvers.bones):
         for about in _limited_axes(bone):
             along = float(geometry.normals[k]["xyz".index(about)])
             has_any = k == 1 or (limb.choices["plane"] == "HINGE" and not _stretches(solvers))

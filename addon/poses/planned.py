@@ -9,13 +9,13 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import bones_of, is_armature, takes_bones
+from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
 from ..finding.checking import check, check_editable, check_followed
 from ..finding.knees import bend_axis
 from ..limb.follow import Follow, is_gone, matrix_of, read
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
-from ..limb.storage import chain_bones, is_control, limbs_of
+from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from ..rigging.apply import apply
@@ -248,3 +248,13 @@ def _kind(limb: LimbRef, target: Any) -> str:
     """What is made for a limb: what its target is, else a bone where its rig takes one."""
     is_bone = takes_bones(limb[0]) if target is None else bool(target[1]) and is_armature(target[0])
     return "BONES" if is_bone and takes_bones(limb[0]) else "EMPTIES"
+
+
+def let_turn(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Have first bones that slide be by their own location where they are now."""
+    for last in [last for last in lasts if choices_of(last)["plane"] == "SLIDE"]:
+        first: Any = bones_of_limb(last)[0]
+        evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
+        first.location = own_matrix(evaluated.pose.bones[first.name]).translation
+        tag(last)
+    view_layer_of(context).update()

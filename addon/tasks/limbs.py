@@ -9,12 +9,23 @@ from bpy.types import PoseBone
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
 from ..limb.names import ARM, HANDS, LEG, says
-from ..limb.settings import FEATURE_KEYS, SLIDER
+from ..limb.settings import FEATURE_KEYS, FLAT, PLANES, SLIDER
 from ..limb.storage import chain_bones, check_whole, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..rigging.description import Description, describe, ref_of
 
-__all__ = ["Description", "bends_to", "chain_bones", "check_whole", "foot_of", "is_converted", "is_limb", "limbs_of"]
+__all__ = [
+    "FLAT",
+    "PLANES",
+    "Description",
+    "bends_to",
+    "chain_bones",
+    "check_whole",
+    "foot_of",
+    "is_converted",
+    "is_limb",
+    "limbs_of",
+]
 
 
 def limb_of(last: PoseBone) -> Description:

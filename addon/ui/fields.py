@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, scene_of, takes_bones
-from ..tasks.limbs import Description, field_of, limb_of
+from ..tasks.limbs import FLAT, Description, field_of, limb_of
 from .features import FEATURES, is_there
 from .preferences import PLANE
 from .state import slider_of_rig
@@ -88,10 +88,10 @@ def draw_knee(layout: Any, last: PoseBone, limb: Description) -> None:
     for value, label, _ in PLANE[1:]:
         row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
     row = layout.row(align=True)
-    if plane != "HINGE":
+    if plane not in FLAT:
         draw_keyed(row, last, "swivel")
         row.separator()
-    draw_slider(row if plane == "HINGE" else narrow(row, 3.2), last, "flip")
+    draw_slider(row if plane in FLAT else narrow(row, 3.2), last, "flip")
 
 
 def draw_twist(layout: Any, last: PoseBone, limb: Description) -> None:

@@ -12,7 +12,7 @@ from ..blender.types import is_armature
 from ..tasks.limbs import limb_of
 from ..tasks.selection import candidates, limbs_in_view
 from .finding import limbs_meant
-from .operators import adding, baking, converting, holding, planting, setting, switching
+from .operators import adding, baking, converting, cylinders, holding, planting, setting, switching
 
 
 def applying(context: Context) -> list[Any]:
@@ -26,6 +26,7 @@ def applying(context: Context) -> list[Any]:
             (*switching.CLASSES, *holding.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove),
         ),
         (not lasts and context.mode == "POSE", adding.CLASSES[:1]),
+        (not lasts and len(context.selected_pose_bones or ()) == 2, cylinders.CLASSES[:1]),
         (context.mode == "POSE", planting.CLASSES),
         ("LIVE" in modes, converting.CLASSES[:1]),
         ("RIG" in modes, converting.CLASSES[1:3]),

@@ -8,7 +8,9 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
+from ..blender.types import scene_of
 from ..limb.words import limbs_counted, translated_text
+from ..tasks.cylinders import cylinder_at, is_ours, stroke_of
 from ..tasks.limbs import limb_of
 from ..tasks.repairing import repairs_for
 from ..tasks.selection import control_of, convertible, left_at, offered
@@ -17,11 +19,13 @@ from .dots import dot
 from .fields import draw_fields, draw_slider_of_limb
 from .finding import bones_selected, limb_meant, limbs_shown
 from .lines import draw_lines
+from .operators.cylinders import halves_selected
 from .operators.mending import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
 from .titles import title_of
+from .units import length_text
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""
@@ -76,6 +80,8 @@ def _offer(context: Context) -> str:
         return ""
     if left_at(bones):
         return "LEFT"
+    if halves_selected(context):
+        return "CYLINDER"
     return "CONVERT" if convertible(bones) else "ADD" if offered(context) else ""
 
 
@@ -89,8 +95,24 @@ def draw_offer(layout: Any, context: Context) -> None:
         draw_problem(layout.column(align=True), context, sentence, repairs)
     elif offer == "CONVERT":
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
+    elif offer == "CYLINDER":
+        draw_cylinder(layout, context)
     elif offer == "ADD":
         draw_adding(layout, context)
+
+
+def draw_cylinder(layout: Any, context: Context) -> None:
+    """How long a cylinder is, and how far it is out."""
+    bone = next(iter(halves_selected(context)), None)
+    cylinder = cylinder_at(bone) if bone else None
+    if cylinder is None:
+        return
+    length, stroke = (length_text(scene_of(context), size) for size in stroke_of(context, cylinder))
+    layout.label(text=", ".join(half.name for half in cylinder), icon="CON_TRACKTO", translate=False)
+    text = translated_text("Length {length}, stroke {stroke}", length=length, stroke=stroke)
+    layout.label(text=text, translate=False)
+    if is_ours(cylinder):
+        layout.operator("pose.planar_ik_cylinder_remove")
 
 
 def draw_adding(layout: Any, context: Context) -> None:
