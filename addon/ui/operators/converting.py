@@ -161,8 +161,8 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
     bl_label = "Rebuild"
 
     def checked(self, context: Context) -> list[PoseBone]:
-        """The selected limbs that have a mechanism."""
-        lasts = [last for last in selected_limbs(context) if limb_of(last).mode == "RIG"]
+        """The selected limbs that have a mechanism, or need to be rebuilt for another reason."""
+        lasts = [last for last in selected_limbs(context) if limb_of(last).mode == "RIG" or modes.problem_of(last)]
         if not lasts:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
         return lasts
