@@ -18,6 +18,12 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
+VERSION = 1
+"""What is kept of limbs, and made for them, is of this version: see `rigging.state` for limbs of another."""
+
+VERSION_KEY = "version"
+"""What the group calls it."""
+
 SEGMENT_MARK = "planar_ik_segment"
 """The custom property that marks the bones at which a limb's segments begin."""
 

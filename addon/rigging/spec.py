@@ -190,9 +190,11 @@ def to_json(spec: Spec) -> str:
 
 @lru_cache(4096)
 def from_json(text: str) -> Spec | None:
-    """The spec that a text is of; None if it is of none."""
+    """The spec that a text is of; None if it is of none. What is not known of it is left out: it may be of another
+    version of the extension."""
     try:
-        return Spec(**{name: _frozen(value) for name, value in json.loads(text).items()})
+        kept = json.loads(text).items()
+        return Spec(**{name: _frozen(value) for name, value in kept if name in Spec._fields})
     except (TypeError, ValueError, AttributeError):
         return None
 

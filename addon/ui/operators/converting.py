@@ -14,6 +14,7 @@ from ...limb.storage import is_converted, limbs_of, mode_of
 from ...limb.words import Refused, limbs_counted, translated_text
 from ...live.settings import is_live
 from ...rigging.controls import recolour
+from ...rigging.state import problem_of
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
 from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
@@ -167,8 +168,8 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
     bl_label = "Rebuild"
 
     def checked(self, context: Context) -> list[PoseBone]:
-        """The selected limbs that have a mechanism."""
-        lasts = [last for last in selected_limbs(context) if mode_of(last) == "RIG"]
+        """The selected limbs that have a mechanism, or need to be rebuilt for another reason."""
+        lasts = [last for last in selected_limbs(context) if mode_of(last) == "RIG" or problem_of(last)]
         if not lasts:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
         return lasts
