@@ -48,6 +48,24 @@ def keys_of(trajectory: LimbTrajectory, times: Array, tolerance: float) -> Keys:
     return Keys(which, np.split(slopes, sizes, axis=1), error)
 
 
+PARTED = 1e-5
+"""How far joints of a closed loop may part between keys, in its lengths: it adds up where loops hang on each other."""
+
+
+def keys_of_loop(trajectory: LimbTrajectory, times: Array) -> Keys:
+    """All frames, which are every other row, and of those halfway between the ones in which joints would part."""
+    tracks = trajectory.tracks
+    values = np.concatenate([track.values for track in tracks], axis=1)
+    slopes = np.gradient(values, times, axis=0, edge_order=2)
+    sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
+    between = np.arange(1, len(times), 2)
+    guessed = hermite(times, values, slopes, Segments(between - 1, between + 1, between))
+    pairs = zip(_points(trajectory, guessed, sizes), _points(trajectory, values, sizes), strict=True)
+    off = np.max([np.linalg.norm(guess - point[between], axis=1) for guess, point in pairs], axis=0)
+    parted = between[off > PARTED * sum(trajectory.entry.geometry.lengths)]
+    return Keys(np.union1d(np.arange(0, len(times), 2), parted), np.split(slopes, sizes, axis=1), 0.0)
+
+
 def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Array]:
     """Knees and tip in the limb's frame, and the end of a foot that follows from its own head, ``(frames, 3)`` each."""
     parts = dict(

@@ -78,6 +78,14 @@ class LimbTrajectory(NamedTuple):
         distances: Array = np.linalg.norm(self.tips - self.targets, axis=1)
         return distances
 
+    def every(self, step: int) -> LimbTrajectory:
+        """In every so many of the frames only."""
+        if step == 1:
+            return self
+        tracks = [track._replace(values=track.values[::step]) for track in self.tracks]
+        rows = {name: getattr(self, name)[::step] for name in ("targets", "tips", "slack", "influence")}
+        return self._replace(tracks=tracks, **rows)
+
     def is_missed(self, most: float | None) -> Array:
         """In which frames the tip is off its target though the limb is all IK."""
         return (self.influence >= 1.0) & ~(self.misses <= (self.slack if most is None else most))
