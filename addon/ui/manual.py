@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import bpy
+
+from ..limb.settings import SLIDER
 
 FOLDER = (Path(__file__).parents[2] / "guide").as_uri() + "/"
 """The pages are opened by the browser, and need no network."""
@@ -20,16 +23,21 @@ PAGES = (
     ("bpy.ops.pose.planar_ik_hold*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_find_contacts*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik*", "animator.html"),
     ("bpy.types.planarik*", "animator.html"),
-    ("bpy.types.posebone.ik *", "animator.html#the-panel"),
 )
-"""Operators, settings and sliders, as Blender names them in small letters, and their pages; the first that fits."""
+"""Operators and settings, as Blender names them in small letters, and their pages; the first that fits."""
+
+SLIDERS = ("bpy.types.bpy_struct", "animator.html#the-panel")
+"""What Blender calls each custom property, ours too."""
 
 
 def guide() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The beginning of all addresses, and the rest of each."""
-    return FOLDER, PAGES
+    """The beginning of all addresses, and the rest of each; that of sliders if the mouse is over one of a limb."""
+    under_mouse: Any = bpy.context.property
+    is_ours = under_mouse and under_mouse[1].endswith(tuple(f'["{slider.key}"]' for slider in SLIDER.values()))
+    return FOLDER, (*PAGES, SLIDERS) if is_ours else PAGES
 
 
 def register() -> None:
