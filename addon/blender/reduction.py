@@ -37,14 +37,16 @@ class Segments(NamedTuple):
         return (times[self.at] - times[self.start])[:, None] / length, length
 
 
-def hermite(times: Array, values: Array, slopes: Array, rows: Segments) -> Array:
+def hermite(times: Array, values: Array, slopes: Array, rows: Segments, before: Array | None = None) -> Array:
     """What Hermite's cubics through the keys give, ``(rows, numbers)``, as Bézier curves do whose handles are at
-    thirds; ``values`` and ``slopes`` are ``(frames, numbers)``."""
+    thirds; ``values`` and ``slopes`` are ``(frames, numbers)``. Where keys have other slopes ``before`` them than
+    after, these lead to them."""
     t, length = rows.share(times)
     back = 1.0 - t
     start, end = rows.start, rows.end
     numbers: Array = back * back * ((1.0 + 2.0 * t) * values[start] + length * t * slopes[start])
-    numbers += t * t * ((1.0 + 2.0 * back) * values[end] - length * back * slopes[end])
+    at_end = (slopes if before is None else before)[end]
+    numbers += t * t * ((1.0 + 2.0 * back) * values[end] - length * back * at_end)
     return numbers
 
 

@@ -45,6 +45,15 @@ class ScaledBones(NamedTuple):
     powers: Any
 
 
+class SlidingBones(NamedTuple):
+    """The first bones of a group that slide, a row each: their places in the pose, the rows of their limbs, and along
+    what they do (bones, 3)."""
+
+    bones: Any
+    limbs: Any
+    lines: Any
+
+
 class Group(NamedTuple):
     """Limbs of one rig that need nothing of each other."""
 
@@ -52,6 +61,7 @@ class Group(NamedTuple):
     table: Table
     by_mode: tuple[BonesOfMode, ...]
     scaled: ScaledBones | None
+    sliding: SlidingBones | None
 
 
 class Plan(NamedTuple):
@@ -128,7 +138,7 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
 def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
     for rig, lasts in by_rig(level).items():
         table = table_of(rig, lasts)
-        yield Group(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table))
+        yield Group(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table), _sliding(table))
 
 
 def _by_mode(rig: ArmatureObject, table: Table) -> Iterator[BonesOfMode]:
@@ -157,6 +167,13 @@ def _scaled(rig: ArmatureObject, table: Table) -> ScaledBones | None:
         powers = np.log2(scales_of(limb, 2.0))
         rows += [(names.index(bone.name), row, powers) for bone in scaled_bones(bones[limb.last])]
     return ScaledBones(*(np.array(column) for column in zip(*rows, strict=True))) if rows else None
+
+
+def _sliding(table: Table) -> SlidingBones | None:
+    rows = [row for row, limb in enumerate(table.limbs) if limb.plane == "SLIDE"]
+    if not rows:
+        return None
+    return SlidingBones(table.bones[rows, 0], np.array(rows), np.array([table.limbs[row].line for row in rows]))
 
 
 def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
+import bpy
 from bpy.types import Depsgraph, Scene, ViewLayer
 
+from ..blender.types import is_armature
 from .plan import Plan, make_plan
 
 
@@ -27,6 +29,17 @@ class Plans:
     def drop(self) -> None:
         """Let none hold any more."""
         self._plans.clear()
+
+
+PLANS = Plans()
+
+
+def tag_rigs() -> None:
+    """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
+    PLANS.drop()
+    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
+        if is_armature(ob):
+            ob.update_tag(refresh={"DATA"})
 
 
 def _key(depsgraph: Depsgraph) -> tuple[int, int, str]:

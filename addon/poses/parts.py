@@ -65,9 +65,15 @@ def no_points(_recording: Recording, _values: Values) -> Points:
     return lambda _values, _at: []
 
 
-def part_of_ik(last: PoseBone, moves_controls: bool = True, poses: dict[LimbName, LimbPoses] | None = None) -> Part:
+def part_of_ik(
+    last: PoseBone,
+    moves_controls: bool = True,
+    poses: dict[LimbName, LimbPoses] | None = None,
+    tolerance: float = 0.0,
+) -> Part:
     """What IK follows and is set to; maybe the sliders only. Its joints are to be as in these ``poses``, by default as
-    they are with keys in all frames."""
+    they are with keys in all frames; where they may be off by a ``tolerance``, bones are turned by no more than
+    usual."""
     ob, name, follow = last.id_data, last.name, follow_of(last)
     channels = [slider_channel(last, slider) for slider in SET if has_slider(last, slider)]
     if moves_controls:
@@ -79,9 +85,14 @@ def part_of_ik(last: PoseBone, moves_controls: bool = True, poses: dict[LimbName
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
     return Part(
         channels,
-        lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name]).points,
+        lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name], _arm_for(tolerance)).points,
         truth=None if poses is None else lambda: _joints_posed(poses[ob, name], table_of(ob, [ob.pose.bones[name]])),
     )
+
+
+def _arm_for(tolerance: float) -> float:
+    """How far from a bone's line a turn as large as may be goes as far as joints may."""
+    return float(max(ARM, tolerance / KEPT_TURN))
 
 
 def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
@@ -110,8 +121,8 @@ def turn_channel(ref: tuple[Any, str]) -> Channel:
 class _IKPoints:
     """What a limb is solved from besides the channels that get keys, over the frames."""
 
-    def __init__(self, recording: Recording, values: Values, last: PoseBone) -> None:
-        self._last, self._table = last, table_of(last.id_data, [last])
+    def __init__(self, recording: Recording, values: Values, last: PoseBone, arm: float) -> None:
+        self._last, self._table, self._arm = last, table_of(last.id_data, [last]), arm
         rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
         row = [other_last.name for other_last in rig.lasts].index(last.name)
         frames = worlds_of(recording, last.id_data) @ limb_frames(recording, rig)[:, row]
@@ -144,9 +155,11 @@ class _IKPoints:
             for place in self._places
         )
         solved = solve(self._table, target, pole, sliders, None)
+        slide = 0.0 if solved.slide is None else solved.slide[:, 0]
         reference = self._table.singles[0].reference
         turns: Any = [tuple(solved.turns[:, 0, k].T) for k in range(len(reference.lengths))]
-        return [*_joints_and_sides(turns, reference, solved.stretch[:, 0], self._size), *(self._turned(values))]
+        joints = _joints_and_sides(turns, reference, solved.stretch[:, 0], slide, self._size, self._arm)
+        return [*joints, *self._turned(values)]
 
     def _turned(self, values: Values) -> list[Array]:
         """Where the foot points that turns with the target, and toes that are kept flat."""
@@ -163,11 +176,13 @@ class _IKPoints:
         ]
 
 
-def _joints_and_sides(turns: Any, reference: Reference, stretch: Any, size: float) -> list[Array]:
+def _joints_and_sides(
+    turns: Any, reference: Reference, stretch: Any, slide: Any, size: float, arm: float
+) -> list[Array]:
     """Where turns have knees and tip in the limb's frame, and points beside the lines of bones, which go along as these
     turn, (rows, 3) each in lengths of the limb."""
-    joints, normals = joints_and_normals(turns, reference, stretch)
-    sizes = [1.0 / size] * len(joints) + [ARM] * len(normals)
+    joints, normals = joints_and_normals(turns, reference, stretch, slide)
+    sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
     places = zip(sizes, (*joints, *normals), strict=True)
     return [size * np.stack(np.broadcast_arrays(*place), axis=-1) for size, place in places]
 
@@ -188,15 +203,18 @@ def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
     return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
 
 
-def part_of_fk(last: PoseBone) -> Part:
-    """The own channels of a limb's bones and of the foot that follows its target."""
+def part_of_fk(last: PoseBone, tolerance: float) -> Part:
+    """The own channels of a limb's bones and of the foot that follows its target; joints may be off by a
+    ``tolerance``."""
     ob, bones = last.id_data, bones_of_limb(last)
     following = feet.following_bones(last)
     modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
     channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
     scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    limb = table_of(ob, [last]).limbs[0]
+    slid = [Channel.of_bone(ob, bones[0].name, "location")] if limb.plane == "SLIDE" else []
     lengths = {bone.name: bone.bone.length for bone in following}
-    geometry = table_of(ob, [last]).limbs[0].geometry
+    geometry = limb.geometry
     reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
 
     def points_over_frames(recording: Recording, whole: Values) -> Points:
@@ -208,14 +226,15 @@ def part_of_fk(last: PoseBone) -> Part:
             }
             turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
             stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-            joints = _joints_and_sides(turns, reference, stretch, size)
+            slide = values[slid[0]] @ limb.line if slid and slid[0] in values else 0.0
+            joints = _joints_and_sides(turns, reference, stretch, slide, size, _arm_for(tolerance))
             for name, length in lengths.items():
                 joints += axes_of(modes[name], rows[name], length / size)
             return joints
 
         return points
 
-    return Part([*channels.values(), *scaled], points_over_frames)
+    return Part([*channels.values(), *scaled, *slid], points_over_frames)
 
 
 def part_of_foot(last: PoseBone) -> Part:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from math import copysign, pi
+from math import copysign, inf, pi
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.animation import is_animated, move_curves
+from ..blender.animation import actions_besides, is_animated, move_curves
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import frame_held, unkeyed_kept
-from ..blender.types import path_to_custom, tag, view_layer_of
-from ..finding.constraints import STRETCHED, Solvers, muting
+from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
+from ..finding.constraints import STRETCHED, Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..limb.follow import read
 from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, SLIDER, UNLIMITED
 from ..limb.tips import foot_of
 from ..limb.words import Message
-from ..poses.fitting import USUAL_AXIS, Fit, with_fit
-from ..poses.matching import LimbName
-from ..poses.pole_switch import switch_pole
 from ..rigging.apply import apply
 from ..rigging.description import Description
-from .modes import live_for_now
+from ..rigging.features import live_for_now
+from .fitting import USUAL_AXIS, Fit, fit, with_fit
+from .matching import LimbName
+from .pole_switch import switch_pole
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""
@@ -42,6 +42,24 @@ class Conversion(NamedTuple):
     def name(self) -> LimbName:
         """Its rig and the name of its last bone."""
         return self.solvers.last.id_data, self.solvers.last.name
+
+
+def conversion_of(context: Context, owner: PoseBone) -> Conversion:
+    """What is to be known of the limb of a bone's constraints; raises `Refused`."""
+    solvers = solvers_of(owner)
+    last = solvers.last
+    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
+    with at_full_influence(context, solvers):
+        check_rest(context, solvers)
+        fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+    return Conversion(solvers, fitted, others)
+
+
+def _moving_bones(solvers: Solvers) -> list[PoseBone]:
+    """The bone with the constraints, those above it, and the bones of its rig that it follows."""
+    ob, owner = solvers.owner.id_data, solvers.owner
+    follow = [pair for constraint in solvers.constraints for pair in read(constraint).pairs]
+    return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
 def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
@@ -100,7 +118,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
 
 
 def _stretches(solvers: Solvers) -> bool:
-    return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
+    return not solvers.slides and solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
 
 
 def _muted(solvers: Solvers) -> dict[str, Any]:
@@ -126,7 +144,7 @@ def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list
     is a hinge, and warnings of all others."""
     last, warnings, limits = solvers.last, list[Message](), dict[str, float]()
     geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
-    for k, bone in enumerate(solvers.bones):
+    for k, bone in enumerate(() if solvers.slides else solvers.bones):
         for about in _limited_axes(bone):
             along = float(geometry.normals[k]["xyz".index(about)])
             has_any = k == 1 or (limb.choices["plane"] == "HINGE" and not _stretches(solvers))
