@@ -7,8 +7,6 @@ from typing import Any
 
 import bpy
 
-from ..limb.settings import SLIDER
-
 FOLDER = (Path(__file__).parents[2] / "guide").as_uri() + "/"
 """The pages are opened by the browser, and need no network."""
 
@@ -36,7 +34,7 @@ SLIDERS = ("bpy.types.bpy_struct", "animator.html#the-panel")
 def guide() -> tuple[str, tuple[tuple[str, str], ...]]:
     """The beginning of all addresses, and the rest of each; that of sliders if the mouse is over one of a limb."""
     under_mouse: Any = bpy.context.property
-    is_ours = under_mouse and under_mouse[1].endswith(tuple(f'["{slider.key}"]' for slider in SLIDER.values()))
+    is_ours = bool(under_mouse) and under_mouse[1].rpartition('["')[2].startswith("IK ")
     return FOLDER, (*PAGES, SLIDERS) if is_ours else PAGES
 
 
