@@ -7,6 +7,7 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, drop_collections, edit_mode
 from ..blender.types import takes_bones, view_layer_of
@@ -86,6 +87,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
 def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     """Take away what `make_cylinder` made for these bones."""
     ob, feet = bones[0].id_data, set()
+    announce(ob)
     for bone in bones:
         aims: list[Any] = [aim for aim in bone.constraints if _is_ours(aim)]
         for aim in aims:
