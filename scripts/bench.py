@@ -235,9 +235,9 @@ def by_hand() -> None:
             bone.tail = tail.x, tail.y + ahead + 0.1, tail.z
     in_mode("POSE", rig)
     for name in lasts:
-        made = rig.pose.bones[name].constraints.new("IK")
-        made.target, made.subtarget, made.chain_count = rig, f"target {name}", 2
-        made.pole_target, made.pole_subtarget = rig, f"pole {name}"
+        ik = rig.pose.bones[name].constraints.new("IK")
+        ik.target, ik.subtarget, ik.chain_count = rig, f"target {name}", 2
+        ik.pole_target, ik.pole_subtarget = rig, f"pole {name}"
     bpy.context.view_layer.update()
 
 
