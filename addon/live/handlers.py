@@ -12,8 +12,7 @@ from bpy.types import Context, Depsgraph, Object, Scene, Window
 from ..blender.handlers import Handlers, listen, listen_no_more
 from ..blender.types import ArmatureObject, scene_of, view_layer_of
 from ..limb.storage import is_live
-from .plan import Plan
-from .plans import PLANS, tag_rigs
+from .plan import PLANS, Plan, tag_rigs
 from .posing import is_posing, pose
 
 

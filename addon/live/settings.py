@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, PointerProperty
 from bpy.types import Context, PropertyGroup, Scene
 
-from .plans import tag_rigs
+from .plan import tag_rigs
 
 SCENE: Any = Scene
 

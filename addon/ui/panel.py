@@ -18,14 +18,13 @@ from ..tasks.status import Status
 from .dots import dot
 from .fields import draw_fields, draw_slider_of_limb
 from .finding import bones_selected, limb_meant, limbs_shown
-from .lines import draw_lines
+from .lines import draw_lines, length_text
 from .operators.cylinders import halves_selected
 from .operators.mending import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
 from .titles import title_of
-from .units import length_text
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""

@@ -19,8 +19,8 @@ from ..tasks.status import (
     status_of,
     structure_of,
 )
+from .lines import length_text
 from .remembering import name_of, until_posed, until_rebuilt
-from .units import length_text
 
 
 def status_in(context: Context, last: PoseBone) -> Status:

@@ -24,7 +24,7 @@ from ...tasks.holding import MOST_EASE, Report, Request, hold_tips, over
 from ...tasks.planting import NOT_LOW
 from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant
-from ..units import length_text
+from ..lines import length_text
 from .base import LimbOperator
 from .switching import start_from_scene, take_given_range
 

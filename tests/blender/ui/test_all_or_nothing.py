@@ -34,7 +34,7 @@ WRITES = {
     "rigging.keeping": ("keep_settings",),
     "rigging.making": ("lay", "finish", "constrain", "drive", "put_in_order"),
     "rigging.widgets": ("draw_bone", "widget_of"),
-    "poses.pole_switch": ("switch_pole",),
+    "poses.converted": ("switch_pole",),
     "ui.operators.selecting": ("_show", "select_bone"),
 }
 """What writes, by the module that has it; it is broken as it is called, wherever it is called from."""
