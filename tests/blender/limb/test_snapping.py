@@ -138,7 +138,7 @@ def test_a_range_is_snapped_frame_by_frame(limb, snap, addon, mode, knee):
         poses[frame] = joints(last)
     scene.frame_set(4)
     done = []
-    snap.snap_target(bpy.context, [last], range(1, 10), done.append)
+    addon("blender.stepping").finished(snap.snap_target.steps(bpy.context, [last], range(1, 10)), done.append)
     assert scene.frame_current == 4
     assert done == sorted(done)
     assert done[-1] == 1.0
