@@ -21,10 +21,10 @@ from ..live import refresh
 from ..tasks.removing import STAYING, remove
 from .driven import driver_of_influence, influence_outside
 from .game import bake_for_game
-from .method import Method, method_of
+from .method import Method, closes_loop, method_of
 from .passes import go_through
-from .reduction import Keys, keys_of
-from .request import Baked, Report, Request, check
+from .reduction import Keys, keys_of, keys_of_loop
+from .request import Baked, Report, Request, check, with_middles
 from .results import LimbTrajectory
 
 SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
@@ -83,11 +83,19 @@ def _steps(
 def _bake(
     context: Context, lasts: list[PoseBone], request: Request, method: Method, notes: list[Message]
 ) -> Generator[float, None, tuple[list[LimbTrajectory], list[Keys]]]:
-    by_limb = yield from go_through(context, lasts, request.frames, method)
+    is_every = request.tolerance <= 0.0 and len(request.frames) > 1
+    loops = [is_every and closes_loop(last) for last in lasts]
+    frames = with_middles(request.frames) if any(loops) else request.frames
+    by_limb = yield from go_through(context, lasts, frames, method)
     trajectories = [by_limb[last.id_data, last.name] for last in lasts]
     driven = {} if request.remove else (yield from influence_outside(context, lasts, request.frames, method))
-    times = times_of(scene_of(context), request.frames)
-    keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
+    times = times_of(scene_of(context), frames)
+    if any(loops):
+        all_frames = Keys(np.arange(0, len(times), 2), None, 0.0)
+        pairs = zip(trajectories, loops, strict=True)
+        keys = [keys_of_loop(trajectory, times) if is_loop else all_frames for trajectory, is_loop in pairs]
+    else:
+        keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
     writers: dict[Any, ActionWriter] = {}
     for trajectory, (which, slopes, _) in zip(trajectories, keys, strict=True):
         ob, influence = trajectory.last.id_data, path_to_influence(trajectory.last.name)
@@ -110,7 +118,7 @@ def _bake(
         kept = remove(context, lasts)
         notes += [Message(STAYING, names=", ".join(kept))] if kept else []
         refresh(context)
-    return trajectories, keys
+    return [trajectory.every(2 if any(loops) else 1) for trajectory in trajectories], keys
 
 
 def _keep_aligned(trajectory: LimbTrajectory) -> None:

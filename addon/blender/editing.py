@@ -60,15 +60,16 @@ def drop_collections(ob: ArmatureObject, names: Iterable[str]) -> None:
             ob.data.collections.remove(collection)
 
 
-def collect(ob: ArmatureObject, bone: Bone, collection: str, place: int = 1) -> Any:
-    """Have a bone in one bone collection only, which is made if it is not there: at this place among the others."""
+def collect(ob: ArmatureObject, bone: Bone, collection: str, place: int = 1, before: str = "") -> Any:
+    """Have a bone in one bone collection only, which is made if it is not there: at this place among the others, and
+    ``before`` one of them."""
     for other in [*bone.collections]:
         other.unassign(bone)
     only: Any = ob.data.collections_all.get(collection)
     if only is None:
         only = ob.data.collections.new(collection)
-        last = len(ob.data.collections) - 1
-        ob.data.collections.move(last, min(place, last))
+        last, later = len(ob.data.collections) - 1, ob.data.collections.find(before)
+        ob.data.collections.move(last, min(place, last, later if later >= 0 else last))
     only.assign(bone)
     return only
 

@@ -10,14 +10,11 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.types import ArmatureObject, view_layer_of
-from ..finding.choosing import limbs_of_bones, without_ik
-from ..finding.clicking import existing_at
-from ..finding.constraints import candidates
-from ..limb.storage import is_converted, limbs_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
 from ..tasks.converting import MOVED, convert
-from ..tasks.planting import is_leg
+from ..tasks.limbs import is_converted, is_leg, limbs_of
+from ..tasks.selection import candidates, existing_at, limbs_to_make, without_ik
 from .interrupting import check_not_interrupted
 from .patterns import filled, is_match, matches_of
 from .shots import rigs_of, say
@@ -72,7 +69,7 @@ def _limbs_matched(
     there = [*dict.fromkeys(filter(None, existing.values()))]
     new = [bone for bone in letters if existing[bone] is None]
     try:
-        limbs = limbs_of_bones(new, count) if new else {}
+        limbs = limbs_to_make(new, count) if new else {}
     except Refused:
         if not there:
             raise

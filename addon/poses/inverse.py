@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..limb.rest_geometry import RestGeometry
+from ..limb.settings import FLAT
 from ..limb.table import reference_of
 from ..solver.ankles import ankles_of, within_half_turn
 from ..solver.arrays import mapped, row_of
@@ -137,7 +138,7 @@ def _inverse_at(
 ) -> Inverse:
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
-    rolls = _rolls(reference, geometry, posture, side, ankle) if plane != "HINGE" else [np.zeros_like(ankle)]
+    rolls = [np.zeros_like(ankle)] if plane in FLAT else _rolls(reference, geometry, posture, side, ankle)
     best: Any = None
     for roll in rolls:
         inverse = _inverse_with(reference, posture, plane, side, ankle, roll)
@@ -150,7 +151,7 @@ def _rolls(reference: Reference, geometry: RestGeometry, posture: Posture, side:
     knee to lie as there."""
     tip, half_ankle = posture.tip, half_of_angle(ankle)
     line = line_to(tip, _length(tip), ARRAYS)
-    solved = _solved_turns(tip, reference, Settings(side, ankle=half_ankle), "FREE")
+    solved, _ = _solved(tip, reference, Settings(side, ankle=half_ankle), "FREE")
     own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
     about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
     knees = [end_of_first_group(geometry, joints) for joints in (posture.joints, joints_of(solved, reference))]
@@ -167,12 +168,14 @@ def _inverse_with(
     if plane == "HINGE":
         cosine, sine = half_angle(tip[1], -tip[0], np.hypot(tip[0], tip[1]), ARRAYS)
         line = normalised((cosine, zeros, zeros, sine), ARRAYS)
+    elif plane == "SLIDE":
+        line = (np.ones_like(ankle), zeros, zeros, zeros)
     else:
         line = line_to(tip, _length(tip), ARRAYS)
     swivel = roll - _roll_of_pole(posture, plane)
     settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
-    solved = _solved_turns(tip, reference, settings, plane, pole)
-    off, off_turn = _errors_of(reference, posture, solved)
+    solved, slide = _solved(tip, reference, settings, plane, pole)
+    off, off_turn = _errors_of(reference, posture, solved, slide)
     cosine, sine = half_of_angle(roll)
     twist = twists_between(solved, posture.turns, reference, ARRAYS)
     return Inverse(
@@ -193,14 +196,14 @@ def inverse_over_frames(
     only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by less
     than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as
     in the frames around."""
-    if len(side) == 1:
+    if len(side) == 1 or plane == "SLIDE":
         return inverse_fit(geometry, posture, plane, (side, -side))
     aside = _aside(geometry, posture)
     bent = np.flatnonzero(aside > calm)
     both = [inverse_fit(geometry, posture, plane, (sign * np.ones(len(side)),)) for sign in (1.0, -1.0)]
     rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
-    return inverse if plane == "HINGE" else _calmed(geometry, posture, inverse, bent)
+    return inverse if plane in FLAT else _calmed(geometry, posture, inverse, bent)
 
 
 def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
@@ -266,15 +269,16 @@ def _roll_of_pole(posture: Posture, plane: str) -> Any:
     return angle_of(roll_to(line_to(posture.tip, _length(posture.tip), ARRAYS), posture.pole, ARRAYS))
 
 
-def _solved_turns(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Any]:
-    """The rotations that the solver gives the bones."""
-    turns = pose_limb(tip, reference, settings, Plane(plane), ARRAYS, pole).turns
-    return [normalised(tuple(np.broadcast_arrays(*turn)), ARRAYS) for turn in turns]  # type: ignore[arg-type]
+def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> tuple[list[Any], Any]:
+    """The rotations that the solver gives the bones, and how far the first slides."""
+    pose = pose_limb(tip, reference, settings, Plane(plane), ARRAYS, pole)
+    turns = [normalised(tuple(np.broadcast_arrays(*turn)), ARRAYS) for turn in pose.turns]  # type: ignore[arg-type]
+    return turns, pose.slide
 
 
-def _errors_of(reference: Reference, posture: Posture, turns: Sequence[Any]) -> tuple[Array, Array]:
+def _errors_of(reference: Reference, posture: Posture, turns: Sequence[Any], slide: Any) -> tuple[Array, Array]:
     """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
-    places = zip(joints_of(turns, reference), posture.joints, strict=True)
+    places = zip(joints_of(turns, reference, slide=slide), posture.joints, strict=True)
     off = [_length([a - b for a, b in zip(one, other, strict=True)]) / reference.bones.total for one, other in places]
     off_turns = [angle_between(a, b) for a, b in zip(turns, posture.turns, strict=True)]
     return np.max(off, axis=0), np.max(off_turns, axis=0)

@@ -15,11 +15,10 @@ from ..limb.foot_roll import goal_of
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import squared
-from ..limb.settings import TWISTS
+from ..limb.settings import FLAT, TWISTS
 from ..limb.sides import outwards
-from ..limb.solving import solve
+from ..limb.solving import joints_in, solve
 from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of, takes_structure
-from ..limb.table import joints_in
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..limb.words import MOVED, Message, Refused
@@ -168,20 +167,20 @@ class Aim(NamedTuple):
     moves_controls: bool
 
     @property
-    def limb(self) -> Any:
+    def entry(self) -> Any:
         """What of the limb does not change."""
         return self.limbs.rig.table.limbs[self.row]
 
     @property
     def frames(self) -> Array:
         """The limb's frame G in the world (f, 4, 4)."""
-        frames: Array = self.poses.carry @ self.limb.geometry.frame
+        frames: Array = self.poses.carry @ self.entry.geometry.frame
         return frames
 
     @property
     def size(self) -> float:
         """The limb's length in G."""
-        return float(sum(self.limb.geometry.lengths))
+        return float(sum(self.entry.geometry.lengths))
 
     def slider(self, name: str) -> Array:
         """A slider of the limb (f)."""
@@ -189,21 +188,24 @@ class Aim(NamedTuple):
 
 
 def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
-    limb, last, sign = aim.limb, aim.last, outwards(aim.last.name)
+    limb, last, sign = aim.entry, aim.last, outwards(aim.last.name)
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
-    plane = "HINGE" if limb.plane == "HINGE" else "FREE"
+    plane = limb.plane if limb.plane in FLAT else "FREE"
     side = np.where(flip, -1.0, 1.0)
     inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, tolerance / 2.0), keyed)
     tip = np.stack(posture.tip, axis=-1)
-    if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
-        raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
+    if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
+        template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
+        if plane == "SLIDE":
+            template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
+        raise Refused(template, bone=last.name)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
     if is_turned and not (has_twist(last) or takes_structure(last)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
-    target = _target_factor(aim, tip)[:, None] * tip
+    target = tip if plane == "SLIDE" else _target_factor(aim, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
     if has_slider(last, "ankle"):
         sliders["ankle"] = inverse.ankle
@@ -282,7 +284,7 @@ def _ahead_of_knee(aim: Aim, line: Any, angle: Array, pole: Array) -> tuple[Arra
     zeros = np.zeros_like(angle)
     ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
     normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
-    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.limb.geometry, _joints_of(aim))), axis=-1)
+    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.entry.geometry, _joints_of(aim))), axis=-1)
     distance = _pole_distance(aim)
     now = np.linalg.norm(pole - knee, axis=1) / distance
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
@@ -295,7 +297,7 @@ def _pole_distance(aim: Aim) -> float:
     if ob != aim.last.id_data or not bone:
         return aim.size
     pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
-    distance = float(np.linalg.norm(pole - aim.limb.geometry.rest[1][:3, 3]))
+    distance = float(np.linalg.norm(pole - aim.entry.geometry.rest[1][:3, 3]))
     return distance if distance > 0.1 * aim.size else aim.size
 
 
@@ -375,8 +377,7 @@ def solved_poses(limbs: LimbsRead, sliders: dict[str, Array]) -> tuple[Array, Ar
     n, segments, 3)."""
     table, into = limbs.rig.table, inverted_all(limbs.frames)
     solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
-    joints = joints_in(table, solution.turns, solution.stretch)
-    return solution.turns, applied(limbs.frames[:, :, None], joints)
+    return solution.turns, applied(limbs.frames[:, :, None], joints_in(table, solution))
 
 
 def offset_turn(last: PoseBone) -> Array:

@@ -191,6 +191,9 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
                 scale = scales_of(table.limbs[row], solution.stretch[:, row])  # type: ignore[arg-type]
                 channel = Channel.of_bone(rig.object, bone.name, "scale")
                 values[channel][:] = np.stack(np.broadcast_arrays(*scale), axis=-1)
+            if table.limbs[row].plane == "SLIDE":
+                channel = Channel.of_bone(rig.object, table.limbs[row].bones[0], "location")
+                values[channel] += np.multiply.outer(solution.slide[:, row], table.limbs[row].line)  # type: ignore[index]
             for k, name in enumerate(table.limbs[row].bones):
                 _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], sampling)
             for bone in feet.following_bones(last):

@@ -155,9 +155,10 @@ class _IKPoints:
             for place in self._places
         )
         solved = solve(self._table, target, pole, sliders, None)
+        slide = 0.0 if solved.slide is None else solved.slide[:, 0]
         reference = self._table.singles[0].reference
         turns: Any = [tuple(solved.turns[:, 0, k].T) for k in range(len(reference.lengths))]
-        joints = _joints_and_sides(turns, reference, solved.stretch[:, 0], self._size, self._arm)
+        joints = _joints_and_sides(turns, reference, solved.stretch[:, 0], slide, self._size, self._arm)
         return [*joints, *self._turned(values)]
 
     def _turned(self, values: Values) -> list[Array]:
@@ -175,10 +176,12 @@ class _IKPoints:
         ]
 
 
-def _joints_and_sides(turns: Any, reference: Reference, stretch: Any, size: float, arm: float) -> list[Array]:
+def _joints_and_sides(
+    turns: Any, reference: Reference, stretch: Any, slide: Any, size: float, arm: float
+) -> list[Array]:
     """Where turns have knees and tip in the limb's frame, and points beside the lines of bones, which go along as these
     turn, (rows, 3) each in lengths of the limb."""
-    joints, normals = joints_and_normals(turns, reference, stretch)
+    joints, normals = joints_and_normals(turns, reference, stretch, slide)
     sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
     places = zip(sizes, (*joints, *normals), strict=True)
     return [size * np.stack(np.broadcast_arrays(*place), axis=-1) for size, place in places]
@@ -208,8 +211,10 @@ def part_of_fk(last: PoseBone, tolerance: float) -> Part:
     modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
     channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
     scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    limb = table_of(ob, [last]).limbs[0]
+    slid = [Channel.of_bone(ob, bones[0].name, "location")] if limb.plane == "SLIDE" else []
     lengths = {bone.name: bone.bone.length for bone in following}
-    geometry = table_of(ob, [last]).limbs[0].geometry
+    geometry = limb.geometry
     reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
 
     def points_over_frames(recording: Recording, whole: Values) -> Points:
@@ -221,14 +226,15 @@ def part_of_fk(last: PoseBone, tolerance: float) -> Part:
             }
             turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
             stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-            joints = _joints_and_sides(turns, reference, stretch, size, _arm_for(tolerance))
+            slide = values[slid[0]] @ limb.line if slid and slid[0] in values else 0.0
+            joints = _joints_and_sides(turns, reference, stretch, slide, size, _arm_for(tolerance))
             for name, length in lengths.items():
                 joints += axes_of(modes[name], rows[name], length / size)
             return joints
 
         return points
 
-    return Part([*channels.values(), *scaled], points_over_frames)
+    return Part([*channels.values(), *scaled, *slid], points_over_frames)
 
 
 def part_of_foot(last: PoseBone) -> Part:

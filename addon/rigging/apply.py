@@ -42,6 +42,7 @@ from .keeping import ended_sliders, keep_settings, restore
 from .made_keys import drop_keys
 from .needed import NOTHING, followed_refs
 from .parts import COLLECTION as HELPERS
+from .sliding import check_slide
 from .spec import to_json
 from .there import PartsThere
 from .work import Work
@@ -77,6 +78,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     wishes = {limb: wish and _with_objects(context, wish) for limb, wish in wishes.items()}
     for limb, wish in wishes.items():
         if wish:
+            check_slide(limb, wish)
             keep_settings(limb, before[limb], wish)
     works = [Work(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
     ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}

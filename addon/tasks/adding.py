@@ -15,8 +15,8 @@ from ..poses.planned import Options, Request, check_all, frames_kept, let_off_fe
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
+from ..rigging.features import live_for_now
 from ..rigging.made_keys import mark_keys
-from .modes import live_for_now
 
 __all__ = ["KEPT", "Added", "Request", "add"]
 

@@ -9,9 +9,6 @@ from bpy.types import Context, PoseBone
 
 from ..blender.transaction import as_one
 from ..blender.types import scene_of
-from ..limb.names import ARM, HANDS, says
-from ..limb.storage import chain_bones
-from ..limb.tips import foot_of
 from ..limb.whole import Progress
 from ..limb.words import Message, Refused
 from ..poses.contacts import HEIGHT, SPEED
@@ -20,6 +17,7 @@ from . import holding
 from .adding import Request, add
 from .contact_markers import Contacts, find_contacts, mark_contacts
 from .features import give_roll
+from .limbs import foot_of
 
 NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
 
@@ -46,12 +44,6 @@ class NoneStands(Refused):
     """No foot stands in any frame."""
 
 
-def is_leg(last: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
-    """Whether a limb, or what could be one, is no arm, as far as names say."""
-    foot, names = foot_of(last), [bone.name for bone in chain_bones(last, segments)]
-    return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
-
-
 def plant(
     context: Context,
     requests: Sequence[Request],
@@ -67,7 +59,7 @@ def plant(
     with as_one(context):
         if requests:
             warnings = add(context, requests, mode="RIG", foot_roll=True, progress=progress).warnings
-        give_roll(context, [ob.pose.bones[bone] for ob, bone in names if foot_of(ob.pose.bones[bone])])
+        give_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
         legs = [ob.pose.bones[bone] for ob, bone in names]
         listed = find_contacts(context, legs, frames, wish.height, wish.speed, progress)
         standing = [of_leg for of_leg in listed if of_leg.contacts]

@@ -7,19 +7,17 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.changes import Change, key_changes, key_changes_from
+from ..blender.changes import key_changes, key_changes_from
 from ..blender.editing import unkeyed_kept
 from ..blender.types import view_layer_of
-from ..limb.follow import follow_of
-from ..limb.moving import check_movable, check_undriven, rig_slider
-from ..limb.settings import SLIDER
+from ..limb.follow import check_posable, follow_of
+from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.whole import Progress, wholly
 from ..limb.words import Message, Refused
 from ..poses.over_frames import Matched, show_in_fk, show_in_ik
 from ..poses.writing import Task
 from ..rigging.rolling import level
-from .status import check_posable
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
@@ -105,7 +103,7 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
         to = "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
     snap: Snap = to_fk if to == "FK" else to_target
     check_snap(lasts, snap)
-    switched = [Change.of_property(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
+    switched = [change_of(last, "influence") for last in lasts]
     leveled = level(lasts) if to == "IK" else []
     changes, warnings = snap(context, lasts)
     changes = [*leveled, *changes]

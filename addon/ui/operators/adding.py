@@ -11,17 +11,13 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
 from ...blender.types import is_hidden
-from ...finding.choosing import chosen
-from ...finding.constraints import candidates
-from ...finding.knees import bends_to
-from ...limb.follow import follow_of
-from ...limb.storage import chain_bones
 from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
+from ...tasks.limbs import bends_to, chain_bones, limb_of
 from ...tasks.removing import STAYING, remove
-from ..finding import convertible, selected_limbs
+from ...tasks.selection import candidates, chosen, convertible
+from ..finding import selected_limbs
 from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
 from .base import PoseOperator, RigOperator, progress_shown
@@ -187,11 +183,10 @@ class POSE_OT_planar_ik_add(PoseOperator):
         with progress_shown(context) as progress:
             added = add(context, requests, **options, turn=turn, progress=progress)
         self.warn(*added.warnings)
-        live.refresh(context)
         lasts = added.lasts
         self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})
         self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(last)) for last in lasts)
-        select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
+        select_if_shown(context, [target for last in lasts if (target := limb_of(last).followed[0])])
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
         kept += unseen(bone for last in lasts for bone in chain_bones(last))
         if skipped:
@@ -238,7 +233,6 @@ class POSE_OT_planar_ik_remove(RigOperator):
         kept = remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
             self.warn(Message(STAYING, names=", ".join(kept)))
-        live.refresh(context)
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)
         self.inform("Removed IK from {limbs}", limbs=limbs_counted(len(names)))

@@ -9,12 +9,13 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event
 
-from ... import live
 from ...bake.job import steps
 from ...bake.request import Report, Request, frames_between
 from ...blender.types import scene_of, view_layer_of
 from ...limb.words import Refused, translated_text
-from ..finding import limbs_in_view, limbs_meant
+from ...tasks.removing import refresh
+from ...tasks.selection import limbs_in_view
+from ..finding import limbs_meant
 from .base import PoseOperator
 from .switching import start_from_scene, take_given_range
 
@@ -193,7 +194,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     def _report_of(self, context: Context, report: Report) -> Any:
         self.warn(*report.notes)
         self.report({"WARNING" if report.unreached else "INFO"}, report.sentence.translated)
-        live.refresh(context)
+        refresh(context)
         return {"FINISHED"}
 
 

@@ -12,6 +12,7 @@ from bpy.types import Context, Operator
 from ...blender.transaction import all_or_nothing
 from ...blender.types import takes_bones, view_layer_of
 from ...limb.words import Message, Refused, translated_text
+from ...tasks.removing import refresh
 from ..finding import limbs_shown, selected_limbs
 
 log = logging.getLogger("planar_ik")
@@ -35,6 +36,7 @@ class PoseOperator(Operator):
     """An operator in Pose Mode"""
 
     bl_options = {"REGISTER", "UNDO"}
+    changes_limbs = True
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -56,6 +58,8 @@ class PoseOperator(Operator):
             subject = self.checked(context)  # before any copies are made: to take these back takes time
             with all_or_nothing(context):
                 self.act(context, subject)
+                if self.changes_limbs:
+                    refresh(context)
         except Refused as why:
             return self.refuse(why)
         except Exception as error:  # noqa: BLE001  # raised, Blender would take it for done, with an undo step

@@ -7,17 +7,24 @@ from typing import Any
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
 from ...blender.types import scene_of
 from ...limb.words import Refused, contacts_counted, frames_counted, translated_text
-from ...poses.contacts import HEIGHT, SPEED, Contact, Span
-from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
+from ...tasks.contact_markers import (
+    HEIGHT,
+    SPEED,
+    Contact,
+    Span,
+    find_contacts,
+    frame_range,
+    mark_contacts,
+    marked_contacts,
+)
 from ...tasks.holding import MOST_EASE, Report, Request, hold_tips, over
 from ...tasks.planting import NOT_LOW
 from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant
-from ..units import length_text
-from .base import LimbOperator
+from ..lines import length_text
+from .base import LimbOperator, progress_shown
 from .switching import start_from_scene, take_given_range
 
 STANDS_UP_TO: Any = {
@@ -127,15 +134,10 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         take_given_range(self, "range", "GIVEN")
         contacts, is_contacts = self._contacts(context, lasts), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
-        manager: Any = context.window_manager
-        manager.progress_begin(0.0, 1.0)
-        try:
+        with progress_shown(context) as progress:
             request = Request(self.ease, is_contacts, is_mean)
-            report = hold_tips(context, lasts, contacts, request, manager.progress_update)
-        finally:
-            manager.progress_end()
+            report = hold_tips(context, lasts, contacts, request, progress)
         self.warn(*report.warnings)
-        live.refresh(context)
         if is_contacts:
             self.inform(HELD, **said_of(context, report))
         else:
@@ -167,6 +169,7 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
 
     bl_idname = "pose.planar_ik_find_contacts"
     bl_label = "Find Contacts"
+    changes_limbs = False
 
     height: FloatProperty(**STANDS_UP_TO)
     speed: FloatProperty(**STANDS_TILL)
@@ -174,12 +177,8 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Mark them in place of those that are marked, and say how far tips slide there."""
         scene = scene_of(context)
-        manager: Any = context.window_manager
-        manager.progress_begin(0.0, 1.0)
-        try:
-            listed = find_contacts(context, lasts, frame_range(scene), self.height, self.speed, manager.progress_update)
-        finally:
-            manager.progress_end()
+        with progress_shown(context) as progress:
+            listed = find_contacts(context, lasts, frame_range(scene), self.height, self.speed, progress)
         count = mark_contacts(scene, listed)
         if not count:
             raise Refused(NOT_LOW)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from bpy.props import FloatProperty, IntProperty
 from bpy.types import Context, PoseBone
 
-from ... import live
 from ...blender.types import scene_of
-from ...finding.choosing import Chosen, chosen, without_ik
-from ...limb.follow import follow_of
-from ...limb.storage import check_whole
 from ...limb.words import Refused
 from ...tasks.adding import Request
 from ...tasks.contact_markers import frame_range
-from ...tasks.planting import Wish, is_leg, plant
+from ...tasks.limbs import check_whole, is_leg, limb_of
+from ...tasks.planting import Wish, plant
+from ...tasks.selection import Chosen, chosen, without_ik
 from ..finding import limbs_meant
 from .adding import own_ik
 from .base import PoseOperator, progress_shown
@@ -53,8 +51,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         with progress_shown(context) as progress:
             planted = plant(context, new, legs, frames, wish, progress)
         self.warn(*planted.warnings)
-        live.refresh(context)
-        select_if_shown(context, [follow_of(of_leg.last).pairs[0] for of_leg in planted.legs])  # type: ignore[misc]
+        select_if_shown(context, [ref for leg in planted.legs if (ref := limb_of(leg.last).followed[0])])
         self.inform(HELD, **said_of(context, planted.report))
 
 

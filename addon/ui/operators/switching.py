@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
 from ...blender.types import scene_of
 from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.mirroring import mirror
@@ -39,7 +38,6 @@ class POSE_OT_planar_ik_switch(LimbOperator):
         """Switch, and go on with what is animated next."""
         done = switch(context, lasts, None if self.to == "OTHER" else self.to, self.insert_keys)
         self.warn(*done.warnings)
-        live.refresh(context)
         select_if_shown(context, done.select)
         self.inform("{limbs} in {to}", limbs=limbs_counted(len(lasts)), to=done.to)
 
@@ -96,7 +94,6 @@ class _Snap(LimbOperator):
         with progress_shown(context) as progress:
             warnings = type(self)._snap(context, lasts, frames, progress, self.tolerance)
         self.warn(*warnings)
-        live.refresh(context)
         self.inform(
             "Snapped {limbs} in {frames}", limbs=limbs_counted(len(lasts)), frames=frames_counted(len(frames or [0]))
         )
@@ -143,7 +140,6 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
         """Mirror, and say how many."""
         mirrored = mirror(context, lasts)
         self.warn(*mirrored.warnings)
-        live.refresh(context)
         self.inform("Mirrored {limbs}", limbs=limbs_counted(len(mirrored.pairs)))
 
 
