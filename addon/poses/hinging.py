@@ -9,6 +9,7 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
+from ..blender.stepping import finished
 from ..limb.follow import follow_of
 from ..limb.settings import FLAT
 from ..limb.solving import TOLERANCE
@@ -34,7 +35,7 @@ def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Messa
     frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:
         return []
-    recording = record(context, animated, frames)
+    recording = finished(record(context, animated, frames))
     return [warning for rig in recording.rigs for warning in _warnings(limbs_read(recording, rig), frames)]
 
 
