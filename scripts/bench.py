@@ -108,6 +108,20 @@ def bench_rig() -> None:
     print_frames("200 rigs of two limbs", partial(new_limbs, 2, rigs=200), {"rig": on_rig})
 
 
+def bench_twist() -> None:
+    """Limbs of which both bones are turned about their own lines, beside limbs without: what both add, and the share"""
+    for title, pose in (("on the rig", on_rig), ("live", live)):
+        for count in (50, 200):
+            sides: dict[str, Step] = {"nothing": lambda: None, "without": partial(pose, plane="FREE")}
+            sides["with"] = partial(pose, plane="FREE", twist=(0.4, -0.3))
+            took = frame_times(partial(new_limbs, count), sides)
+            added = {name: 1e3 * (time - took["nothing"]) / count for name, time in took.items()}
+            share = added["with"] / added["without"]
+            say(
+                f"{count} limbs {title}: {added['without']:.1f} us a limb, with twist {added['with']:.1f} = {share:.2f}"
+            )
+
+
 def bench_sketch() -> None:
     """Limbs on the rig beside the yardstick, bench_sketch.py: what both add to a frame in us a limb, and the share"""
     for count in (50, 200):
@@ -282,7 +296,9 @@ def edited(thing: Any, name: str, value: object) -> float:
     return 1e3 * seconds(lambda: (setattr(thing, name, value), bpy.context.view_layer.update()))
 
 
-PARTS: dict[str, Step] = {name[6:]: work for name, work in globals().items() if name.startswith("bench_")}
+PARTS: dict[str, Step] = {
+    name[6:]: work for name, work in globals().items() if name.startswith("bench_") and callable(work)
+}
 
 
 def main() -> int:
