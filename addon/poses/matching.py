@@ -10,8 +10,10 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
+from ..blender.words import Message, Refused
 from ..limb.follow import follow_of
 from ..limb.foot_roll import goal_of
+from ..limb.measuring import MOVED
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import squared
@@ -21,7 +23,6 @@ from ..limb.solving import joints_in, solve
 from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of, takes_structure
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
-from ..limb.words import MOVED, Message, Refused
 from ..rigging import feet
 from ..solver.ankles import within_half_turn
 from ..solver.limb import joints_of, line_to, roll_to

@@ -14,6 +14,7 @@ from ..blender.animation import is_animated
 from ..blender.changes import Change
 from ..blender.rotation import ARRAYS, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
+from ..blender.words import Message
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.moving import check_undriven
@@ -21,7 +22,6 @@ from ..limb.settings import TWISTS
 from ..limb.solving import scaled_bones, scales_of, solve
 from ..limb.storage import has_twist
 from ..limb.tips import foot_of
-from ..limb.words import Message
 from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import ref_of
