@@ -29,7 +29,7 @@ from ..rigging.apply import apply
 from ..rigging.description import Description
 from ..rigging.features import live_for_now
 from .fitting import USUAL_AXIS, Fit, fit, with_fit
-from .matching import LimbName
+from .standing import LimbName
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""

@@ -25,8 +25,8 @@ from ..limb.moving import NOTICED, ROUNDING, SETTLED, TURN_SETTLED
 from ..solver.matrices import inverted_all
 from ..solver.rotation import IDENTITY, conjugate, multiply
 from .channels import Channel, Values
-from .matching import world_turns
 from .reading import Recording, matrices_of, poses_of, worlds_of
+from .standing import world_turns
 
 Array = NDArray[Any]
 
