@@ -8,6 +8,7 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
+from ..blender.editing import shift_old_rests
 from ..limb.whole import Progress, wholly
 from ..limb.words import Message
 from ..poses.over_frames import show_in_ik
@@ -15,6 +16,7 @@ from ..poses.planned import Options, Request, check_all, frames_kept, let_off_fe
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
+from ..rigging.description import ref_of
 from ..rigging.made_keys import mark_keys
 from .modes import live_for_now
 
@@ -61,6 +63,14 @@ def add(
     """
     dependencies = Dependencies()
     check_all(requests, dependencies)
+    if mode == "RIG" or controls == "BONES":
+        limbs = [ref_of(request.last) for request in requests]
+        shift_old_rests(context, (ob for ob, _ in limbs))
+        pairs = zip(requests, limbs, strict=True)
+        requests, dependencies = (
+            [request._replace(last=ob.pose.bones[name]) for request, (ob, name) in pairs],
+            Dependencies(),
+        )
     frames = frames_kept(requests, controls) if keyed == "KEEP" else []
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     plans = planned(context, requests, options, frames, dependencies)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import action_named, actions_besides, using_action
 from ..blender.dependencies import Dependencies
-from ..blender.editing import edit_mode
+from ..blender.editing import shift_old_rests
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, path_to_bone, scene_of, takes_bones
 from ..finding.constraints import (
@@ -110,9 +110,7 @@ def convert(
     ``all_actions`` does that in all actions of the rig, not only in the one in use. ``progress`` is told the part done
     of frames, and may raise to cancel. Raises `Refused` if there are none."""
     waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
-    for ob in dict.fromkeys(ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)):
-        with edit_mode(context, ob):  # which shifts the rest poses of old files: what is to stay is looked at after it
-            pass
+    shift_old_rests(context, (ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)))
     sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []
