@@ -10,11 +10,12 @@ from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, is_armature, takes_bones
-from ..finding.checking import check, check_editable, check_followed
+from ..finding.checking import CONFLICTS, check, check_editable, check_followed
 from ..finding.knees import bend_axis
+from ..finding.limits import joint_limits, limit_of
 from ..limb.follow import Follow, is_gone, matrix_of
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
-from ..limb.storage import chain_bones, is_control, limbs_of
+from ..limb.storage import bones_of_limb, chain_bones, is_control, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from ..rigging.apply import apply
@@ -55,14 +56,15 @@ class Options(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A limb to be, live, and its bones; how long these are, in the armature's unit; and how its foot stands in the
-    world, if that is to follow."""
+    """A limb to be, live, and its bones; how long these are, in the armature's unit; how its foot stands in the world,
+    if that is to follow; and the constraints ``limiting`` its bones, whose limits it has then."""
 
     limb: LimbRef
     wish: Description
     chain: list[PoseBone]
     length: float
     stand: Matrix | None
+    limiting: list[Any]
 
 
 def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
@@ -108,9 +110,30 @@ def planned(
             wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
             if options.foot_roll and is_rolling_foot(wish):
                 wish = roll_for(wish, limb, fitted_limb.rest, among)
-        wish = _with_old_controls(context, wish)
-        plans.append(Plan(limb, wish, chain, sum(fitted_limb.rest.lengths), feet.get(limb)))
+        wish, limiting = _with_limits(_with_old_controls(context, wish), fitted_limb)
+        plans.append(Plan(limb, wish, chain, sum(fitted_limb.rest.lengths), feet.get(limb), limiting))
     return plans
+
+
+def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]:
+    """A limb with the limits that *Limit Rotation* has on its bones, and these constraints; raises `Refused` where they
+    are not about its hinge. One that is straight bends to the side where they let it."""
+    bones = bones_of_limb(limb.last, limb.segments)
+    limits = [
+        (k, constraint, limit)
+        for k, bone in enumerate(bones)
+        for constraint in bone.constraints
+        if not constraint.mute and (limit := limit_of(constraint))
+    ]
+    for k, constraint, limit in limits:
+        plane, flip = wish.choices["plane"], bool(wish.sliders["flip"])
+        found = joint_limits(limb.rest, k, limit, plane, flip)
+        if k and found and found["min_angle"] >= found["max_angle"] and is_straight(limb.rest):
+            wish, found = wish.with_slider("flip", not flip), joint_limits(limb.rest, k, limit, plane, not flip)
+        if found is None:
+            raise Refused(CONFLICTS, "mute", name=constraint.name, bone=bones[k].name)
+        wish = wish._replace(choices=wish.choices | found)
+    return wish, [constraint for _, constraint, _ in limits]
 
 
 def _seen(context: Context, request: Request, options: Options, axes: dict[tuple[Any, str], Any]) -> Seen:

@@ -80,6 +80,9 @@ def add(
     places, wishes, warnings = places_of(context, plans, led), {plan.limb: plan.wish for plan in plans}, list[Message]()
     if mode == "RIG":
         wishes, warnings = live_for_now(wishes, dependencies)
+    for constraint in (constraint for plan in plans for constraint in plan.limiting):
+        constraint.mute = True
+        warnings.append(Message("'{name}' is muted: the limb has its limits now", name=constraint.name))
     apply(context, wishes)
     let_off_feet(context, plans)
     if frames:
