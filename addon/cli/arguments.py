@@ -8,9 +8,9 @@ from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
-from ..limb.settings import PLANES
-from ..poses.contacts import HEIGHT, SPEED
+from ..tasks.contact_markers import HEIGHT, SPEED
 from ..tasks.holding import MOST_EASE
+from ..tasks.limbs import PLANES
 
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
 

@@ -14,12 +14,11 @@ import bpy
 from bpy.types import PoseBone
 
 from ..blender.types import scene_of, view_layer_of
-from ..limb.follow import follow_of
-from ..limb.storage import choices_of, limbs_of, mode_of
 from ..limb.words import Refused, frames_counted
-from ..rigging.state import problem_of
 from ..tasks import modes
 from ..tasks.contact_markers import mark_contacts
+from ..tasks.limbs import limb_of, limbs_of
+from ..tasks.modes import problem_of
 from .arguments import DONE, FAILED, FOUND, output_of
 from .holding import contact_lines, find_contacts_of, hold_limbs, plant_feet
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
@@ -209,16 +208,17 @@ COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
 
 
 def _in_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
-    return [last for last in limbs_chosen(arguments) if mode_of(last) == mode]
+    return [last for last in limbs_chosen(arguments) if limb_of(last).mode == mode]
 
 
 def _named(last: PoseBone) -> Line:
-    target, subtarget = follow_of(last).pairs[0]
+    limb = limb_of(last)
+    target, subtarget = limb.followed[0] or (None, "")
     return {
         "object": last.id_data.name,
         "limb": last.name,
-        "mode": mode_of(last),
-        "plane": choices_of(last)["plane"],
+        "mode": limb.mode,
+        "plane": limb.choices["plane"],
         "target": subtarget or (target.name if target else None),
     }
 

@@ -14,11 +14,9 @@ from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..limb.follow import read
-from ..limb.measuring import joints_shown
 from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
-from ..limb.tips import tip_of
 from ..limb.words import Message, Refused
 from .checking import CONFLICTS, check_editable, check_planar
 
@@ -234,12 +232,3 @@ def plane_of(solvers: Solvers) -> str:
     first = solvers.bones[0]
     is_locked = sum((first.lock_ik_x, first.lock_ik_y, first.lock_ik_z)) == 2
     return "HINGE" if is_locked or hinge_axis(solvers.last) else "FREE"
-
-
-def joints_of_bones(context: Context, last: PoseBone, count: int) -> Array:
-    """Knees and tail of a bone and those above it, so many in all, as they are evaluated, in the armature and in
-    lengths of the limb (count, 3)."""
-    evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    joints = joints_shown(evaluated, last.name, (1,) * count, tip_of(last, "TAIL"))
-    in_lengths: Array = joints / sum(bone.bone.length for bone in hierarchy(last, count))
-    return in_lengths

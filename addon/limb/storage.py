@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bpy.types import Object, PoseBone
+from bpy.types import Object, PoseBone, Scene
 
 from ..blender.announcing import announce
 from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
@@ -348,6 +348,11 @@ MAKING = "making"
 def mode_of(last: PoseBone) -> str:
     """What poses a limb: ``RIG`` or ``LIVE``."""
     return "RIG" if is_on_rig(last) or MAKING in (group_of(last) or {}) else "LIVE"
+
+
+def is_live(scene: Scene) -> bool:
+    """Whether live limbs of a scene are to be posed."""
+    return bool(scene.planar_ik.live)  # type: ignore[attr-defined]
 
 
 ELSEWHERE = "'{rig}' comes from another file: set this there"

@@ -14,7 +14,9 @@ from ..limb.foot_roll import CONTROL as ROLL_CONTROL
 from ..limb.foot_roll import GOAL, PIVOTS, goal_of, has_roll, helpers_of
 from ..limb.pole_follow import has_pole_follow
 from ..limb.settings import VERSION, VERSION_KEY
-from ..limb.storage import bones_of_limb, group_of, is_on_rig
+from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
+from ..limb.tips import is_foot_gone, mark_tip
+from ..limb.words import Refused
 from .feature_parts import GOES, READS
 from .inventory import Inventory, inventory_of
 from .parts import POLE, TARGET, Constraint, parts_of
@@ -115,3 +117,24 @@ def _problem_of_roll(last: PoseBone) -> str:
         if curve is None or curve.mute or not curve.driver.is_valid:
             return ROLL_MISSING
     return ""
+
+
+def check_moved(last: PoseBone) -> None:
+    """Refuse a limb whose first bone has a location that its helper bones can't take over."""
+    bone = bones_of_limb(last)[0].bone
+    inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
+    if not (inherits and bone.use_local_location) and spec_of(last).is_moved:
+        template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
+        raise Refused(template, bone=bone.name)
+
+
+def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
+    """The limbs on the rigs of these whose mechanisms have to be made anew, or whose foot is gone."""
+    limbs = [last for ob in by_rig(lasts) for last in limbs_of(ob)]
+    return [last for last in limbs if bones_of_limb(last) and (problem_of(last) or is_foot_gone(last))]
+
+
+def find_feet(lasts: Sequence[PoseBone]) -> None:
+    """Look for the feet of those limbs that lost theirs."""
+    for last in filter(is_foot_gone, lasts):
+        mark_tip(last)

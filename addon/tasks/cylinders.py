@@ -7,14 +7,17 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, drop_collections, edit_mode
 from ..blender.types import takes_bones, view_layer_of
-from ..finding.cylinders import Cylinder, bones_of_cylinders
+from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, stroke_of
 from ..limb.storage import chain_bones, is_part, limbs_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from ..rigging.parts import COLLECTION
+
+__all__ = ["Cylinder", "cylinder_at", "stroke_of"]
 
 AIMS: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("Cylinder", "DAMPED_TRACK", {"track_axis": "TRACK_Y"}),
@@ -84,6 +87,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
 def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     """Take away what `make_cylinder` made for these bones."""
     ob, feet = bones[0].id_data, set()
+    announce(ob)
     for bone in bones:
         aims: list[Any] = [aim for aim in bone.constraints if _is_ours(aim)]
         for aim in aims:

@@ -4,20 +4,17 @@ where they are, but for those that are given another target."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import BoneRef
-from ..blender.types import own_matrix, tag, view_layer_of
+from ..blender.types import view_layer_of
 from ..finding.checking import pickable
 from ..limb.pole_follow import poles_kept
-from ..limb.settings import FLAT
-from ..limb.storage import bones_of_limb, choices_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..poses.hinging import targets_off_plane
-from ..poses.planned import refitted, without_target
+from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import standing
@@ -46,19 +43,10 @@ def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[M
     """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
     plane of a hinge. Raises `Refused`."""
     limbs = [ref_of(last) for last in lasts]
-    _let_turn(context, [last for last in lasts if choices_of(last)["plane"] == "SLIDE" != plane])
+    if plane != "SLIDE":
+        let_turn(context, lasts)
     _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
-    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane in FLAT else []
-
-
-def _let_turn(context: Context, lasts: Sequence[PoseBone]) -> None:
-    """Have first bones that slide be by their own location where they are now."""
-    for last in lasts:
-        first: Any = bones_of_limb(last)[0]
-        evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
-        first.location = own_matrix(evaluated.pose.bones[first.name]).translation
-        tag(last)
-    view_layer_of(context).update()
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs])
 
 
 def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:

@@ -3,12 +3,15 @@ or `Refused`, and nothing is changed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 
+from ..blender.keying import key_automatically
 from ..blender.transaction import as_one
+from ..blender.types import path_to_custom
 from ..limb import values
 from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURNS, TWISTS, has_first_limits
 from ..limb.storage import (
@@ -18,6 +21,7 @@ from ..limb.storage import (
     has_slider,
     has_twist,
     is_limb,
+    read_slider,
     segments_of,
     write_slider,
 )
@@ -51,6 +55,13 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
             apply(bpy.context, {limb: describe(limb).with_slider(name, number)})
             return
         write_slider(limb[0].pose.bones[limb[1]], name, number)
+
+
+def flip(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Bend limbs to the other side, with keys as Auto Keying wants them."""
+    for last in lasts:
+        set_slider(last, "flip", not read_slider(last, "flip"))
+        key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
 
 
 def set_twist(last: PoseBone, value: Any) -> None:

@@ -21,6 +21,7 @@ WITH_CLASSES = (
     baking,
     menus,
     features,
+    overlay,
     panel,
     sections,
     preferences,

@@ -9,26 +9,22 @@ from typing import Any
 from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
-from ..finding.choosing import offered
-from ..finding.cylinders import cylinder_at, stroke_of
-from ..limb.storage import read_slider
-from ..limb.tips import foot_of
 from ..limb.words import limbs_counted, translated_text
-from ..rigging.feet import foot_follows
-from ..solver.reach import Reach
-from ..tasks.cylinders import is_ours
+from ..tasks.cylinders import cylinder_at, is_ours, stroke_of
+from ..tasks.limbs import limb_of
+from ..tasks.repairing import repairs_for
+from ..tasks.selection import control_of, convertible, left_at, offered
 from ..tasks.status import Status
 from .dots import dot
 from .fields import draw_fields, draw_slider_of_limb
-from .finding import bones_selected, control_of, convertible, left_at, limb_meant, limbs_shown
-from .lines import draw_lines
+from .finding import bones_selected, limb_meant, limbs_shown
+from .lines import draw_lines, length_text
 from .operators.cylinders import halves_selected
-from .operators.mending import labels_of, repairs_for, repairs_for_adding
+from .operators.mending import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
 from .titles import title_of
-from .units import length_text
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""
@@ -175,7 +171,7 @@ def draw_several(layout: Any, context: Context, lasts: Sequence[PoseBone]) -> No
 def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) -> None:
     """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
     sentence = sentence_of(context, status)
-    if status.reach == Reach.INVALID:
+    if status.is_broken:
         draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(last, status), last))
     else:
         layout.label(text=sentence, icon_value=dot(colour_of(status)), translate=False)
@@ -183,8 +179,10 @@ def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) ->
 
 def draw_foot(layout: Any, context: Context, last: PoseBone) -> None:
     """On a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow so, too."""
-    bone, foot = context.active_pose_bone, foot_of(last)
-    if bone is None or bone != foot or not foot_follows(last) or read_slider(last, "influence") <= 0.0:
+    bone, limb = context.active_pose_bone, limb_of(last)
+    if bone is None or (bone.id_data, bone.name) != (last.id_data, limb.foot) or limb.foot_turn is None:
+        return
+    if limb.sliders["influence"] <= 0.0:
         return
     if abs(bone.matrix_basis.to_quaternion().angle) > TURNED:
         target, control = control_of(last)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from bpy.types import Context, PoseBone
 
-from ...finding.cylinders import Cylinder, cylinder_at
 from ...limb.words import Refused
-from ...tasks.cylinders import check_cylinder, is_ours, make_cylinder, remove_cylinder
+from ...tasks.cylinders import Cylinder, check_cylinder, cylinder_at, is_ours, make_cylinder, remove_cylinder
 from .base import PoseOperator
 
 

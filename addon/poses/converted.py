@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import atan2, cos, inf, remainder, sin, tau
 from typing import Any, NamedTuple
 
-from bpy.types import Context
+import numpy as np
+from bpy.types import Context, PoseBone
 
-from ..blender.animation import is_animated, move_curves
+from ..blender.animation import actions_besides, is_animated, move_curves
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import frame_held, unkeyed_kept
-from ..blender.types import path_to_custom, tag, view_layer_of
-from ..finding.constraints import Solvers, muting
+from ..blender.fcurves import reset
+from ..blender.rotation import rotation_channel
+from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
+from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..finding.limits import joint_limits, limits_by_ik
 from ..limb.follow import read
-from ..limb.rest_geometry import rest_geometry
+from ..limb.rest_geometry import rest_geometry, rest_geometry_of
 from ..limb.settings import CONSTRAINT_NAME, SLIDER
+from ..limb.sides import outwards
+from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..limb.words import Message
-from ..poses.fitting import USUAL_AXIS, Fit, with_fit
-from ..poses.matching import LimbName
-from ..poses.pole_switch import switch_pole
 from ..rigging.apply import apply
 from ..rigging.description import Description
-from .modes import live_for_now
+from ..rigging.features import live_for_now
+from .fitting import USUAL_AXIS, Fit, fit, with_fit
+from .matching import LimbName
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""
@@ -42,6 +47,24 @@ class Conversion(NamedTuple):
     def name(self) -> LimbName:
         """Its rig and the name of its last bone."""
         return self.solvers.last.id_data, self.solvers.last.name
+
+
+def conversion_of(context: Context, owner: PoseBone) -> Conversion:
+    """What is to be known of the limb of a bone's constraints; raises `Refused`."""
+    solvers = solvers_of(owner)
+    last = solvers.last
+    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
+    with at_full_influence(context, solvers):
+        check_rest(context, solvers)
+        fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+    return Conversion(solvers, fitted, others)
+
+
+def _moving_bones(solvers: Solvers) -> list[PoseBone]:
+    """The bone with the constraints, those above it, and the bones of its rig that it follows."""
+    ob, owner = solvers.owner.id_data, solvers.owner
+    follow = [pair for constraint in solvers.constraints for pair in read(constraint).pairs]
+    return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
 def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
@@ -152,3 +175,59 @@ def _differences(solvers: Solvers) -> list[Message]:
             Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
         )
     return warnings
+
+
+# limbs whose rig switches their pole on and off, as Rigify does
+
+NO_SWIVEL = 1e-5
+"""How much of a swivel, in radians, is none."""
+
+
+def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
+    """Have a limb, which has the slider for it, follow its pole only while ``switch``, a driver, gives 1, as
+    ``is_poled`` says that it does now: the limb has the swivel that fits now. ``constraint`` is Blender's, with the
+    pole, that it is made from."""
+    ob, swivel = last.id_data, read_slider(last, "swivel")
+    write_slider(last, "pole", is_poled)
+    pole = path_to_custom(last.name, SLIDER["pole"].key)
+    poling = ob.animation_data.drivers.from_existing(src_driver=switch)
+    poling.data_path, poling.mute = pole, False
+    first = bones_of_limb(last)[0]
+    channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
+    turn, now, read = _turn_about_length(first, channel)
+    sign = outwards(last.name)
+    poled = swivel if is_poled else sign * _swivel_of(last, constraint)
+    free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
+    if max(abs(poled), abs(free)) < NO_SWIVEL and not read:
+        write_slider(last, "swivel", 0.0)
+        return
+    curve: Any = last.driver_add(f'["{SLIDER["swivel"].key}"]')
+    reset(curve)
+    paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
+    for name, path in paths.items():
+        variable = curve.driver.variables.new()
+        variable.name = name
+        variable.targets[0].id, variable.targets[0].data_path = ob, path
+    poled, free = (number if abs(number) > NO_SWIVEL else 0.0 for number in (poled, free))
+    turn = turn if sign > 0.0 else f"-{turn}"
+    curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
+
+
+def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, int]]:
+    """An expression of how much a bone is turned about its length by hand, how much it is now, and the numbers of its
+    channel that the expression reads, by name."""
+    if channel == "rotation_euler":
+        return "y", bone.rotation_euler[1], {"y": 1}
+    if channel == "rotation_quaternion":
+        w, _, y, _ = bone.rotation_quaternion
+        return "2*atan2(y,w)", 2.0 * atan2(y, w), {"w": 0, "y": 2}
+    return "0", 0.0, {}
+
+
+def _swivel_of(last: PoseBone, constraint: Any) -> float:
+    """What a constraint's pole angle is as a swivel: its pole is where an axis across the first bone points, ours where
+    the knee does."""
+    geometry = rest_geometry_of(last)
+    x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, axis] for axis in range(3))
+    aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
+    return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > NO_SWIVEL else 0.0
