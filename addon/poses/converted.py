@@ -151,12 +151,12 @@ def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list
     geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
     for k, bone in enumerate(() if solvers.slides else solvers.bones):
         for limit in limits_by_ik(bone):
-            found = joint_limits(geometry, k, limit, limb.choices["plane"], bool(limb.sliders["flip"]))
-            if found is None or (k == 0 and _stretches(solvers)):
+            taken_over = joint_limits(geometry, k, limit, limb.choices["plane"], bool(limb.sliders["flip"]))
+            if taken_over is None or (k == 0 and _stretches(solvers)):
                 template = "IK limits of '{bone}' are left out: they are not about its hinge"
                 warnings.append(Message(template, bone=bone.name))
                 continue
-            limits |= found
+            limits |= taken_over
     return limits, warnings
 
 

@@ -9,6 +9,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
 from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
 from ..finding.checking import CONFLICTS, check, check_editable, check_followed
@@ -85,6 +86,14 @@ def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
                 check_followed(last, segments, followed, dependencies)
 
 
+def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Request]:
+    """The same, once rigs of old files rest as they will."""
+    limbs = [ref_of(request.last) for request in requests]
+    shift_old_rests(context, (ob for ob, _ in limbs))
+    pairs = zip(requests, limbs, strict=True)
+    return [request._replace(last=ob.pose.bones[name]) for request, (ob, name) in pairs]
+
+
 def frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
     """The frames in which keys move those of these limbs that get a target, or what carries them."""
     new = [request for request in requests if request.target is None]
@@ -119,7 +128,8 @@ def planned(
             if options.foot_roll and is_rolling_foot(wish):
                 wish = roll_for(wish, limb, among, fitted_limb.rest)
         wish, limiting = _with_limits(_with_old_controls(context, wish), fitted_limb)
-        plans.append(Plan(limb, wish, chain, sum(fitted_limb.rest.lengths), feet.get(limb), limiting))
+        length = sum(fitted_limb.rest.lengths)
+        plans.append(Plan(limb=limb, wish=wish, chain=chain, length=length, stand=feet.get(limb), limiting=limiting))
     return plans
 
 
@@ -135,12 +145,12 @@ def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]
     ]
     for k, constraint, limit in limits:
         plane, flip = wish.choices["plane"], bool(wish.sliders["flip"])
-        found = joint_limits(limb.rest, k, limit, plane, flip)
-        if k and found and found["min_angle"] >= found["max_angle"] and is_straight(limb.rest):
-            wish, found = wish.with_slider("flip", not flip), joint_limits(limb.rest, k, limit, plane, not flip)
-        if found is None:
+        taken_over = joint_limits(limb.rest, k, limit, plane, flip)
+        if k and taken_over and taken_over["min_angle"] >= taken_over["max_angle"] and is_straight(limb.rest):
+            wish, taken_over = wish.with_slider("flip", not flip), joint_limits(limb.rest, k, limit, plane, not flip)
+        if taken_over is None:
             raise Refused(CONFLICTS, "mute", name=constraint.name, bone=bones[k].name)
-        wish = wish._replace(choices=wish.choices | found)
+        wish = wish._replace(choices=wish.choices | taken_over)
     return wish, [constraint for _, constraint, _ in limits]
 
 

@@ -8,16 +8,14 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
-from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps, Stepwise
 from ..limb.whole import wholly_in_steps
 from ..limb.words import Message
 from ..poses.over_frames import show_in_ik
-from ..poses.planned import Options, Request, check_all, frames_kept, let_off_feet, planned
+from ..poses.planned import Options, Request, after_edit_mode, check_all, frames_kept, let_off_feet, planned
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
-from ..rigging.description import ref_of
 from ..rigging.features import live_for_now
 from ..rigging.made_keys import mark_keys
 
@@ -64,7 +62,7 @@ def add(
     """
     check_all(requests, Dependencies())
     if mode == "RIG" or controls == "BONES":
-        requests = _after_edit_mode(context, requests)
+        requests = after_edit_mode(context, requests)
     dependencies = Dependencies()
     frames = frames_kept(requests, controls) if keyed == "KEEP" else []
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
@@ -87,11 +85,3 @@ def add(
         mark_keys(wishes)
     check_still(context, places, max(tolerance, KEPT))
     return Added([ob.pose.bones[bone] for ob, bone in limbs], len(frames), warnings)
-
-
-def _after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Request]:
-    """The same, once rigs of old files rest as they will."""
-    limbs = [ref_of(request.last) for request in requests]
-    shift_old_rests(context, (ob for ob, _ in limbs))
-    pairs = zip(requests, limbs, strict=True)
-    return [request._replace(last=ob.pose.bones[name]) for request, (ob, name) in pairs]
