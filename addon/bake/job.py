@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from math import inf
 from typing import Any
 
@@ -12,11 +11,11 @@ from bpy.types import Context, PoseBone
 from ..blender.action_writer import ActionWriter
 from ..blender.announcing import announce
 from ..blender.editing import mute_drivers
-from ..blender.stepping import times_of
+from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
+from ..blender.words import Message
 from ..limb.storage import group_of, mode_of, path_to_influence
-from ..limb.words import Message
 from ..live import refresh
 from ..tasks.removing import STAYING, remove
 from .driven import driver_of_influence, influence_outside
@@ -32,25 +31,9 @@ SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a litt
 MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it said"
 
 
-def bake(context: Context, request: Request, progress: Callable[[float], None] | None = None) -> Report:
-    """Turn what limbs do into keys. ``progress`` is told the part done, once a frame, and may raise to cancel: then the
-    file is as it was. Raises `Refused` before anything is changed."""
-    work = steps(context, request)
-    try:
-        while True:
-            done = next(work)
-            if progress:
-                progress(done)
-    except StopIteration as end:
-        report: Report = end.value
-        return report
-    finally:
-        work.close()
-
-
-def steps(context: Context, request: Request) -> Generator[float, None, Report]:
-    """The same for a window, which has to be drawn meanwhile: a step for each frame, of which the part done is given;
-    closed before the end, the file is as it was."""
+@Stepwise
+def bake(context: Context, request: Request) -> Steps[Report]:
+    """Turn what limbs do into keys, a step for each frame. Raises `Refused` before anything is changed."""
     lasts, notes = check(request)
     with all_or_nothing(context):
         announce(*(last.id_data for last in lasts))  # before frames are gone through
@@ -58,9 +41,7 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
     return report
 
 
-def _steps(
-    context: Context, request: Request, lasts: list[PoseBone], notes: list[Message]
-) -> Generator[float, None, Report]:
+def _steps(context: Context, request: Request, lasts: list[PoseBone], notes: list[Message]) -> Steps[Report]:
     modes = [mode_of(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
     method = method_of(lasts)
@@ -82,7 +63,7 @@ def _steps(
 
 def _bake(
     context: Context, lasts: list[PoseBone], request: Request, method: Method, notes: list[Message]
-) -> Generator[float, None, tuple[list[LimbTrajectory], list[Keys]]]:
+) -> Steps[tuple[list[LimbTrajectory], list[Keys]]]:
     is_every = request.tolerance <= 0.0 and len(request.frames) > 1
     loops = [is_every and closes_loop(last) for last in lasts]
     frames = with_middles(request.frames) if any(loops) else request.frames

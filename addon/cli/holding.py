@@ -9,12 +9,13 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
+from ..blender.stepping import finished
 from ..blender.types import scene_of, view_layer_of
 from ..tasks.contact_markers import Contacts, contacts_there, find_contacts, readable_limbs_beside, slides_now
 from ..tasks.holding import Report, Request, hold_tips
 from ..tasks.limbs import limb_of
 from ..tasks.planting import NoneStands, Wish, plant
-from .interrupting import check_not_interrupted
+from .interrupting import going_on
 from .making import legs_of
 from .reporting import contact_words, frames_of
 from .shots import say
@@ -25,14 +26,9 @@ Line = dict[str, Any]
 def find_contacts_of(lasts: list[PoseBone], arguments: Namespace) -> list[Contacts]:
     """When limbs are in contact, as their paths show; those of limbs that can't be read are left out."""
     readable = readable_limbs_beside(bpy.context, lasts)
-    return find_contacts(
-        bpy.context,
-        [last for last in lasts if last in readable],
-        frames_of(arguments),
-        arguments.height,
-        arguments.speed,
-        _go_on,
-    )
+    limbs = [last for last in lasts if last in readable]
+    steps = find_contacts.steps(bpy.context, limbs, frames_of(arguments), arguments.height, arguments.speed)
+    return finished(steps, going_on)
 
 
 def contact_lines(lasts: list[PoseBone], listed: list[Contacts]) -> list[Line]:
@@ -47,17 +43,12 @@ def contact_lines(lasts: list[PoseBone], listed: list[Contacts]) -> list[Line]:
 def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Hold limbs in their contacts, as markers say or as they are found, and tell how far they slide there now."""
     frames = frames_of(arguments)
-    known = contacts_there(bpy.context, lasts, frames, _go_on)
+    known = contacts_there(bpy.context, lasts, frames, going_on)
     if not known:
         return []
     request = Request(arguments.ease, rolls=True, is_mean=True)
-    report = hold_tips(
-        bpy.context,
-        [of_limb.last for of_limb in known],
-        [of_limb.contacts for of_limb in known],
-        request,
-        _go_on,
-    )
+    contacts = [of_limb.contacts for of_limb in known]
+    report = finished(hold_tips.steps(bpy.context, [of_limb.last for of_limb in known], contacts, request), going_on)
     for warning in report.warnings:
         say(warning)
     return _lines(known, report, frames)
@@ -72,7 +63,7 @@ def plant_feet(arguments: Namespace) -> list[Line]:
     first, last = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
     wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
     try:
-        planted = plant(bpy.context, requests, lasts, frames, wish, _go_on)
+        planted = finished(plant.steps(bpy.context, requests, lasts, frames, wish), going_on)
     except NoneStands:
         return []
     for warning in planted.warnings:
@@ -82,7 +73,7 @@ def plant_feet(arguments: Namespace) -> list[Line]:
 
 def _lines(limbs: list[Contacts], report: Report, frames: Sequence[float]) -> list[Line]:
     """A line for each limb that is held in contacts, of which is known how far it slid there before."""
-    now = slides_now(bpy.context, limbs, frames, _go_on)
+    now = slides_now(bpy.context, limbs, frames, going_on)
     return [
         {
             "object": before.last.id_data.name,
@@ -94,7 +85,3 @@ def _lines(limbs: list[Contacts], report: Report, frames: Sequence[float]) -> li
         }
         for before, of_limb in zip(limbs, now, strict=True)
     ]
-
-
-def _go_on(_done: float) -> None:
-    check_not_interrupted()

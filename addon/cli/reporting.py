@@ -10,11 +10,12 @@ import bpy
 from bpy.types import PoseBone
 
 from ..bake import Request, bake, frames_between
+from ..blender.stepping import finished
 from ..blender.types import scene_of
 from ..tasks.contact_markers import Contacts
 from ..tasks.limbs import limb_of
 from ..tasks.reporting import State, reported
-from .interrupting import check_not_interrupted
+from .interrupting import check_not_interrupted, going_on
 from .shots import say
 
 Line = dict[str, Any]
@@ -78,7 +79,7 @@ def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
         new_action=arguments.new_action,
         max_miss=arguments.max_miss,
     )
-    report = bake(bpy.context, request, lambda _: check_not_interrupted())
+    report = finished(bake.steps(bpy.context, request), going_on)
     for warning in report.warnings:
         say(warning)
     return [limb._asdict() for limb in report.limbs]

@@ -8,13 +8,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from bpy.types import Context
 
+from ..blender.stepping import Steps
 from ..blender.transaction import as_one
 
 Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
-
-Progress = Callable[[float], None]
-"""Who is told the part done of a task over frames; what it raises cancels that."""
 
 
 def wholly(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Concatenate[Context, Rest], Result]:
@@ -26,3 +24,16 @@ def wholly(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Conca
             return task(context, *args, **options)
 
     return run  # type: ignore[return-value]  # the stubs of `wraps` forget that these may be named
+
+
+def wholly_in_steps(
+    task: Callable[Concatenate[Context, Rest], Steps[Result]],
+) -> Callable[Concatenate[Context, Rest], Steps[Result]]:
+    """The same of a task in steps, also where it is closed before its end."""
+
+    @wraps(task)
+    def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> Steps[Result]:
+        with as_one(context):
+            return (yield from task(context, *args, **options))
+
+    return run  # type: ignore[return-value]  # as above

@@ -9,11 +9,12 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
+from ..blender.stepping import finished
+from ..blender.words import Message
 from ..limb.follow import follow_of
 from ..limb.settings import FLAT
 from ..limb.solving import TOLERANCE
 from ..limb.storage import chain_bones, choices_of
-from ..limb.words import Message
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
 from .keeping import frames_of
@@ -34,7 +35,7 @@ def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Messa
     frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:
         return []
-    recording = record(context, animated, frames)
+    recording = finished(record(context, animated, frames))
     return [warning for rig in recording.rigs for warning in _warnings(limbs_read(recording, rig), frames)]
 
 

@@ -13,15 +13,14 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.dependencies import Dependencies
-from ..blender.stepping import times_of
+from ..blender.stepping import Steps, times_of
 from ..blender.types import scene_of
+from ..blender.words import Message, Refused
 from ..limb.foot_roll import goal_bone, has_roll
 from ..limb.moving import check_undriven
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, read_slider
 from ..limb.tips import foot_of
-from ..limb.whole import Progress
-from ..limb.words import Message, Refused
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from .channels import Channel, Values, copied
@@ -106,9 +105,7 @@ def over(span: Span) -> Contact:
     return Contact((Phase(span.first, SOLE),), span.last)
 
 
-def hold_limbs(
-    context: Context, holds: Sequence[Planted], request: Request, within: Span, progress: Progress | None
-) -> Report | None:
+def hold_limbs(context: Context, holds: Sequence[Planted], request: Request, within: Span) -> Steps[Report | None]:
     """Hold limbs, with keys in frames that are ``within`` a range; nothing where nothing is to be held. Two passes
     over the frames. Raises `Refused`."""
     lasts = [planted.last for planted in holds]
@@ -119,17 +116,17 @@ def hold_limbs(
     frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
     if not frames:
         return None
-    task = Task(context, frames, request.tolerance, keeps_others=within, progress=progress)
+    task = Task(context, frames, request.tolerance, keeps_others=within)
     controls = controls_of(lasts) + [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
     channels = [*dict.fromkeys(channel for planted in holds for channel in _channels(planted))]
-    recording = record(
+    recording = yield from record(
         context=context,
         lasts=lasts,
         frames=frames,
         refs=parents_of(controls),
         channels=channels,
         controls=controls,
-        progress=task.next_share(),
+        share=task.next_share(),
     )
     before = copied(recording.channels)
     values = copied(before)
@@ -144,11 +141,11 @@ def hold_limbs(
     ]
     writing = Writing(task, before, in_runs)
 
-    def reread(rows: Array) -> None:
+    def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        read_again(context, recording, lasts, frames, rows, None, task.next_share())
+        yield from read_again(context, recording, lasts, frames, rows, None, task.next_share())
 
-    place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
+    yield from place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
     writing.finish(recording, values)
     count = sum(len(planted.contacts) for planted in holds)
     missed = {ref_of(limb.last): _missed(recording, limb) for limb in limbs_held}

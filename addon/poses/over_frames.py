@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ..blender.animation import is_animated
 from ..blender.changes import Change
 from ..blender.rotation import ARRAYS, rotation_channel, to_channels, to_quaternion
+from ..blender.stepping import Steps
+from ..blender.words import Message
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.moving import check_undriven
@@ -20,7 +22,6 @@ from ..limb.settings import TWISTS
 from ..limb.solving import scaled_bones, scales_of, solve
 from ..limb.storage import has_twist
 from ..limb.tips import foot_of
-from ..limb.words import Message
 from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import ref_of
@@ -29,23 +30,12 @@ from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
 from .channels import Channel, Values, copied
 from .inverse import angle_between
-from .matching import (
-    LimbName,
-    LimbPoses,
-    Shown,
-    goal_ref,
-    offset_turn,
-    own_foot_turns,
-    poses_by_fk,
-    shown_in_ik,
-    swivel_again,
-    warnings_of_misses,
-    world_turns,
-)
+from .matching import Shown, goal_ref, offset_turn, own_foot_turns, shown_in_ik, swivel_again, warnings_of_misses
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
+from .standing import LimbName, LimbPoses, poses_by_fk, world_turns
 from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
@@ -66,7 +56,7 @@ def show_in_ik(
     poses: dict[LimbName, LimbPoses] | None = None,
     moves_controls: bool = True,
     known: Recording | None = None,
-) -> Matched:
+) -> Steps[Matched]:
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
     stay where they are), flip, swivel and ankle. Two passes, one where controls stay, and one less where what is
     ``known`` was read before. Raises `Refused` for what can't be shown where it has to be."""
@@ -76,7 +66,7 @@ def show_in_ik(
     )
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     controls = controls_of(lasts) if moves_controls else []
-    recording = record(
+    recording = yield from record(
         context=task.context,
         lasts=lasts,
         frames=sampling.frames,
@@ -84,7 +74,7 @@ def show_in_ik(
         channels=channels,
         controls=controls,
         influence=None if poses else 0.0,
-        progress=task.next_share(),
+        share=task.next_share(),
         known=known,
     )
     poses = poses or poses_by_fk(recording)
@@ -93,23 +83,24 @@ def show_in_ik(
     if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
         named = [(last.id_data, last.name) for last in lasts]
         apply(task.context, {ref_of(last): with_twist(last) for last in lacking})
-        return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls, recording)
+        again = [ob.pose.bones[name] for ob, name in named]
+        return (yield from show_in_ik(task, again, poses, moves_controls, recording))
     values = copied(before)
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
     _set_sliders(shown, values)
     placings = _placings(shown, recording, values) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
-    def reread(rows: Array) -> None:
+    def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        read_again(task.context, recording, lasts, sampling.frames, rows, 1.0, task.next_share())
+        yield from read_again(task.context, recording, lasts, sampling.frames, rows, 1.0, task.next_share())
         for limb_shown, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
                 foot: Any = foot_of(limb_shown.last)
                 placing.offset = turn_off(recording, placing.followed, (foot.id_data, foot.name))
 
     if moves_controls:
-        place(placings, recording, values, reread)
+        yield from place(placings, recording, values, reread)
         _go_on(placings, values, sampling, keyed)
         _turn_toes(recording, lasts, values)
         _set_sliders(swivel_again(recording, shown), values)
@@ -174,12 +165,12 @@ def in_mode(mode: str, turns: Array, near: Array) -> Array:
     return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAYS)), axis=-1)
 
 
-def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
+def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Steps[Matched]:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
     parts = [part_of_fk(last, task.tolerance) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     sampling = sampling_of(task.frames)
-    recording = record(task.context, lasts, sampling.frames, (), channels, (), 1.0, task.next_share())
+    recording = yield from record(task.context, lasts, sampling.frames, (), channels, (), 1.0, task.next_share())
     before = copied(recording.channels)
     values = copied(before)
     for rig in recording.rigs:

@@ -9,7 +9,9 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.stepping import Steps
 from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
+from ..blender.words import Refused
 from ..finding.checking import check, check_editable, check_followed
 from ..finding.knees import bend_axis
 from ..limb.follow import Follow, is_gone, matrix_of, read
@@ -17,7 +19,6 @@ from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
-from ..limb.words import Refused
 from ..rigging.apply import apply
 from ..rigging.controls import Control, take_up
 from ..rigging.description import Description, LimbRef, describe, ref_of
@@ -27,6 +28,7 @@ from .bend_axes import axes_seen
 from .fitting import fit, turned_around, with_fit
 from .keeping import animated_frames
 from .new_controls import Seen, pole_for, skins_of, target_for
+from .recording import Share
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -89,11 +91,16 @@ def frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
 
 
 def planned(
-    context: Context, requests: Sequence[Request], options: Options, frames: Sequence[int], among: Dependencies
-) -> list[Plan]:
+    context: Context,
+    requests: Sequence[Request],
+    options: Options,
+    frames: Sequence[int],
+    among: Dependencies,
+    share: Share,
+) -> Steps[list[Plan]]:
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
     rest bend as they do in these frames."""
-    axes = axes_seen(context, requests, frames, options.tip) if not options.turn else {}
+    axes = (yield from axes_seen(context, requests, frames, options.tip, share)) if not options.turn else {}
     limbs = [_seen(context, request, options, axes) for request in requests]
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.last for request in requests if request.target is None)

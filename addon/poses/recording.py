@@ -1,9 +1,10 @@
 """One pass over frames, which reads all that a task needs of its limbs.
 
-    recording = record(context, lasts, frames, controls=[(target, "foot_ik.L")], channels=[...], influence=1.0)
+    recording = yield from record(context, lasts, frames, controls=[(target, "foot_ik.L")], channels=[...])
 
-With ``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Whoever needs
-more than limbs names it: objects and bones as ``refs``, those that are to be moved as ``controls``, properties as
+Each frame is a step, which gives the part done; whoever has more to do than one pass says by ``share`` of what. With
+``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Whoever needs more
+than limbs names it: objects and bones as ``refs``, those that are to be moved as ``controls``, properties as
 ``channels``."""
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ from numpy.typing import NDArray
 
 from ..blender.animation import is_animated, value_at
 from ..blender.dependencies import BoneRef
-from ..blender.stepping import stepping
+from ..blender.stepping import Steps, stepping
 from ..blender.types import bones_of, path_to_custom, tag, view_layer_of
 from ..limb.settings import SLIDER
-from ..limb.whole import Progress
 from ..rigging.feet import at_influence
 from .channels import Channel, originals_of
 from .reading import Evaluated, Recording, bones_read, new_recording, readers_of
 
 Array = NDArray[Any]
+
+Share = Callable[[float], float]
+"""Gives from what is done of a pass the part done of all."""
 
 
 def record(
@@ -37,11 +40,11 @@ def record(
     channels: Iterable[Channel] = (),
     controls: Sequence[BoneRef] = (),
     influence: float | None = None,
-    progress: Progress | None = None,
+    share: Share = float,
     within: Callable[[], Any] = nullcontext,
     bones: Iterable[PoseBone] = (),
     known: Recording | None = None,
-) -> Recording:
+) -> Steps[Recording]:
     """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
     what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands.
     ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped.
@@ -53,7 +56,7 @@ def record(
     if known and _is_known(recording, known):
         _take_over(recording, known, influence)
     else:
-        read_again(context, recording, lasts, frames, np.arange(count), influence, progress, within)
+        yield from read_again(context, recording, lasts, frames, np.arange(count), influence, share, within)
     return recording
 
 
@@ -102,9 +105,9 @@ def read_again(
     frames: Sequence[float] | None,
     rows: Array,
     influence: float | None = None,
-    progress: Progress | None = None,
+    share: Share = float,
     within: Callable[[], Any] = nullcontext,
-) -> None:
+) -> Steps[None]:
     """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
     with at_influence(context, lasts, influence) if influence is not None and lasts else nullcontext():
         if frames is None:
@@ -119,8 +122,7 @@ def read_again(
                 with within():
                     readers_of(recording, _evaluated_in(context), _as_it_is)(i)
                     read_originals(i)
-                if progress:
-                    progress((done + 1) / len(rows))
+                yield share((done + 1) / len(rows))
 
 
 def _as_it_is(ob: Any) -> Any:

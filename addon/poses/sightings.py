@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import action_named, using_action
 from ..blender.dependencies import Dependencies
+from ..blender.stepping import Steps
 from ..blender.types import ArmatureObject, scene_of
 from ..finding.constraints import at_full_influence
 from ..limb.follow import read
@@ -23,11 +24,12 @@ from ..solver.matrices import applied, inverted_all
 from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
 from .keeping import frames_of
-from .matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
+from .matching import solved_poses
 from .over_frames import show_in_ik
 from .parts import part_of_ik
 from .reading import Recording, bones_read, limbs_read, poses_of, worlds_of
 from .recording import record
+from .standing import LimbName, LimbPoses, poses_shown, turns_shown
 from .thinning import sampling_of
 from .writing import Task
 
@@ -61,22 +63,24 @@ class Miss(NamedTuple):
         return not (self.off <= tolerance and self.turn <= KEPT_TURN)
 
 
-def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> list[Sighting]:
+def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> Steps[list[Sighting]]:
     """Where constraints have limbs in this frame, and in every frame of all that animates them now, and of other
     actions."""
-    sightings = [_sighting(whole, plans, None, None, None)]
+    sightings = [(yield from _sighting(whole, plans, None, None, None))]
     others = dict.fromkeys((plan.name[0], action) for plan in plans for action in plan.others if all_actions)
     for ob, action in [(None, None), *others]:
         moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
         with using_action(ob, action):
             bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
             if frames := frames_of(Dependencies().carriers(*bones)):
-                sightings.append(_sighting(whole, moved, ob, action, frames))
+                sightings.append((yield from _sighting(whole, moved, ob, action, frames)))
     return sightings
 
 
-def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None) -> Sighting:
-    context, progress = whole.context, whole.next_share() if frames else None
+def _sighting(
+    whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None
+) -> Steps[Sighting]:
+    context, share, times = whole.context, whole.next_share() if frames else float, sampling_of(frames).frames
     bones = [bone for plan in plans for bone in bones_read(plan.solvers.last, plan.solvers.segments)]
     follow: Any = [ref for plan in plans for constraint in plan.solvers.constraints for ref in read(constraint).pairs]
 
@@ -88,7 +92,7 @@ def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, fr
                     stack.enter_context(at_full_influence(context, plan.solvers))
             yield
 
-    recording = record(context, [], sampling_of(frames).frames, follow, progress=progress, within=fully, bones=bones)
+    recording = yield from record(context, [], times, follow, share=share, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
     action_name = action.name_full if action else ""
@@ -106,37 +110,39 @@ def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
     return in_lengths
 
 
-def kept_misses(whole: Task, sighting: Sighting, limbs: Collection[LimbName], tolerance: float) -> dict[LimbName, Miss]:
+def kept_misses(
+    whole: Task, sighting: Sighting, limbs: Collection[LimbName], tolerance: float
+) -> Steps[dict[LimbName, Miss]]:
     """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
     were seen. Which these are, what was seen says as a rule; then one pass checks. How they are off all the
     same."""
     names, frames, keyed = [name for name in sighting.joints if name in limbs], sighting.frames, set[LimbName]()
     with using_action(sighting.ob, action_named(sighting.action)):
         is_checked = frames is None
-        recording = _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
+        recording = yield from _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
         misses = _misses(whole.context, recording, sighting, not is_checked)
         while True:
             moved = [name for name in names if frames and name not in keyed and misses[name].is_over(tolerance)]
             if moved:
-                task = Task(whole.context, frames, tolerance, stays=True, progress=whole.next_share())
+                task = Task(whole.context, frames, tolerance, stays=True)
                 lasts = [ob.pose.bones[name] for ob, name in moved]
-                show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=recording)
+                yield from show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=recording)
                 keyed.update(moved)
             elif is_checked:
                 break
-            recording = _limbs_recorded(whole, names, frames)
+            recording = yield from _limbs_recorded(whole, names, frames)
             misses, is_checked = _misses(whole.context, recording, sighting), True
     return misses
 
 
 def _limbs_recorded(
     whole: Task, names: Sequence[LimbName], frames: Sequence[int] | None, known: Recording | None = None
-) -> Recording:
+) -> Steps[Recording]:
     """Limbs by IK in some frames, by what is ``known`` of these or by one more pass."""
     lasts = [ob.pose.bones[name] for ob, name in names]
     sliders = [channel for last in lasts for channel in part_of_ik(last, False).channels]
-    progress, times = whole.next_share() if frames else None, sampling_of(frames).frames
-    return record(whole.context, lasts, times, channels=sliders, influence=1.0, progress=progress, known=known)
+    share, times = whole.next_share() if frames else float, sampling_of(frames).frames
+    return record(whole.context, lasts, times, channels=sliders, influence=1.0, share=share, known=known)
 
 
 def _misses(

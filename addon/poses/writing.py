@@ -17,11 +17,11 @@ from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
-from ..limb.whole import Progress
-from ..limb.words import Refused
+from ..blender.words import Refused
 from .channels import Channel, Values
 from .parts import Part, Points
 from .reading import Recording
+from .recording import Share
 from .thinning import Slopes, thinned
 
 Array = NDArray[Any]
@@ -42,17 +42,16 @@ class Task:
         tolerance: float = 0.0,
         stays: bool = False,
         keeps_others: tuple[int, int] | None = None,
-        progress: Progress | None = None,
     ) -> None:
         self.context, self.frames, self.tolerance = context, frames, tolerance
-        self.stays, self.keeps_others, self.progress = stays, keeps_others, progress
+        self.stays, self.keeps_others = stays, keeps_others
         self._done = 0.0
 
-    def next_share(self) -> Progress | None:
-        """Progress of the next pass: of what is left then, a half, since nobody knows how many there will be."""
-        start, progress = self._done, self.progress
+    def next_share(self) -> Share:
+        """Of the next pass: of what is left then, a half, since nobody knows how many there will be."""
+        start = self._done
         self._done += 0.5 * (1.0 - self._done)
-        return None if progress is None else lambda done: progress(start + 0.5 * (1.0 - start) * done)
+        return lambda done: start + 0.5 * (1.0 - start) * done
 
 
 class Run(NamedTuple):
@@ -73,7 +72,7 @@ class Run(NamedTuple):
         return {channel for keyed_part in self.parts for channel in keyed_part.channels}
 
 
-class Share(NamedTuple):
+class Bundle(NamedTuple):
     """Channels of one part that are keyed together, and the runs in which they are."""
 
     keyed_part: Part
@@ -114,40 +113,38 @@ class Writing:
             self._set(values)
             moved = {*touched, *(key for key in values if self._is_changed(key, values[key], slice(None)))}
             return [Change(key.object, key.path, self._start[key], key.bone) for key in values if key in moved]
-        for share in self._shares(values):
-            self._finish_share(share, recording, values)
+        for bundle in self._bundles(values):
+            self._finish_bundle(bundle, recording, values)
         for writer in self._writers.values():
             (writer.restore if self._task.stays else writer.show)(self._task.context)
-        if self._task.progress:
-            self._task.progress(1.0)
         return []
 
-    def _shares(self, values: Values) -> list[Share]:
+    def _bundles(self, values: Values) -> list[Bundle]:
         """What is keyed together. A channel of two parts goes with the first."""
-        shares: dict[Any, Share] = {}
+        bundles: dict[Any, Bundle] = {}
         for run in self._runs:
             changed, taken = self._changed(values, run), set[Channel]()
             for keyed_part in run.parts:
                 channels = [key for key in keyed_part.channels if key in changed and key not in taken]
                 taken.update(channels)
                 if channels:
-                    share = Share(keyed_part, channels, [])
-                    shares.setdefault((id(keyed_part), *channels), share).runs.append(run)
-        return [*shares.values()]
+                    bundle = Bundle(keyed_part, channels, [])
+                    bundles.setdefault((id(keyed_part), *channels), bundle).runs.append(run)
+        return [*bundles.values()]
 
-    def _finish_share(self, share: Share, recording: Recording, values: Values) -> None:
-        of_part = {key: values[key] for key in share.channels}
-        if share.keyed_part.keys:
-            for run in share.runs:
-                for key, (which, slope) in share.keyed_part.keys(of_part, run.rows).items():
+    def _finish_bundle(self, bundle: Bundle, recording: Recording, values: Values) -> None:
+        of_part = {key: values[key] for key in bundle.channels}
+        if bundle.keyed_part.keys:
+            for run in bundle.runs:
+                for key, (which, slope) in bundle.keyed_part.keys(of_part, run.rows).items():
                     self._write(key, of_part[key], which, None if slope is None else Slopes(slope, slope))
             return
-        rows = np.concatenate([run.all_rows for run in share.runs])
-        ends = np.cumsum([len(run.all_rows) for run in share.runs])
-        keyed = np.flatnonzero(np.isin(rows, np.concatenate([run.rows for run in share.runs])))
-        points = partial(_points_of_rows, share.keyed_part.points(recording, of_part), rows)
+        rows = np.concatenate([run.all_rows for run in bundle.runs])
+        ends = np.cumsum([len(run.all_rows) for run in bundle.runs])
+        keyed = np.flatnonzero(np.isin(rows, np.concatenate([run.rows for run in bundle.runs])))
+        points = partial(_points_of_rows, bundle.keyed_part.points(recording, of_part), rows)
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
-        truth = share.keyed_part.truth and [numbers[rows] for numbers in share.keyed_part.truth()]
+        truth = bundle.keyed_part.truth and [numbers[rows] for numbers in bundle.keyed_part.truth()]
         times, starts = self._times[rows], ends[:-1]
         which, slopes = thinned(in_runs, times, keyed, points, self._task.tolerance, starts, truth)
         for of_run in np.split(which, np.searchsorted(which, ends[:-1])):

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone, Scene
 
 from ..blender.announcing import announce
+from ..blender.stepping import Progress, Steps, Stepwise, finished
 from ..blender.types import is_evaluated, scene_of, view_layer_of
+from ..blender.words import Refused
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
-from ..limb.whole import Progress
-from ..limb.words import Refused
 from ..poses.contacts import (
     HEEL,
     HEIGHT,
@@ -180,18 +180,19 @@ def frame_range(scene: Scene) -> range:
     return range(scene.frame_start, scene.frame_end + 1)
 
 
+@Stepwise
 def find_contacts(
     context: Context,
     lasts: Sequence[PoseBone],
     frames: Sequence[float],
     height: float = HEIGHT,
     speed: float = SPEED,
-    progress: Progress | None = None,
-) -> list[Contacts]:
+) -> Steps[list[Contacts]]:
     """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
     limbs = readable_limbs_beside(context, lasts)
-    return contacts_in(scene_of(context), lasts, frames, _paths(context, limbs, frames, progress), height, speed)
+    paths = yield from _paths(context, limbs, frames)
+    return contacts_in(scene_of(context), lasts, frames, paths, height, speed)
 
 
 def readable_limbs_beside(context: Context, lasts: Sequence[PoseBone]) -> list[PoseBone]:
@@ -244,7 +245,8 @@ def contacts_there(
     """The contacts in these frames of those limbs that can be read and have some: as marked, else as found."""
     limbs = readable_limbs_beside(context, lasts)
     known = [last for last in lasts if last in limbs]
-    listed = contacts_known(scene_of(context), known, frames, _paths(context, limbs, frames, progress))
+    paths = finished(_paths(context, limbs, frames), progress)
+    listed = contacts_known(scene_of(context), known, frames, paths)
     return [of_limb for of_limb in listed if of_limb.contacts]
 
 
@@ -252,12 +254,10 @@ def slides_now(
     context: Context, listed: Sequence[Contacts], frames: Sequence[float], progress: Progress | None = None
 ) -> list[Contacts]:
     """The same contacts, and how far soles slide in them now."""
-    paths = _paths(context, [of_limb.last for of_limb in listed], frames, progress)
+    paths = finished(_paths(context, [of_limb.last for of_limb in listed], frames), progress)
     return [contacts_on(of_limb.last, of_limb.contacts, paths[of_limb.last], frames) for of_limb in listed]
 
 
-def _paths(
-    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], progress: Progress | None
-) -> dict[PoseBone, Path]:
-    recording = record(context, limbs, frames, progress=progress)
+def _paths(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> Steps[dict[PoseBone, Path]]:
+    recording = yield from record(context, limbs, frames)
     return {last: path_of(recording, last) for last in limbs}

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.editing import edit_mode
+from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, takes_bones
+from ..blender.words import Message, Refused
 from ..limb.storage import is_converted
-from ..limb.whole import Progress, wholly
-from ..limb.words import Message, Refused
+from ..limb.whole import wholly_in_steps
 from ..live import refresh
 from ..poses.converted import Conversion, conversion_of, make_converted
 from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of
@@ -31,7 +32,7 @@ class Converted(NamedTuple):
     """What was done."""
 
     lasts: list[LimbRef]  # the limbs that were made, by rig and last bone's name
-    refused: list[Refused]  # why others were not
+    refused: list[tuple[LimbRef, Refused]]  # others, by rig and the bone with the constraint, and why
     warnings: list[Message]  # what is otherwise than the constraints had it
 
 
@@ -43,21 +44,33 @@ class NotKept(Exception):
         self.refused = refused
 
 
-@wholly
+@Stepwise
+@wholly_in_steps
 def convert(
     context: Context,
     lasts: Sequence[PoseBone],
     tolerance: float = MOVED,
     mode: str = "LIVE",
     all_actions: bool = False,
-    progress: Progress | None = None,
-) -> Converted:
+) -> Steps[Converted]:
     """Make limbs of the IK constraints that bones have, on the rig or live: of those whose knee and tip stay, as
     Blender evaluates them, in every frame of what is animated. Where these would move by more than a tolerance, in
     lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
-    ``all_actions`` does that in all actions of the rig, not only in the one in use. ``progress`` is told the part done
-    of frames, and may raise to cancel. Raises `Refused` if there are none."""
-    waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
+    ``all_actions`` does that in all actions of the rig, not only in the one in use. Raises `Refused` if there are
+    none."""
+    done = yield from convert_what_can.steps(context, lasts, tolerance, mode, all_actions)
+    if not done.lasts:
+        raise done.refused[0][1] if done.refused else Refused("Select bones with an IK constraint")
+    return done
+
+
+@Stepwise
+@wholly_in_steps
+def convert_what_can(
+    context: Context, lasts: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
+) -> Steps[Converted]:
+    """The same, also if there are none."""
+    waiting, refused = [(last.id_data, last.name) for last in lasts], list[tuple[LimbRef, Refused]]()
     for ob in dict.fromkeys(ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)):
         with edit_mode(context, ob):  # which shifts the rest poses of old files: what is to stay is looked at after it
             pass
@@ -68,17 +81,16 @@ def convert(
             try:
                 plans.append(conversion_of(context, ob.pose.bones[name]))
             except Refused as why:
-                refused.append(why)
+                refused.append(((ob, name), why))
                 waiting.remove((ob, name))
         if not plans:
-            raise refused[0] if refused else Refused("Select bones with an IK constraint")
+            return Converted([], refused, [])
         limbs = [plan.name for plan in plans]
         try:
             with all_or_nothing(context):
-                whole = Task(context, None, progress=progress)
-                warnings = _convert(whole, plans, tolerance, mode, all_actions, sightings)
+                warnings = yield from _convert(Task(context, None), plans, tolerance, mode, all_actions, sightings)
         except NotKept as why:  # taken back, the others go on without them
-            refused += why.refused.values()
+            refused += why.refused.items()
             waiting = [owner for owner in waiting if owner not in why.refused]
             continue
         return Converted(limbs, refused, warnings)
@@ -101,17 +113,17 @@ def _convert(
     mode: str,
     all_actions: bool,
     sightings: list[Sighting],
-) -> list[Message]:
+) -> Steps[list[Message]]:
     """Look where limbs are, unless that is known already, make them, and keep them there. Raises `NotKept`."""
     context = whole.context
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
     _check_apart(plans, owners)
     if not sightings:
-        sightings += sightings_of(whole, plans, all_actions)
+        sightings += yield from sightings_of(whole, plans, all_actions)
     warnings = make_converted(context, plans, mode)
     refresh(context)
     for sighting in sightings:
-        warnings += _check_still(whole, sighting, owners, tolerance)
+        warnings += yield from _check_still(whole, sighting, owners, tolerance)
     for plan in plans if not all_actions else ():
         if plan.others:
             names = ", ".join(f"'{action.name}'" for action in plan.others)
@@ -130,11 +142,14 @@ def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) ->
         taken.update(plan.solvers.bones)
 
 
-def _check_still(whole: Task, sighting: Sighting, owners: dict[LimbRef, LimbRef], tolerance: float) -> list[Message]:
+def _check_still(
+    whole: Task, sighting: Sighting, owners: dict[LimbRef, LimbRef], tolerance: float
+) -> Steps[list[Message]]:
     """Keep limbs where they were seen; warnings of those that move or turn all the same. Raises `NotKept` where keys
     can't keep one."""
     warnings, refused = list[Message](), dict[LimbRef, Refused]()
-    for (ob, name), (off, turn, frame) in kept_misses(whole, sighting, owners, tolerance).items():
+    misses = yield from kept_misses(whole, sighting, owners, tolerance)
+    for (ob, name), (off, turn, frame) in misses.items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
         if turn > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 from bpy.types import Context, PoseBone
 
+from ..blender.stepping import Steps, Stepwise
 from ..blender.types import is_evaluated, scene_of
+from ..blender.words import Refused
 from ..limb.follow import check_posable, follow_of
 from ..limb.moving import check_movable, rig_slider
 from ..limb.storage import is_live, mode_of
-from ..limb.whole import Progress, wholly
-from ..limb.words import Refused
+from ..limb.whole import wholly_in_steps
 from ..poses.contacts import Contact, Span
 from ..poses.holds import Report, Request, hold_limbs, over, planted_over
+from ..rigging.made_keys import marks_kept
 
 __all__ = ["Report", "Request", "over"]
 
@@ -22,14 +24,14 @@ MOST_EASE = 10
 """The frames that a hold may be eased in and out over."""
 
 
-@wholly
+@Stepwise
+@wholly_in_steps
 def hold_tips(
     context: Context,
     lasts: Sequence[PoseBone],
     contacts: Sequence[Sequence[Contact]],
     request: Request,
-    progress: Progress | None = None,
-) -> Report:
+) -> Steps[Report]:
     """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
     where they are on their soles. Raises `Refused`, and then nothing has changed."""
     within = Span(scene_of(context).frame_start, scene_of(context).frame_end)
@@ -37,7 +39,8 @@ def hold_tips(
     for last, of_limb in zip(lasts, contacts, strict=True):
         check_hold(context, last)
         limbs.append(planted_over(last, of_limb, request.rolls, within))
-    report = hold_limbs(context, limbs, request, within, progress)
+    with marks_kept(follow_of(last).pairs[0] for last in lasts):
+        report = yield from hold_limbs(context, limbs, request, within)
     if report is None:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
         raise Refused(template, first=within.first, last=within.last)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone
 
+from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import as_one
 from ..blender.types import scene_of
-from ..limb.whole import Progress
-from ..limb.words import Message, Refused
+from ..blender.words import Message, Refused
 from ..poses.contacts import HEIGHT, SPEED
 from ..rigging.description import ref_of
 from . import holding
@@ -44,29 +44,29 @@ class NoneStands(Refused):
     """No foot stands in any frame."""
 
 
+@Stepwise
 def plant(
     context: Context,
     requests: Sequence[Request],
     lasts: Sequence[PoseBone],
     frames: Sequence[int],
     wish: Wish,
-    progress: Progress | None = None,
-) -> Planted:
+) -> Steps[Planted]:
     """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
     marked in place of those that are. Raises `Refused`, and then nothing has changed."""
     names = [ref_of(last) for last in (*lasts, *(request.last for request in requests))]
     warnings: list[Message] = []
     with as_one(context):
         if requests:
-            warnings = add(context, requests, mode="RIG", foot_roll=True, progress=progress).warnings
+            warnings = (yield from add.steps(context, requests, mode="RIG", foot_roll=True)).warnings
         give_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
         legs = [ob.pose.bones[bone] for ob, bone in names]
-        listed = find_contacts(context, legs, frames, wish.height, wish.speed, progress)
+        listed = yield from find_contacts.steps(context, legs, frames, wish.height, wish.speed)
         standing = [of_leg for of_leg in listed if of_leg.contacts]
         if not standing:
             raise NoneStands(NOT_LOW)
         request = holding.Request(wish.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
-        report = holding.hold_tips(context, [of_leg.last for of_leg in standing], contacts, request, progress)
+        report = yield from holding.hold_tips.steps(context, [of_leg.last for of_leg in standing], contacts, request)
         mark_contacts(scene_of(context), standing)
     return Planted(standing, report, [*warnings, *report.warnings])

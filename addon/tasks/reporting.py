@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from bpy.types import Context, Depsgraph, PoseBone
 
 from ..blender.editing import frame_kept, set_frame
+from ..blender.stepping import Progress
 from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import by_rig
-from ..limb.whole import Progress
 from ..poses.reading import bones_read, new_recording, readers_of
 from ..poses.tip_paths import path_of
 from .contact_markers import Contacts, contacts_known, readable_limbs_beside

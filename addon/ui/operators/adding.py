@@ -11,16 +11,17 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
+from ...blender.stepping import Steps
 from ...blender.types import is_hidden
-from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
+from ...blender.words import Message, Refused, translated_text
 from ...tasks.adding import KEPT, Request, add
-from ...tasks.limbs import bends_to, chain_bones, limb_of
+from ...tasks.limbs import bends_to, chain_bones, frames_counted, limb_of, limbs_counted
 from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, chosen, convertible
 from ..finding import selected_limbs
 from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
-from .base import PoseOperator, RigOperator, progress_shown
+from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
 MODES = [
@@ -119,7 +120,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         precision=4,
     )
 
-    def invoke(self, context: Context, _event: Event) -> Any:
+    def invoke(self, context: Context, event: Event) -> Any:
         """Begin as the preferences say, not as the last limb was made; on a rig that Rigify generated, offer what its
         own IK is for."""
         for name in OF_ONE_LIMB:
@@ -128,7 +129,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
                 setattr(self, name, preference(context, name, default.default))
         which = own_ik(context)
         if not which:
-            return self.execute(context)
+            return super().invoke(context, event)
         settings = {name: getattr(self, name) for name in OF_ONE_LIMB}
 
         def draw(menu: Any, _context: Context) -> None:
@@ -172,7 +173,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         """What IK can be added to, what it is to follow, and what is skipped."""
         return chosen(context, 0 if self.bones == "AUTO" else int(self.bones), self.ends_at)
 
-    def act(self, context: Context, subject: Any) -> None:
+    def act(self, context: Context, subject: Any) -> Steps[None]:
         """Add, and go on with the targets."""
         limbs, goals, skipped = subject
         target, pole = [*goals, None, None][:2]
@@ -180,8 +181,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
         options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
         options |= {"keyed": self.keyed, "tolerance": self.tolerance, "mode": self.mode}
-        with progress_shown(context) as progress:
-            added = add(context, requests, **options, turn=turn, progress=progress)
+        added = yield from add.steps(context, requests, **options, turn=turn)
         self.warn(*added.warnings)
         lasts = added.lasts
         self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})

@@ -7,15 +7,16 @@ from typing import Any, ClassVar
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
 
+from ...blender.stepping import Steps
 from ...blender.types import is_armature, scene_of
-from ...limb.words import Refused, limbs_counted, translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
-from ...tasks.limbs import is_converted, limb_of, limbs_of
+from ...tasks.limbs import is_converted, limb_of, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
 from ..finding import limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE
-from .base import PoseOperator, RigOperator, progress_shown
+from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
 
@@ -36,7 +37,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     mode: EnumProperty(**MODE)
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Skip limbs that would move in some frame by more than this share of their length",
+        description="How far joints may be off, as a share of the limb's length; less takes more keys",
         default=2e-3,
         min=0.0,
         soft_max=0.1,
@@ -61,11 +62,10 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             raise Refused("There is no IK constraint of two to four bones here: select such a bone, or choose All")
         return lasts
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
         """Convert what can be, and name what can't."""
-        with progress_shown(context) as progress:
-            done = convert(context, lasts, self.tolerance, self.mode, self.all_actions, progress)
-        self.warn(*(why.message for why in done.refused), *done.warnings)
+        done = yield from convert.steps(context, lasts, self.tolerance, self.mode, self.all_actions)
+        self.warn(*(why.message for _, why in done.refused), *done.warnings)
         if not limbs_meant(context):
             select_if_shown(context, done.lasts)
         self.inform("Solved {count} of {all} exactly", count=len(done.lasts), all=limbs_counted(len(lasts)))
