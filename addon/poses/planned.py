@@ -93,7 +93,7 @@ SHIFTING = (2, 90, 0)
 
 def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Request]:
     """The same, once rigs of old files rest as they will."""
-    if bpy.data.version >= SHIFTING:
+    if tuple(bpy.data.version) >= SHIFTING:
         return [*requests]
     limbs = [ref_of(request.last) for request in requests]
     shift_old_rests(context, (ob for ob, _ in limbs))
