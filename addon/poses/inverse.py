@@ -141,6 +141,8 @@ def _inverse_at(
     rolls = [np.zeros_like(ankle)] if plane in FLAT else _rolls(reference, geometry, posture, side, ankle)
     best: Any = None
     for roll in rolls:
+        if best is not None and (best.error <= EXACT).all():
+            break
         inverse = _inverse_with(reference, posture, plane, side, ankle, roll)
         best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
     return best  # type: ignore[no-any-return]

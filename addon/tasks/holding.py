@@ -9,13 +9,14 @@ from bpy.types import Context, PoseBone
 
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import is_evaluated, scene_of
+from ..blender.words import Refused
 from ..limb.follow import check_posable, follow_of
 from ..limb.moving import check_movable, rig_slider
 from ..limb.storage import is_live, mode_of
 from ..limb.whole import wholly_in_steps
-from ..limb.words import Refused
 from ..poses.contacts import Contact, Span
 from ..poses.holds import Report, Request, hold_limbs, over, planted_over
+from ..rigging.made_keys import marks_kept
 
 __all__ = ["Report", "Request", "over"]
 
@@ -38,7 +39,8 @@ def hold_tips(
     for last, of_limb in zip(lasts, contacts, strict=True):
         check_hold(context, last)
         limbs.append(planted_over(last, of_limb, request.rolls, within))
-    report = yield from hold_limbs(context, limbs, request, within)
+    with marks_kept(follow_of(last).pairs[0] for last in lasts):
+        report = yield from hold_limbs(context, limbs, request, within)
     if report is None:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
         raise Refused(template, first=within.first, last=within.last)
