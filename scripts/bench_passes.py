@@ -102,7 +102,7 @@ def hold_feet(frames: range) -> None:
 
 
 def switch_half(frames: range) -> None:
-    installed.addon("tasks.snapping").switch_over(bpy.context, lasts(), "FK", frames[50:-50])
+    installed.addon("tasks.switching").switch_over(bpy.context, lasts(), "FK", frames[50:-50])
 
 
 def snapped(task: str) -> Work:

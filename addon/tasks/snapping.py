@@ -7,24 +7,18 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.action_writer import ActionWriter
-from ..blender.animation import curves_of
-from ..blender.announcing import announce
 from ..blender.changes import key_changes, key_changes_from
 from ..blender.editing import unkeyed_kept
-from ..blender.stepping import Steps, Stepwise, finished, times_of
-from ..blender.types import scene_of, view_layer_of
+from ..blender.stepping import Steps, Stepwise, finished
+from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import check_posable, follow_of
 from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
-from ..limb.storage import bones_of_limb, path_to_influence, read_slider, write_slider
+from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.whole import wholly, wholly_in_steps
 from ..poses.over_frames import Matched, show_in_fk, show_in_ik
 from ..poses.writing import Task
 from ..rigging.rolling import level
-
-ROUNDED = 1e-4
-"""How far influence may be from 0 or 1 and still count as that."""
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
@@ -125,42 +119,6 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
         key_changes_from(context, changes, insert_keys)
     view_layer_of(context).update()
     return Switched(to, _to_pose(lasts, to), warnings)
-
-
-@Stepwise
-@wholly_in_steps
-def switch_over(
-    context: Context, lasts: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
-) -> Steps[list[Message]]:
-    """Switch limbs to ``FK`` or ``IK`` in all of some frames, with keys: they look as before there, and before and
-    after these all stays as it is. Raises `Refused`. Returns warnings."""
-    check_snap(lasts, to_fk if to == "FK" else to_target)
-    for last in lasts:
-        _check_other(context, last, to, frames)
-    scene, named = scene_of(context), [(last.id_data, last.name) for last in lasts]
-    kept = min(scene.frame_start, frames[0] - 1), max(scene.frame_end, frames[-1] + 1)
-    task = Task(context, frames, tolerance, keeps_others=kept)
-    warnings = (yield from (show_in_fk if to == "FK" else show_in_ik)(task, lasts)).warnings
-    times, writers = times_of(scene, frames), dict[Any, ActionWriter]()
-    for ob, name in named:
-        announce(ob)
-        writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob))
-        writer.set_between(path_to_influence(name), times, float(to == "IK"), float(to != "IK"))
-    for writer in writers.values():
-        writer.show(context)
-    view_layer_of(context).update()
-    return warnings
-
-
-def _check_other(context: Context, last: PoseBone, to: str, frames: Sequence[int]) -> None:
-    """Refuse a limb that is not in the other mode in all of these frames."""
-    path, other = path_to_influence(last.name), "FK" if to == "IK" else "IK"
-    curve = next((curve for curve in curves_of(last.id_data) if curve.data_path == path and not curve.mute), None)
-    now = read_slider(last, "influence")
-    for frame, time in zip(frames, times_of(scene_of(context), frames), strict=True):
-        if abs((curve.evaluate(time) if curve else now) - float(other == "IK")) > ROUNDED:
-            template = "'{bone}' is not in {mode} in frame {frame}: switch frames in which it is"
-            raise Refused(template, bone=last.name, mode=other, frame=frame)
 
 
 def _to_pose(lasts: Sequence[PoseBone], to: str) -> list[tuple[Any, str]]:

@@ -12,7 +12,8 @@ from ...blender.types import scene_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.limbs import frames_counted, limbs_counted
 from ...tasks.mirroring import mirror
-from ...tasks.snapping import other_mode, snap_fk, snap_target, switch, switch_over
+from ...tasks.snapping import other_mode, snap_fk, snap_target, switch
+from ...tasks.switching import switch_over
 from .base import LimbOperator
 from .selecting import select_if_shown
 

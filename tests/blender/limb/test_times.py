@@ -84,7 +84,7 @@ def test_every_frame_looks_as_before(add, addon, task, kind):
         snapping.snap_fk(context, [ob.pose.bones["shin.L"]], frames)
         ob.pose.bones["shin.L"].planar_ik.influence = 0.0
     elif task == "switch":
-        snapping.switch_over(context, [last], "FK", frames[4:9])
+        addon("tasks.switching").switch_over(context, [last], "FK", frames[4:9])
         curve = next(curve for curve in rigs.curves(ob) if "IK Influence" in curve.data_path)
         times = addon("blender.stepping").times_of(context.scene, frames)
         assert [curve.evaluate(time) for time in times[[3, 4, 8, 9]]] == [1.0, 0.0, 0.0, 1.0]
@@ -113,7 +113,7 @@ def test_frames_are_stepped_so_often_at_most(add, addon, task):
         "add": lambda: add(ob, "shin.L", mode="RIG"),
         "snap_target": lambda: snapping.snap_target(bpy.context, [last], frames),
         "snap_fk": lambda: snapping.snap_fk(bpy.context, [last], frames),
-        "switch": lambda: snapping.switch_over(bpy.context, [last], "FK", frames),
+        "switch": lambda: addon("tasks.switching").switch_over(bpy.context, [last], "FK", frames),
         "convert": lambda: addon("tasks.converting").convert(bpy.context, [last], mode="RIG"),
     }[task]()
     bpy.app.handlers.frame_change_post.pop()
