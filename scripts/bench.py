@@ -14,12 +14,13 @@ from math import inf
 from statistics import median
 from typing import Any
 
-from . import bench_passes, installed
+from . import installed
 
 USER = installed.fresh_user_folder() if __name__ == "__main__" else None
 
 import bpy  # noqa: E402
 
+from . import bench_passes  # noqa: E402
 from .bench_scenes import (  # noqa: E402
     WALK,
     Step,
@@ -27,6 +28,7 @@ from .bench_scenes import (  # noqa: E402
     folder,
     human,
     imported,
+    in_mode,
     kept,
     led,
     limbs,
@@ -58,8 +60,12 @@ def seconds(work: Step) -> float:
 
 
 def frame_times(make: Step, sides: dict[str, Step], rounds: int = 7) -> dict[str, float]:
-    """Whole frames of a scene that each side poses, in ms: the best of each frame in so many rounds, in turns."""
-    files = {name: kept(make, pose) for name, pose in sides.items()}
+    """Whole frames of a scene that each side poses, in ms."""
+    return frames_of_files({name: kept(make, pose) for name, pose in sides.items()}, rounds)
+
+
+def frames_of_files(files: dict[str, str], rounds: int = 7) -> dict[str, float]:
+    """Whole frames of files, in ms: the best of each frame in so many rounds, in turns."""
     best = {name: dict.fromkeys(FRAMES, inf) for name in files}
     for _ in range(rounds):
         for name, path in files.items():
@@ -100,6 +106,20 @@ def bench_rig() -> None:
     print_frames("4 among 300 other bones", partial(new_limbs, 4, others=300), {"rig": on_rig})
     print_frames("50 of three bones by 60°", partial(new_limbs, 50, 60.0, bones=3), ours)
     print_frames("200 rigs of two limbs", partial(new_limbs, 2, rigs=200), {"rig": on_rig})
+
+
+def bench_twist() -> None:
+    """Limbs of which both bones are turned about their own lines, beside limbs without: what both add, and the share"""
+    for title, pose in (("on the rig", on_rig), ("live", live)):
+        for count in (50, 200):
+            sides: dict[str, Step] = {"nothing": lambda: None, "without": partial(pose, plane="FREE")}
+            sides["with"] = partial(pose, plane="FREE", twist=(0.4, -0.3))
+            took = frame_times(partial(new_limbs, count), sides)
+            added = {name: 1e3 * (time - took["nothing"]) / count for name, time in took.items()}
+            share = added["with"] / added["without"]
+            say(
+                f"{count} limbs {title}: {added['without']:.1f} us a limb, with twist {added['with']:.1f} = {share:.2f}"
+            )
 
 
 def bench_sketch() -> None:
@@ -168,6 +188,73 @@ def bench_passes_of() -> None:
             say(f"{count:5} frames  {name:30}{taken / once:6.1f} passes  {taken:6.2f} s")
 
 
+def bench_crowd() -> None:
+    """10 rigs of 19 bones, four limbs with poles on each: the file, opening it and a frame; as shares of theirs"""
+    make = partial(new_limbs, 4, rigs=10, others=10)
+    sides: dict[str, Step] = {"constraint": partial(constraint, pole=True)}
+    sides |= {"on the rig": partial(on_rig, plane="POLE"), "live": partial(live, plane="POLE")}
+    files = {name: kept(make, pose) for name, pose in sides.items()}
+    opening = {name: min(seconds(partial(opened, path)) for _ in range(3)) for name, path in files.items()}
+    frames = frames_of_files(files)
+    theirs = os.path.getsize(files["constraint"])
+    for name, path in files.items():
+        size, opens, frame = os.path.getsize(path), opening[name], frames[name]
+        shares = (size / theirs, opens / opening["constraint"], frame / frames["constraint"])
+        cells = f"{size / 1e6:.2f} MB {shares[0]:.1f}, opened in {opens:.3f} s {shares[1]:.1f}"
+        say(f"{name:12}{cells}, a frame {frame:.2f} ms {shares[2]:.1f}")
+    opened(files["on the rig"])
+    rig = bpy.data.objects["Rig"]
+    constraints = sum(len(bone.constraints) for bone in rig.pose.bones)
+    say(f"a rig: {len(rig.pose.bones)} bones, {len(rig.animation_data.drivers)} drivers, {constraints} constraints")
+
+
+def bench_add() -> None:
+    """Add of four limbs, beside eight bones and four IK constraints made by hand, with 4 and 40 rigs: ms, the best"""
+    for count in (4, 40):
+        took: dict[str, list[float]] = {"by hand": [], "Add": []}
+        for _ in range(12):
+            for name, work in (("by hand", by_hand), ("Add", add_by_operator)):
+                to_be_added(count)
+                start = time.process_time()  # other processes do not count
+                work()
+                took[name].append(1e3 * (time.process_time() - start))
+        theirs, ours = min(took["by hand"]), min(took["Add"])
+        say(f"{count:2} rigs: by hand {theirs:.2f}, Add {ours:.2f}: {ours / theirs:.1f} times as long")
+
+
+def to_be_added(count: int) -> None:
+    """Rigs of four limbs, of which those of the first are selected."""
+    rig = new_limbs(4, rigs=count)
+    rig.select_set(True)
+    in_mode("POSE", rig)
+    for bone in rig.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name.startswith("lower")
+    bpy.context.view_layer.update()
+
+
+def add_by_operator() -> None:
+    bpy.ops.pose.planar_ik_add(mode="RIG", plane="POLE")
+
+
+def by_hand() -> None:
+    """Bones for four limbs to follow, and IK constraints that do so."""
+    rig: Any = bpy.context.object
+    lasts = [bone.name for bone in rig.pose.bones if bone.name.startswith("lower")]
+    in_mode("EDIT", rig)
+    for name in lasts:
+        tail = rig.data.edit_bones[name].tail
+        for kind, ahead in (("target", 0.0), ("pole", 0.5)):
+            bone = rig.data.edit_bones.new(f"{kind} {name}")
+            bone.head = tail.x, tail.y + ahead, tail.z
+            bone.tail = tail.x, tail.y + ahead + 0.1, tail.z
+    in_mode("POSE", rig)
+    for name in lasts:
+        ik = rig.pose.bones[name].constraints.new("IK")
+        ik.target, ik.subtarget, ik.chain_count = rig, f"target {name}", 2
+        ik.pole_target, ik.pole_subtarget = rig, f"pole {name}"
+    bpy.context.view_layer.update()
+
+
 def bench_overrides() -> None:
     """Six library overrides of a rig of 300 bones without limbs, with the extension and without it: seconds, medians"""
     library = kept(partial(new_limbs, 0, others=299))
@@ -209,7 +296,9 @@ def edited(thing: Any, name: str, value: object) -> float:
     return 1e3 * seconds(lambda: (setattr(thing, name, value), bpy.context.view_layer.update()))
 
 
-PARTS: dict[str, Step] = {name[6:]: work for name, work in globals().items() if name.startswith("bench_")}
+PARTS: dict[str, Step] = {
+    name[6:]: work for name, work in globals().items() if name.startswith("bench_") and callable(work)
+}
 
 
 def main() -> int:

@@ -75,7 +75,7 @@ def figures(path: Path) -> dict[str, float]:
 
     rig, planting, making = imported(path), installed.addon("tasks.planting"), installed.addon("tasks.adding")
     scene, chosen = bpy.context.scene, installed.addon("finding.choosing").chosen(bpy.context)
-    limbs = [limb for limb in chosen.limbs if planting.is_leg(*limb)]
+    limbs = [limb for limb in chosen.limbs if installed.addon("tasks.limbs").is_leg(*limb)]
     before, frames = ankles(rig, [last for last, _ in limbs]), range(scene.frame_start, scene.frame_end + 1)
     requests = [making.Request(*limb) for limb in limbs]
     planted = planting.plant(bpy.context, requests, [], frames, planting.Wish())

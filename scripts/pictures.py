@@ -52,6 +52,8 @@ def main() -> int:
         return 1
     photograph()
     finish()
+    subprocess.run([sys.executable, "-m", "scripts.skin", str(PICTURES / "skin.png")], check=True)
+    develop([str(PICTURES / "skin.png")], "skin.png", 128)
     return 0
 
 

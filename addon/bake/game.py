@@ -67,44 +67,44 @@ def bake_for_game(
     of_limb: Any = lambda last: [*bones_read(last), *bones[last.id_data]]  # noqa: E731
     recording = new_recording(lasts, len(request.frames), of_limb, is_apart)
 
-    def reading(evaluated_of: Evaluated) -> Callable[[int], None]:
-        read = readers_of(recording, evaluated_of)
-
-        def read_more(i: int) -> None:
-            read(i)
-            for ob, paths in besides.items():
-                for path, values in paths.items():
-                    values.append(np.atleast_1d(np.array(value_at(evaluated_of(ob), path), float)))
-
-        return read_more
-
     with nullcontext(partial(step_apart, context)) if is_apart else shot(context, is_live=True) as step:
-        yield from step(recording.worlds, request.frames, reading)
+        yield from step(recording.worlds, request.frames, partial(_reader_of, recording, besides))
     plain = [_plain(recording, ob, bones[ob]) for ob in objects]
-    for rig in plain:
-        if rig.parted and not takes_bones(rig.object):
-            raise Refused(
-                "'{bone}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the file "
-                "that '{object}' is linked from",
-                bone=rig.parted[0],
-                object=rig.object.name,
-            )
     by_limb = evaluated_trajectories(recording)
     trajectories = [by_limb[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)
     remove(context, [last for ob in objects for last in limbs_of(ob)])
     for rig in plain:
         _clear(context, rig)
-        writer = ActionWriter(context, rig.object, request.new_action)
-        writer.remove(path for path in writer.paths if _is_left_over(path, rig.names))
-        for track in rig.tracks:
-            writer.write(track.path, times, track.values)
-        for path, rows in besides[rig.object].items():
-            writer.write(path, times, np.array(rows))
-        writer.show(context)
+        _write(ActionWriter(context, rig.object, request.new_action), rig, besides[rig.object], times).show(context)
     refresh(context)
     left_out = "The scale of '{bone}' in '{object}' is left out: games get it at 1"
     return trajectories, [Message(left_out, bone=name, object=rig.object.name) for rig in plain for name in rig.scaled]
+
+
+def _reader_of(
+    recording: Recording, besides: dict[Any, dict[str, list[Any]]], evaluated_of: Evaluated
+) -> Callable[[int], None]:
+    """Reads one frame of limbs and bones, and what is animated besides."""
+    read = readers_of(recording, evaluated_of)
+
+    def read_more(i: int) -> None:
+        read(i)
+        for ob, paths in besides.items():
+            for path, values in paths.items():
+                values.append(np.atleast_1d(np.array(value_at(evaluated_of(ob), path), float)))
+
+    return read_more
+
+
+def _write(writer: ActionWriter, rig: Plain, besides: dict[str, list[Any]], times: Any) -> ActionWriter:
+    """Key a rig, in place of what its bones had."""
+    writer.remove(path for path in writer.paths if _is_left_over(path, rig.names))
+    for track in rig.tracks:
+        writer.write(track.path, times, track.values)
+    for path, rows in besides.items():
+        writer.write(path, times, np.array(rows))
+    return writer
 
 
 def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
@@ -116,7 +116,7 @@ def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
 
 
 def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
-    """The bones' own channels that put unscaled bones where they are, each on top of its parent's."""
+    """The bones' own channels that put unscaled bones where they are, each on top of its parent's. Raises `Refused`."""
     posed: dict[str, Array] = {}
     plain = Plain(ob, {bone.name for bone in bones}, [], [], [])
     for bone in bones:
@@ -133,6 +133,12 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
         plain.tracks.append(ChannelTrack(bone.name, channel, mode, in_rotation_mode(mode, turns_of(own), near)))
         posed[bone.name] = unposed(bone.bone, above) @ own
         plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > SCALED else [])
+    if plain.parted and not takes_bones(ob):
+        template = (
+            "'{bone}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the file "
+            "that '{object}' is linked from"
+        )
+        raise Refused(template, bone=plain.parted[0], object=ob.name)
     return plain
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from math import inf
 from typing import Any
 
@@ -10,21 +9,21 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.action_writer import ActionWriter
+from ..blender.announcing import announce
 from ..blender.editing import mute_drivers
-from ..blender.stepping import times_of
+from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
 from ..limb.storage import group_of, mode_of, path_to_influence
-from ..limb.whole import concerned
 from ..limb.words import Message
 from ..live import refresh
 from ..tasks.removing import STAYING, remove
 from .driven import driver_of_influence, influence_outside
 from .game import bake_for_game
-from .method import Method, method_of
+from .method import Method, closes_loop, method_of
 from .passes import go_through
-from .reduction import Keys, keys_of
-from .request import Baked, Report, Request, check
+from .reduction import Keys, keys_of, keys_of_loop
+from .request import Baked, Report, Request, check, with_middles
 from .results import LimbTrajectory
 
 SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
@@ -32,34 +31,17 @@ SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a litt
 MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it said"
 
 
-def bake(context: Context, request: Request, progress: Callable[[float], None] | None = None) -> Report:
-    """Turn what limbs do into keys. ``progress`` is told the part done, once a frame, and may raise to cancel: then the
-    file is as it was. Raises `Refused` before anything is changed."""
-    work = steps(context, request)
-    try:
-        while True:
-            done = next(work)
-            if progress:
-                progress(done)
-    except StopIteration as end:
-        report: Report = end.value
-        return report
-    finally:
-        work.close()
-
-
-def steps(context: Context, request: Request) -> Generator[float, None, Report]:
-    """The same for a window, which has to be drawn meanwhile: a step for each frame, of which the part done is given;
-    closed before the end, the file is as it was."""
+@Stepwise
+def bake(context: Context, request: Request) -> Steps[Report]:
+    """Turn what limbs do into keys, a step for each frame. Raises `Refused` before anything is changed."""
     lasts, notes = check(request)
-    with all_or_nothing(context, concerned(last.id_data for last in lasts)):
+    with all_or_nothing(context):
+        announce(*(last.id_data for last in lasts))  # before frames are gone through
         report = yield from _steps(context, request, lasts, notes)
     return report
 
 
-def _steps(
-    context: Context, request: Request, lasts: list[PoseBone], notes: list[Message]
-) -> Generator[float, None, Report]:
+def _steps(context: Context, request: Request, lasts: list[PoseBone], notes: list[Message]) -> Steps[Report]:
     modes = [mode_of(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
     method = method_of(lasts)
@@ -81,12 +63,20 @@ def _steps(
 
 def _bake(
     context: Context, lasts: list[PoseBone], request: Request, method: Method, notes: list[Message]
-) -> Generator[float, None, tuple[list[LimbTrajectory], list[Keys]]]:
-    by_limb = yield from go_through(context, lasts, request.frames, method)
+) -> Steps[tuple[list[LimbTrajectory], list[Keys]]]:
+    is_every = request.tolerance <= 0.0 and len(request.frames) > 1
+    loops = [is_every and closes_loop(last) for last in lasts]
+    frames = with_middles(request.frames) if any(loops) else request.frames
+    by_limb = yield from go_through(context, lasts, frames, method)
     trajectories = [by_limb[last.id_data, last.name] for last in lasts]
     driven = {} if request.remove else (yield from influence_outside(context, lasts, request.frames, method))
-    times = times_of(scene_of(context), request.frames)
-    keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
+    times = times_of(scene_of(context), frames)
+    if any(loops):
+        all_frames = Keys(np.arange(0, len(times), 2), None, 0.0)
+        pairs = zip(trajectories, loops, strict=True)
+        keys = [keys_of_loop(trajectory, times) if is_loop else all_frames for trajectory, is_loop in pairs]
+    else:
+        keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
     writers: dict[Any, ActionWriter] = {}
     for trajectory, (which, slopes, _) in zip(trajectories, keys, strict=True):
         ob, influence = trajectory.last.id_data, path_to_influence(trajectory.last.name)
@@ -109,7 +99,7 @@ def _bake(
         kept = remove(context, lasts)
         notes += [Message(STAYING, names=", ".join(kept))] if kept else []
         refresh(context)
-    return trajectories, keys
+    return [trajectory.every(2 if any(loops) else 1) for trajectory in trajectories], keys
 
 
 def _keep_aligned(trajectory: LimbTrajectory) -> None:

@@ -11,8 +11,19 @@ from bpy.types import Object, PoseBone
 from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import BoneRef, Dependencies, driver_targets, is_python
 from ..blender.types import is_armature
+from ..limb.follow import follow_of
 from ..limb.foot_roll import goal_of
-from ..limb.storage import bones_of_limb, chain_bones, is_ours, limb_constraint_of, limbs_of, mode_of
+from ..limb.settings import FLAT
+from ..limb.storage import (
+    bones_of_limb,
+    chain_bones,
+    choices_of,
+    is_control,
+    is_ours,
+    limb_constraint_of,
+    limbs_of,
+    mode_of,
+)
 from ..live.plan import is_posed, levels_of
 from ..rigging.parts import POSE
 
@@ -52,6 +63,14 @@ def levels_among(lasts: Sequence[PoseBone], carriers: set[BoneRef]) -> list[list
 def is_live_limb(last: PoseBone) -> bool:
     """Whether the extension poses a limb, frame by frame."""
     return bool(mode_of(last) == "LIVE")
+
+
+def closes_loop(last: PoseBone) -> bool:
+    """Whether a limb that stays in its plane is held at a part of its own rig, as those of linkages are: there people
+    see where joints part."""
+    target, bone = follow_of(last).pairs[0]
+    is_own = target == last.id_data and bool(bone) and not is_control(last.id_data, bone)
+    return is_own and choices_of(last)["plane"] in FLAT
 
 
 def strange_constraints(last: PoseBone) -> list[Any]:

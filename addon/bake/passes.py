@@ -67,19 +67,28 @@ def go_through(
         if unsolved:
             recording = yield from _record(unsolved, frames, method, step, len(levels), passes)
             result = solved | completed_trajectories(recording, solved)
-        is_confirmed = method.is_solved or not levels
-        if not is_confirmed:
-            some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
-            recording = new_recording([limb.last for limb in solved.values()], len(some), bones_read, False)
-            yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
-            now = completed_trajectories(recording, solved)
-            is_confirmed = all(_is_there(solved[key], now[key], some) for key in now)
-    if not is_confirmed:
-        recording = new_recording(lasts, len(frames), bones_read, False)
-        with shot(context, is_live=True) as step:
-            yield from step(recording.worlds, frames, partial(readers_of, recording))
-        result = evaluated_trajectories(recording)
-    return result
+        if method.is_solved or not levels or (yield from _are_there(solved, frames, step)):
+            return result
+    return (yield from _as_played(context, lasts, frames))
+
+
+def _are_there(solved: dict[Key, LimbTrajectory], frames: Sequence[float], step: Step) -> Generator[float, None, bool]:
+    """Whether the targets of limbs are in some frames where they were before these had keys."""
+    some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
+    recording = new_recording([limb.last for limb in solved.values()], len(some), bones_read, False)
+    yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
+    now = completed_trajectories(recording, solved)
+    return all(_is_there(solved[key], now[key], some) for key in now)
+
+
+def _as_played(
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float]
+) -> Generator[float, None, dict[Key, LimbTrajectory]]:
+    """What limbs do as the shot plays."""
+    recording = new_recording(lasts, len(frames), bones_read, False)
+    with shot(context, is_live=True) as step:
+        yield from step(recording.worlds, frames, partial(readers_of, recording))
+    return evaluated_trajectories(recording)
 
 
 def _record(

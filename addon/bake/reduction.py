@@ -48,16 +48,36 @@ def keys_of(trajectory: LimbTrajectory, times: Array, tolerance: float) -> Keys:
     return Keys(which, np.split(slopes, sizes, axis=1), error)
 
 
+PARTED = 1e-5
+"""How far joints of a closed loop may part between keys, in its lengths: it adds up where loops hang on each other."""
+
+
+def keys_of_loop(trajectory: LimbTrajectory, times: Array) -> Keys:
+    """All frames, which are every other row, and of those halfway between the ones in which joints would part."""
+    tracks = trajectory.tracks
+    values = np.concatenate([track.values for track in tracks], axis=1)
+    slopes = np.gradient(values, times, axis=0, edge_order=2)
+    sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
+    between = np.arange(1, len(times), 2)
+    guessed = hermite(times, values, slopes, Segments(between - 1, between + 1, between))
+    pairs = zip(_points(trajectory, guessed, sizes), _points(trajectory, values, sizes), strict=True)
+    off = np.max([np.linalg.norm(guess - point[between], axis=1) for guess, point in pairs], axis=0)
+    parted = between[off > PARTED * sum(trajectory.entry.geometry.lengths)]
+    return Keys(np.union1d(np.arange(0, len(times), 2), parted), np.split(slopes, sizes, axis=1), 0.0)
+
+
 def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Array]:
     """Knees and tip in the limb's frame, and the end of a foot that follows from its own head, ``(frames, 3)`` each."""
     parts = dict(
         zip(((track.bone, track.channel) for track in trajectory.tracks), np.split(values, sizes, axis=1), strict=True)
     )
     turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in trajectory.tracks if track.mode}
-    of_limb = [turns.pop(name) for name in trajectory.limb.bones]
-    scale = parts.get((trajectory.limb.bones[0], "scale"))
+    of_limb = [turns.pop(name) for name in trajectory.entry.bones]
+    scale = parts.get((trajectory.entry.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
-    joints = joints_of(of_limb, trajectory.reference, stretch)
+    location = parts.get((trajectory.entry.bones[0], "location"))
+    slide = 0.0 if location is None else location @ trajectory.entry.line
+    joints = joints_of(of_limb, trajectory.reference, stretch, slide)
     points = [np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints]
     for name, (w, x, y, z) in turns.items():
         length = trajectory.last.id_data.data.bones[name].length

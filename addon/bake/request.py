@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import floor
 from typing import Any, NamedTuple
 
@@ -12,10 +13,10 @@ from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
 from ..finding.checking import check_editable
+from ..limb.follow import check_posable
 from ..limb.storage import bones_of_limb
 from ..limb.words import Message, Refused, frames_counted, limbs_counted
 from ..poses.writing import check_keys
-from ..tasks.status import check_posable
 from .method import is_live_limb, strange_constraints
 
 MOST_FRAMES = 1_000_000
@@ -104,6 +105,12 @@ def frames_between(start: float, end: float, step: float = 1.0) -> list[float]:
         raise Refused("{count} frames are too many for one bake: give a shorter range", count=count)
     frames = [start + step * i for i in range(count)]
     return frames if frames[-1] > end - 1e-6 else [*frames, end]
+
+
+def with_middles(frames: Sequence[float]) -> list[float]:
+    """Frames, and those halfway between, so that every other one is one of them."""
+    middles = [(before + after) / 2.0 for before, after in pairwise(frames)]
+    return [frame for pair in zip(frames, [*middles, 0.0], strict=True) for frame in pair][:-1]
 
 
 def check(request: Request) -> tuple[list[PoseBone], list[Message]]:

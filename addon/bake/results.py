@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels
 from ..blender.types import path_to_bone
-from ..limb.solving import Solution, own_size, scaled_bones, scales_of, solve
+from ..limb.solving import Solution, joints_in, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
-from ..limb.table import Limb, joints_in
+from ..limb.table import Limb
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..poses.reading import (
     Recording,
@@ -62,7 +62,7 @@ class LimbTrajectory(NamedTuple):
     ``is_sheared`` says that no channels make what was seen."""
 
     last: PoseBone
-    limb: Limb
+    entry: Limb
     reference: Reference
     tracks: list[ChannelTrack]
     targets: Array
@@ -77,6 +77,14 @@ class LimbTrajectory(NamedTuple):
         """How far the tip is from the target, ``(frames,)``."""
         distances: Array = np.linalg.norm(self.tips - self.targets, axis=1)
         return distances
+
+    def every(self, step: int) -> LimbTrajectory:
+        """In every so many of the frames only."""
+        if step == 1:
+            return self
+        tracks = [track._replace(values=track.values[::step]) for track in self.tracks]
+        rows = {name: getattr(self, name)[::step] for name in ("targets", "tips", "slack", "influence")}
+        return self._replace(tracks=tracks, **rows)
 
     def is_missed(self, most: float | None) -> Array:
         """In which frames the tip is off its target though the limb is all IK."""
@@ -134,7 +142,7 @@ def _trajectories(
         limb = rig.table.limbs[row]
         yield LimbTrajectory(
             last=last,
-            limb=limb,
+            entry=limb,
             reference=rig.table.singles[row].reference,
             tracks=tracks[row],
             targets=targets[:, row],
@@ -157,7 +165,7 @@ def _solved(recording: Recording, rig: Rig, worlds: Array, targets: Array) -> Ri
         else np.full(targets.shape, np.nan)
     )
     solution = solve(rig.table, applied(into, targets), poles, rig.sliders, own)
-    tips = joints_in(rig.table, solution.turns, solution.stretch)[..., -1, :]
+    tips = joints_in(rig.table, solution)[..., -1, :]
     tracks = [_tracks_of(solution, recording, rig, row) for row in range(len(rig.lasts))]
     return RigKeys(tracks, applied(worlds, tips), set())
 
@@ -167,6 +175,10 @@ def _tracks_of(solution: Solution, recording: Recording, rig: Rig, row: int) -> 
     tracks = [_rotation_track(recording, rig, name, solution.turns[:, row, k]) for k, name in enumerate(limb.bones)]
     stretch, influence = solution.stretch[:, row], rig.sliders["influence"][:, row, None]
     sizes = np.stack(np.broadcast_arrays(*scales_of(limb, stretch)), axis=-1)  # type: ignore[arg-type]
+    if limb.plane == "SLIDE":
+        own = channel_of(recording, rig.object, limb.bones[0], "location")
+        slid = own + np.multiply.outer(solution.slide[:, row], limb.line)  # type: ignore[index]
+        tracks.append(ChannelTrack(limb.bones[0], "location", "", slid))
     for bone in scaled_bones(rig.lasts[row]):
         own = channel_of(recording, rig.object, bone.name, "scale")
         shown = sizes * own_size(own, influence)
@@ -192,6 +204,8 @@ def _evaluated(
             rotations, scales = rigid(own)
             if np.abs(rotations[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SHEARED:
                 sheared.add(bone.name)
+            if limb.plane == "SLIDE" and bone.name == limb.bones[0]:
+                tracks[-1].append(ChannelTrack(bone.name, "location", "", own[:, :3, 3]))
             if bone.name in limb.bones or bone in foot:
                 tracks[-1].append(_rotation_track(recording, rig, bone.name, turns_of(rotations)))
             if bone not in foot and np.abs(scales - channel_of(recording, ob, bone.name, "scale")).max() > SAME:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import fcurves
 from .animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, use_copy, value_at
+from .announcing import announce_keys
 from .stepping import time_now
 from .types import split_path
 
@@ -26,6 +27,7 @@ class ActionWriter:
     """The F-curves of one object's own action, made where they are missing."""
 
     def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
+        announce_keys(ob)
         self._now = time_now(context)
         self._unkeyed = _unkeyed(ob, self._now)
         self._values_before: dict[str, Any] = {}
@@ -47,17 +49,20 @@ class ActionWriter:
         slopes: Array | None = None,
         kept: Array | tuple[float, ...] = (),
         is_stepped: bool = False,
+        before: Array | None = None,
     ) -> None:
-        """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
-        are ``(times, numbers)``; ``is_stepped`` holds each value up to the next key. What is beside them and from the
-        first to the last time that is ``kept`` stays as it is, by a key on each side."""
+        """Replace the keys of a property from the first to the last of these times; ``values``, ``slopes`` per frame
+        and slopes ``before`` it where these differ are ``(times, numbers)``; ``is_stepped`` holds each value up to the
+        next key. What is beside them and from the first to the last time that is ``kept`` stays as it is, by a key on
+        each side."""
         now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
             sides = [time for time in (times[0] - 1.0, times[-1] + 1.0) if len(kept) and kept[0] <= time <= kept[-1]]
             _key_sides(curve, sides, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
-            fcurves.write(curve, times, values[:, index], kind, None if slopes is None else slopes[:, index])
+            own = [None if rows is None else rows[:, index] for rows in (slopes, before)]
+            fcurves.write(curve, times, values[:, index], kind, *own)
 
     def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
         """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,

@@ -9,7 +9,8 @@ from typing import Any
 
 import bpy
 
-from .types import BACKUP
+from .announcing import announce, announce_keys
+from .types import all_actions
 
 _CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 
@@ -100,12 +101,16 @@ def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
     used = {user.action for user in (data, *strips_of(owner)) if user} if data else set()
     return [
         action
-        for action in bpy.data.actions
+        for action in all_actions()
         if action not in used
-        and not action.name.startswith(BACKUP)
         and action.users == int(action.use_fake_user)
         and any(curve.data_path.startswith(prefixes) for curves in all_curve_lists(action) for curve in curves)
     ]
+
+
+def action_named(full_name: str) -> Any:
+    """The action of a full name, or None."""
+    return next((action for action in all_actions() if action.name_full == full_name), None)
 
 
 @contextmanager
@@ -114,6 +119,7 @@ def using_action(owner: Any, action: Any) -> Iterator[None]:
     if action is None:
         yield
         return
+    announce(owner, action)
     data = owner.animation_data or owner.animation_data_create()
     before, slot, had_user = data.action, getattr(data, "action_slot", None), action.use_fake_user
     action.use_fake_user = True  # while nothing else uses it
@@ -133,12 +139,14 @@ def drop_if_empty(owner: Any) -> None:
     """Take the animation data of a datablock away if nothing is in it."""
     data = owner.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):
+        announce(owner)
         owner.animation_data_clear()
 
 
 def curve_holder(owner: Any) -> Any:
     """What holds the F-curves and groups of a datablock's own action, made if there is none: the channelbag of its
     slot; before slotted actions (4.4), the action. The datablock alone has it: see `make_own`."""
+    announce_keys(owner)
     data = owner.animation_data or owner.animation_data_create()
     if data.action is None:
         data.action = bpy.data.actions.new(f"{owner.name} Action")
@@ -172,6 +180,14 @@ def has_others(user: Any, owner: Any) -> bool:
     return any(other != owner for other in users(subset={user.action})[user.action])
 
 
+def make_editable(owner: Any) -> None:
+    """Let keys of a datablock be changed, as is going to be done: where its action is of another file, in a copy."""
+    announce_keys(owner)
+    data = owner.animation_data
+    if data and data.action and not data.action.is_editable:
+        use_copy(data)
+
+
 def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> None:
     """Let a user of an action, animation data or a strip of its NLA, have a copy of that, if it is linked or animates
     others by the same curves. ``copies`` are those made before, to be shared."""
@@ -185,6 +201,7 @@ def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> Non
 
 def use_copy(user: Any, copy: Any = None) -> None:
     """Let a user of an action, animation data or a strip of its NLA, have a copy of that, maybe one made before."""
+    announce(user.id_data)
     slot = getattr(user, "action_slot", None)
     identifier = slot.identifier if slot else ""
     user.action = copy or user.action.copy()
@@ -200,6 +217,7 @@ def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
     for user in (*filter(None, [getattr(owner, "animation_data", None)]), *strips_of(owner)):
         if any(curve.data_path in paths for curves in _lists_of(user) for curve in curves):
             make_own(owner, user, copies)
+            announce(owner, user.action)
             yield from _lists_of(user)
 
 
@@ -210,6 +228,7 @@ def stop(owner: Any, paths: Collection[str]) -> None:
             curves.remove(curve)
     for driver in drivers_of(owner):
         if driver.data_path in paths:
+            announce(owner)
             owner.animation_data.drivers.remove(driver)
 
 
@@ -223,6 +242,7 @@ def move_curves(owner: Any, old: str, new: str) -> None:
             curve.is_valid = True  # which an editor may have found that it is not where it was
     for driver in drivers_of(owner):
         if driver.data_path == old:
+            announce(owner)
             if there := driver_of(owner, new, driver.array_index):
                 owner.animation_data.drivers.remove(there)
             driver.data_path = new

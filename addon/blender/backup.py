@@ -6,7 +6,7 @@ soon as they are not needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -72,14 +72,24 @@ class Backup:
             with edit_mode(context, self.object):
                 _lay_out(self.object.data.edit_bones, self.data.bones, changed)
 
-    def restore_structure(self, actions: Iterable[Any]) -> None:
-        """Give back what animates, drives and constrains; ``actions`` are those of before, in the order of `users`."""
+    def loosen(self) -> None:
+        """Take off what constrains and drives bones that were not there before, or otherwise than before."""
+        ob, mapping = self.object, Mapping(self.copy, self.object)
+        changed = [pair for pair in self._owners() if _are_constrained_otherwise(*pair, mapping)]
+        if changed or (self.data and len(ob.data.bones) != len(self.data.bones)):
+            for driver in drivers_of(ob):  # first: Blender crashes on one that lost what it drives
+                ob.animation_data.drivers.remove(driver)
+            for now, _ in changed:
+                _remove_constraints(now)
+
+    def restore_structure(self) -> None:
+        """Give back what animates, drives and constrains."""
         ob = self.object
         if self.had_animation and not ob.animation_data:
             ob.animation_data_create()
         if self.had_animation:
             make_alike(ob.animation_data, self.copy.animation_data, None, PLAYED)
-        for user, action, (_, slot) in zip(_users_in(ob), actions, self.users, strict=False):
+        for user, (action, slot) in zip(_users_in(ob), self.users, strict=False):
             _use(user, action, slot)
         mapping = Mapping(self.copy, ob)
         _drop_drivers(ob, self.copy, mapping)  # first: Blender crashes on one that lost what it drives
@@ -194,12 +204,28 @@ def _restore_collections(armature: Any, before: Any) -> None:
 # constraints and drivers
 
 
+def _are_constrained_otherwise(now: Any, before: Any, mapping: Mapping) -> bool:
+    if [constraint.type for constraint in now.constraints] != [constraint.type for constraint in before.constraints]:
+        return True
+    pairs = [*zip(now.constraints, before.constraints, strict=True)]
+    for one, other in [*pairs]:
+        targets, others = getattr(one, "targets", ()), getattr(other, "targets", ())
+        if one.is_valid != other.is_valid or len(targets) != len(others):
+            return True
+        pairs += zip(targets, others, strict=True)
+    return any(differ(*pair, mapping) for pair in pairs)
+
+
+def _remove_constraints(owner: Any) -> None:
+    while owner.constraints:
+        owner.constraints.remove(owner.constraints[0])
+
+
 def _restore_constraints(now: Any, before: Any, mapping: Mapping) -> None:
     """Make the constraints of an object or a bone as before: where others are there, of copies."""
-    if [constraint.type for constraint in now.constraints] == [constraint.type for constraint in before.constraints]:
-        return  # what is otherwise about them is only settings
-    while now.constraints:
-        now.constraints.remove(now.constraints[0])
+    if not _are_constrained_otherwise(now, before, mapping):
+        return
+    _remove_constraints(now)
     for constraint in before.constraints:
         copied = now.constraints.copy(constraint)
         mapping.turn_back(copied)

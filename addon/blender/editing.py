@@ -11,6 +11,7 @@ import bpy
 from bpy.types import Bone, Context, Object, Scene
 
 from .animation import curves_everywhere, set_at, value_at
+from .announcing import announce
 from .types import ArmatureObject, is_armature, scene_of, view_layer_of
 
 
@@ -24,6 +25,7 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
 @contextmanager
 def editing_bones(context: Context, ob: ArmatureObject) -> Iterator[None]:
     """Edit Mode of an armature, also of a hidden one, and then back to the modes that were before."""
+    announce(ob)
     is_posed_alone = _is_posed_alone(context, ob)
     with nullcontext() if is_posed_alone else object_mode(context, ob):
         is_mirroring = ob.data.use_mirror_x  # which would move the bones of the other side along, by their names
@@ -58,15 +60,16 @@ def drop_collections(ob: ArmatureObject, names: Iterable[str]) -> None:
             ob.data.collections.remove(collection)
 
 
-def collect(ob: ArmatureObject, bone: Bone, collection: str, place: int = 1) -> Any:
-    """Have a bone in one bone collection only, which is made if it is not there: at this place among the others."""
+def collect(ob: ArmatureObject, bone: Bone, collection: str, place: int = 1, before: str = "") -> Any:
+    """Have a bone in one bone collection only, which is made if it is not there: at this place among the others, and
+    ``before`` one of them."""
     for other in [*bone.collections]:
         other.unassign(bone)
     only: Any = ob.data.collections_all.get(collection)
     if only is None:
         only = ob.data.collections.new(collection)
-        last = len(ob.data.collections) - 1
-        ob.data.collections.move(last, min(place, last))
+        last, later = len(ob.data.collections) - 1, ob.data.collections.find(before)
+        ob.data.collections.move(last, min(place, last, later if later >= 0 else last))
     only.assign(bone)
     return only
 
@@ -152,7 +155,9 @@ def mute_drivers(context: Context, drivers: Sequence[Any], is_mute: bool = True)
     """Mute drivers of objects, or let them act again; what was posed without keys stays."""
     if not drivers:
         return
-    with unkeyed_kept(context, dict.fromkeys(curve.id_data for curve in drivers)), frame_held():
+    owners = dict.fromkeys(curve.id_data for curve in drivers)
+    announce(*owners)
+    with unkeyed_kept(context, owners), frame_held():
         for curve in drivers:
             curve.mute = is_mute
 

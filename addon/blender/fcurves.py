@@ -24,11 +24,17 @@ def read(curve: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def write(
-    curve: Any, frames: NDArray[Any], values: NDArray[Any], interpolation: str = "LINEAR", slopes: Any = None
+    curve: Any,
+    frames: NDArray[Any],
+    values: NDArray[Any],
+    interpolation: str = "LINEAR",
+    slopes: Any = None,
+    before: Any = None,
 ) -> None:
     """Replace a curve's keys from the first to the last of these frames, which are sorted; keys outside stay.
 
-    ``slopes`` per frame, with interpolation BEZIER, place the handles a third of the way to the next key. Without,
+    ``slopes`` per frame, with interpolation BEZIER, place the handles a third of the way to the next key; where those
+    ``before`` the key differ, its handles are free of each other. Without slopes,
     handles point at the next key: Blender would smooth them all, which shows nowhere on straight lines and takes longer
     than everything else about a key.
     """
@@ -36,7 +42,10 @@ def write(
     if places is None:
         curve.keyframe_points.add(count)
     # Handles go where they are put only once they are of the type that stays there.
+    before = slopes if before is None else before
     kinds = np.full(count, _number("handle_left_type", "VECTOR" if slopes is None else "ALIGNED"))
+    if slopes is not None:
+        kinds[before != slopes] = _number("handle_left_type", "FREE")
     _set(curve, places, "handle_right_type", kinds)
     if slopes is None:
         kinds[0] = _number("handle_left_type", "AUTO_CLAMPED")  # an older key may lead here
@@ -45,9 +54,9 @@ def write(
     _set(curve, places, "interpolation", np.full(count, _number("interpolation", interpolation)))
     if slopes is not None:
         thirds = np.diff(frames) / 3.0 if count > 1 else np.ones(1)
-        before, after = np.append(thirds[:1], thirds), np.append(thirds, thirds[-1:])
-        for name, reach in (("handle_left", -before[:count]), ("handle_right", after[:count])):
-            _set(curve, places, name, np.column_stack((frames + reach, values + reach * slopes)))
+        to_left, to_right = -np.append(thirds[:1], thirds)[:count], np.append(thirds, thirds[-1:])[:count]
+        for name, reach, slope in (("handle_left", to_left, before), ("handle_right", to_right, slopes)):
+            _set(curve, places, name, np.column_stack((frames + reach, values + reach * slope)))
     curve.update()  # which sorts them too
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from bpy.types import Context
 
 from . import fcurves
-from .animation import curves_of, set_at, value_at
+from .animation import curves_of, make_editable, set_at, value_at
 from .types import scene_of
 
 MOVED = 1e-5
@@ -53,6 +53,7 @@ def key(
     scene = scene_of(context)
     options = {"INSERTKEY_CYCLE_AWARE"} if scene.tool_settings.use_keyframe_cycle_aware else set()
     at = scene.frame_current if frame is None else frame
+    make_editable(owner.id_data)
     for index in indexes if isinstance(value_at(owner, path), tuple) else [-1]:
         owner.keyframe_insert(path, index=index, frame=at, group=group, options=options, keytype=_kind(context))
 
@@ -74,6 +75,7 @@ def key_automatically(context: Context, owner: Any, paths: Iterable[str], group:
         "INSERTKEY_NEEDED": is_needed,
     }
     options = {option for option, is_wanted in flags.items() if is_wanted}
+    make_editable(owner.id_data)
     for path in paths:
         place = listed.get((owner, path)) if listed else None
         if listed is not None and place is None:
@@ -99,6 +101,7 @@ def key_from(
     ``holds`` what it is now; one without a next key goes back to the old state ``until`` a frame. What is locked is
     left alone unless it was changed.
     """
+    make_editable(owner.id_data)
     frame, now, kind = scene_of(context).frame_current, value_at(owner, path), _kind(context)
     indices = unlocked(owner, path, before)
     curves = {curve.array_index: curve for curve in _keyed(owner, path)}

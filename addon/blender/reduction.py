@@ -7,7 +7,6 @@ fewest keys are a shortest path over those segments that hold the tolerance (as 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,64 +37,111 @@ class Segments(NamedTuple):
         return (times[self.at] - times[self.start])[:, None] / length, length
 
 
-def hermite(times: Array, values: Array, slopes: Array, rows: Segments) -> Array:
+def hermite(times: Array, values: Array, slopes: Array, rows: Segments, before: Array | None = None) -> Array:
     """What Hermite's cubics through the keys give, ``(rows, numbers)``, as Bézier curves do whose handles are at
-    thirds; ``values`` and ``slopes`` are ``(frames, numbers)``."""
+    thirds; ``values`` and ``slopes`` are ``(frames, numbers)``. Where keys have other slopes ``before`` them than
+    after, these lead to them."""
     t, length = rows.share(times)
     back = 1.0 - t
     start, end = rows.start, rows.end
     numbers: Array = back * back * ((1.0 + 2.0 * t) * values[start] + length * t * slopes[start])
-    numbers += t * t * ((1.0 + 2.0 * back) * values[end] - length * back * slopes[end])
+    at_end = (slopes if before is None else before)[end]
+    numbers += t * t * ((1.0 + 2.0 * back) * values[end] - length * back * at_end)
     return numbers
 
 
 def fewest(errors: Errors, count: int, tolerance: float, always: Array | None = None) -> tuple[Array, float]:
     """Which of so many frames to key: the fewest with both ends and those that are to be keyed ``always``, so that no
-    row of a segment is off by more than a tolerance, of several the nearest; and how far off that is."""
+    row of a segment is off by more than a tolerance; and how far off that is.
+
+    Segments are looked at in a few frames at first, and wholly only on the path that is the shortest by that: until one
+    holds, than which none is shorter. Where a segment fails most, those around it are looked at too."""
     stops = np.unique([0, count - 1, *([] if always is None else always)]).astype(int)
-    cost, before, worst = np.full(count, np.inf), np.zeros(count, int), np.zeros(count)
+    tries = _tries(errors, count, tolerance, stops)
+    while True:
+        path = _shortest(tries, count, tolerance)
+        unsure = path[~tries.is_sure[path]]
+        if not len(unsure):
+            return np.append(tries.start[path], count - 1), float(tries.off[path].max(initial=0.0))
+        worst = _look_wholly(errors, tries, unsure)
+        fails = tries.off[unsure] > tolerance
+        open_ones = np.flatnonzero(~tries.is_sure & (tries.off <= tolerance))
+        starts, ends = tries.start[open_ones], tries.end[open_ones]
+        around = [(open_ones[(starts < at) & (at < ends)], at) for at in np.unique(worst[fails])]
+        if around:
+            some = np.concatenate([segments for segments, _ in around])
+            _look(errors, tries, some, np.repeat([at for _, at in around], [len(segments) for segments, _ in around]))
+
+
+class Tries(NamedTuple):
+    """The segments that may be taken, sorted by their ends: how far off each was where it was looked at, and whether
+    that was everywhere."""
+
+    start: Array
+    end: Array
+    off: Array
+    is_sure: Array
+
+
+def _tries(errors: Errors, count: int, tolerance: float, stops: Array) -> Tries:
+    """The segments that may be taken. From a frame from which none holds that is nearly as long as those that were
+    tried, no longer ones are."""
+    frames = np.arange(count - 1)
+    highest = np.minimum(stops[np.searchsorted(stops, frames, "right")], frames + LONGEST)
+    tried, shortest = list[Tries](), 1
+    for longest in (LONGEST // 4, LONGEST // 2, LONGEST):
+        lengths = np.maximum(np.minimum(highest - frames, longest) - shortest + 1, 0)
+        start = np.repeat(frames, lengths)
+        end = start + shortest + np.arange(len(start)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        tries = Tries(start, end, np.zeros(len(end)), end - start < 3)  # one frame inside is looked at here
+        for parts in (2, 4):
+            for fraction in range(1, parts, 2):
+                some = np.flatnonzero((end - start >= parts) & (tries.off <= tolerance))
+                _look(errors, tries, some, start[some] + (end - start)[some] * fraction // parts)
+        holds = tries.off <= tolerance
+        tried.append(Tries(*(numbers[holds] for numbers in tries)))
+        frames, shortest = np.unique(start[holds & (end - start > longest // 2)]), longest + 1
+        highest = np.minimum(stops[np.searchsorted(stops, frames, "right")], frames + LONGEST)
+    joined = [np.concatenate(numbers) for numbers in zip(*tried, strict=True)]
+    order = np.argsort(joined[1], kind="stable")
+    return Tries(*(numbers[order] for numbers in joined))
+
+
+def _look(errors: Errors, tries: Tries, segments: Array, at: Array) -> Array:
+    """Note how far off segments are in these frames."""
+    off = np.empty(len(segments))
+    for first in range(0, len(segments), SLAB):
+        slab = slice(first, first + SLAB)
+        off[slab] = errors(Segments(tries.start[segments[slab]], tries.end[segments[slab]], at[slab]))
+    np.maximum.at(tries.off, segments, off)
+    return off
+
+
+def _look_wholly(errors: Errors, tries: Tries, segments: Array) -> Array:
+    """Note how far off segments are in all of their frames; in which of these the most."""
+    inside = tries.end[segments] - tries.start[segments] - 1
+    firsts = np.cumsum(inside) - inside
+    at = np.repeat(tries.start[segments] + 1 - firsts, inside) + np.arange(inside.sum())
+    off = _look(errors, tries, np.repeat(segments, inside), at)
+    tries.is_sure[segments] = True
+    return np.array(
+        [at[first + off[first : first + size].argmax()] for first, size in zip(firsts, inside, strict=True)]
+    )
+
+
+def _shortest(tries: Tries, count: int, tolerance: float) -> Array:
+    """The path over the fewest segments, of several the nearest as far as that is known."""
+    cost, came = np.full(count, np.inf), np.zeros(count, int)
     cost[0] = 0.0
-    holding = _held(errors, count, tolerance, stops)
+    rank = np.where(tries.is_sure, 0.0, 1.0) + tries.off / tolerance  # of as many, those that hold for sure
+    costs = np.where(tries.off <= tolerance, 1.0 + 0.4 * rank / count, np.inf)
+    at = np.searchsorted(tries.end, np.arange(count + 1))
     for end in range(1, count):
-        starts, off = holding[end]
-        reached = cost[starts] + 1.0 + off / (tolerance * count)
+        segments = slice(at[end], at[end + 1])
+        reached = cost[tries.start[segments]] + costs[segments]
         best = int(reached.argmin())
-        cost[end], before[end], worst[end] = reached[best], starts[best], off[best]
-    path = [count - 1]
-    while path[-1]:
-        path.append(int(before[path[-1]]))
-    which = np.array(path[::-1])
-    return which, float(worst[which].max())
-
-
-def _held(errors: Errors, count: int, tolerance: float, stops: Array) -> list[tuple[Array, Array]]:
-    """For each frame, where segments may start that end there and hold the tolerance, and how far off each is."""
-    lowest = np.maximum(stops[np.searchsorted(stops, np.arange(count)) - 1], np.arange(count) - LONGEST)
-    lengths = np.maximum(np.arange(count) - lowest, 0)
-    lengths[0] = 0
-    end = np.repeat(np.arange(count), lengths)
-    start = end - 1 - (np.arange(len(end)) - np.repeat(np.cumsum(lengths) - lengths, lengths))
-    off = np.zeros(len(end))
-    inside = end - start - 1
-    for parts in (2, 4):  # most segments that do not hold are off where they are looked at first
-        for fraction in range(1, parts, 2):
-            tried = np.flatnonzero((inside >= parts - 1) & (off <= tolerance))
-            _try(errors, off, tried, start, end, start[tried] + (end - start)[tried] * fraction // parts)
-    remaining = np.flatnonzero((inside > 1) & (off <= tolerance))
-    sizes = np.cumsum(inside[remaining])
-    for some in np.split(remaining, np.searchsorted(sizes, np.arange(SLAB, sizes[-1] if len(remaining) else 0, SLAB))):
-        segments = np.repeat(some, inside[some])
-        ranks = np.arange(len(segments)) - np.repeat(np.cumsum(inside[some]) - inside[some], inside[some])
-        _try(errors, off, segments, start, end, start[segments] + 1 + ranks)
-    is_held = off <= tolerance
-    start, end, off = start[is_held], end[is_held], off[is_held]
-    at = np.searchsorted(end, np.arange(count + 1))
-    return [(start[a:b], off[a:b]) for a, b in pairwise(at)]
-
-
-def _try(errors: Errors, off: Array, which: Array, start: Array, end: Array, at: Array) -> None:
-    """Note how far off these segments are in these frames."""
-    for first in range(0, len(which), SLAB):
-        some = slice(first, first + SLAB)
-        rows = which[some]
-        np.maximum.at(off, rows, errors(Segments(start[rows], end[rows], at[some])))
+        cost[end], came[end] = reached[best], at[end] + best
+    path = [came[count - 1]]
+    while tries.start[path[-1]]:
+        path.append(came[tries.start[path[-1]]])
+    return np.array(path[::-1])

@@ -1,10 +1,13 @@
-"""Going through frames of a scene, and coming back with what was posed without keys."""
+"""Going through frames of a scene, and coming back with what was posed without keys; and long work in steps, so that
+windows are drawn meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import update_wrapper
 from math import ceil, floor
+from typing import Generic, ParamSpec, TypeVar
 
 import numpy as np
 from bpy.types import Context, Scene
@@ -13,6 +16,42 @@ from numpy.typing import NDArray
 from .animation import curves_everywhere
 from .editing import frame_kept, set_frame, unkeyed_kept
 from .types import scene_of, view_layer_of
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+Steps = Generator[float, None, Result]
+"""Work in steps: gives the part that is done, and at the end what was done. Closed before that, it leaves all as it
+was."""
+
+Progress = Callable[[float], None]
+"""Who is told the part done of long work; what it raises cancels that."""
+
+
+def finished(steps: Steps[Result], progress: Progress | None = None) -> Result:
+    """What work in steps gives, done at once."""
+    try:
+        while True:
+            done = next(steps)
+            if progress:
+                progress(done)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        steps.close()
+
+
+class Stepwise(Generic[Arguments, Result]):
+    """Work that is done at once where it is called, and a step at a time by its ``steps``."""
+
+    def __init__(self, steps: Callable[Arguments, Steps[Result]]) -> None:
+        self.steps = steps
+        update_wrapper(self, steps)
+
+    def __call__(self, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        """Do it at once."""
+        return finished(self.steps(*args, **options))
 
 
 @contextmanager

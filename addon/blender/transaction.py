@@ -1,25 +1,27 @@
 """All or nothing: whatever is raised while something is done, the file is as it was before.
 
-    with all_or_nothing(context, [rig, target]):
+    with all_or_nothing(context):
         ...
 
-Nothing has to be said of what is done in there. Copies are kept of the objects that may be changed and of the actions
-that animate them; data-blocks that are new are removed. One in another is a savepoint: what it raises may be caught
-between the two, and only what was done in it is taken back. Objects and meshes that are to be removed for good, which
-nobody could bring back, have to wait until all is done: see `at_end`.
+Nothing has to be said of what will be done in there: whoever changes an object, an action or the markers of a scene
+announces that just before (see `announcing`), and a copy is kept of it; data-blocks that are new are removed. One in
+another is a savepoint: what it raises may be caught between the two, and only what was done in it is taken back.
+Objects and meshes that are to be removed for good, which nobody could bring back, have to wait until all is done: see
+`at_end`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object
+from bpy.types import Context, Object, Scene
 
 from .animation import all_curve_lists
+from .announcing import listeners
 from .backup import Backup
 from .editing import View, frame_held
 from .types import BACKUP, all_objects, is_armature, view_layer_of
@@ -31,20 +33,31 @@ _open: list[Transaction] = []
 
 
 @contextmanager
-def all_or_nothing(context: Context, objects: Iterable[Object]) -> Iterator[None]:
-    """Do something with objects, or leave them and the file as they were if anything is raised."""
-    transaction = Transaction(context, objects)
+def all_or_nothing(context: Context) -> Iterator[None]:
+    """Do something, or leave the file as it was if anything is raised."""
+    transaction = Transaction(context)
     _open.append(transaction)
+    listeners.append(transaction.remember)
     try:
         yield
     except BaseException:
-        _open.remove(transaction)
+        _close(transaction)
         transaction.restore(context)
         raise
-    _open.remove(transaction)
+    _close(transaction)
     transaction.forget()
     for do in transaction.waiting:
         at_end(do)
+
+
+def as_one(context: Context) -> Any:
+    """The same for what may be a part of more: nothing of it is caught, and it is taken back with the whole."""
+    return nullcontext() if _open else all_or_nothing(context)
+
+
+def _close(transaction: Transaction) -> None:
+    _open.remove(transaction)
+    listeners.remove(transaction.remember)
 
 
 def at_end(do: Callable[[], None]) -> None:
@@ -56,67 +69,84 @@ def at_end(do: Callable[[], None]) -> None:
 
 
 class Transaction:
-    """What there was as it began."""
+    """What there was as it began, of all that was told of since."""
 
-    def __init__(self, context: Context, objects: Iterable[Object]) -> None:
+    def __init__(self, context: Context) -> None:
         self.waiting: list[Callable[[], None]] = []
         self.view = View(context)
         self.actions: dict[Any, Action] = {}
-        self.backups: list[Backup] = []
-        try:
-            for ob in _with_sharers(objects):
-                self.backups.append(Backup(ob))
-                self.backups[-1].take()
-            for action in dict.fromkeys(action for backup in self.backups for action, _ in backup.users):
-                if action and action.is_editable:
-                    self.actions[action] = Action(action)
-        except BaseException:
-            self.forget()
-            raise
+        self.backups: dict[Object, Backup] = {}
+        self.markers: dict[Scene, list[tuple[Any, ...]]] = {}
         self.before = {block.session_uid for block in _blocks()}
+
+    def remember(self, block: Any) -> None:
+        """Keep what an object with all that shares its armature, an action or a scene is, unless it is new."""
+        if block.session_uid not in self.before or not block.is_editable:
+            return
+        if isinstance(block, Scene):
+            self.markers.setdefault(block, _markers_of(block))
+        elif not isinstance(block, Object):
+            if block not in self.actions:
+                self.actions[block] = Action(block)
+        elif block not in self.backups:
+            for ob in _sharing(block):
+                if ob not in self.backups and ob.session_uid in self.before and ob.is_editable:
+                    self._remember_object(ob)
+
+    def _remember_object(self, ob: Object) -> None:
+        backup = Backup(ob)
+        try:
+            backup.take()
+        except BaseException:
+            backup.forget()
+            raise
+        self.backups[ob] = backup
 
     def restore(self, context: Context) -> None:
         """Make all as it was."""
         try:
             self.view.leave_modes(context)
             self.view.restore_frame()
-            actions = [self._actions_of(backup) for backup in self.backups]
-            for backup in self.backups:
-                backup.restore_bones(context)
-            with frame_held():
-                for backup, own_actions in zip(self.backups, actions, strict=True):
-                    backup.restore_structure(own_actions)
-            view_layer_of(context).update()  # which sets what is animated
-            for backup in self.backups:
-                backup.restore_values()
+            for action in [*self.actions.values()]:
+                action.restore([*_open, self])
+            self._restore_objects(context)
+            for scene, markers in self.markers.items():
+                _restore_markers(scene, markers)
         finally:
             self.forget()
-            _remove([block for block in _blocks() if block.session_uid not in self.before])
+            new = [block for block in _blocks() if block.session_uid not in self.before]
+            _remove([block for block in new if not block.name.startswith(BACKUP)])  # another transaction's
         self.view.restore(context)
         view_layer_of(context).update()
 
+    def _restore_objects(self, context: Context) -> None:
+        backups = self.backups.values()
+        with frame_held():
+            for backup in backups:
+                backup.loosen()  # first: Blender complains of what names bones that are gone
+        for backup in backups:
+            backup.restore_bones(context)
+        with frame_held():
+            for backup in backups:
+                backup.restore_structure()
+        view_layer_of(context).update()  # which sets what is animated
+        for backup in backups:
+            backup.restore_values()
+
     def forget(self) -> None:
         """Remove all copies."""
-        for backup in self.backups:
+        for backup in self.backups.values():
             backup.forget()
         for action in self.actions.values():
             action.forget()
-        self.backups, self.actions = [], {}
-
-    def _actions_of(self, backup: Backup) -> list[Any]:
-        """The actions of an object as they were."""
-        actions = []
-        for action, _ in backup.users:
-            kept = self.actions.get(action)
-            actions.append(kept.restore() if kept else action)
-        return actions
+        self.backups, self.actions = {}, {}
 
     def replace(self, old: Any, new: Any) -> None:
         """Know an action by another one, which has its place now."""
         if old in self.actions:
             self.actions[new] = self.actions.pop(old)
             self.actions[new].action = new
-        for backup in self.backups:
+        for backup in self.backups.values():
             backup.users = [(new if action == old else action, slot) for action, slot in backup.users]
         if old.session_uid in self.before:
             self.before.add(new.session_uid)
@@ -131,16 +161,16 @@ class Action:
         self.copy: Any = action.copy()
         self.copy.name, self.copy.use_fake_user = BACKUP, False
 
-    def restore(self) -> Any:
-        """The action as it was. One that was changed gives its place, for all that use it, to the copy."""
+    def restore(self, transactions: Sequence[Transaction]) -> None:
+        """Make the action as it was. One that was changed gives its place, for all that use it, to the copy;
+        transactions know it by that from then on."""
         if self.copy and _content(self.action) != _content(self.copy):
             old, self.action, self.copy = self.action, self.copy, None
             old.user_remap(self.action)
-            for transaction in _open:
+            for transaction in transactions:
                 transaction.replace(old, self.action)
             bpy.data.actions.remove(old)
         self.action.name, self.action.use_fake_user = self.name, self.has_fake_user
-        return self.action
 
     def forget(self) -> None:
         """Remove the copy."""
@@ -178,14 +208,23 @@ def _curve(curve: Any) -> Any:
     )
 
 
-def _with_sharers(objects: Iterable[Object]) -> list[Object]:
-    """Those of objects that can be changed at all, with all that share their armatures, whose bones these are too."""
-    editable = dict.fromkeys(ob for ob in objects if ob.is_editable)
-    armatures = {ob.data for ob in editable if is_armature(ob) and ob.data.users > 1}
-    return [
-        *editable,
-        *(ob for ob in (all_objects() if armatures else ()) if ob.data in armatures and ob not in editable),
-    ]
+def _sharing(ob: Object) -> list[Object]:
+    """An object with all that share its armature, whose bones these are too."""
+    if not is_armature(ob) or ob.data.users < 2:
+        return [ob]
+    return [ob, *(other for other in all_objects() if other.data == ob.data and other != ob)]
+
+
+def _markers_of(scene: Scene) -> list[tuple[Any, ...]]:
+    return [(marker.name, marker.frame, marker.select, marker.camera) for marker in scene.timeline_markers]
+
+
+def _restore_markers(scene: Scene, markers: list[tuple[Any, ...]]) -> None:
+    if _markers_of(scene) != markers:
+        scene.timeline_markers.clear()
+        for name, frame, is_selected, camera in markers:
+            marker = scene.timeline_markers.new(name, frame=frame)
+            marker.select, marker.camera = is_selected, camera
 
 
 def _blocks() -> Iterator[Any]:

@@ -34,6 +34,11 @@ def all_objects() -> Iterator[Object]:
     return (ob for ob in bpy.data.objects if not ob.name.startswith(BACKUP))
 
 
+def all_actions() -> Iterator[Any]:
+    """The actions of the file, without such copies."""
+    return (action for action in bpy.data.actions if not action.name.startswith(BACKUP))
+
+
 def is_armature(ob: Object | None) -> TypeGuard[ArmatureObject]:
     """Whether an object is an armature's, with a pose; a new one has none until Blender first evaluates it."""
     return ob is not None and ob.type == "ARMATURE" and ob.pose is not None

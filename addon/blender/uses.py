@@ -10,7 +10,7 @@ from bpy.types import ID, Collection, Object, Scene, Screen, WindowManager, Work
 
 from .animation import actions_besides, all_curve_lists, curves_everywhere, drivers_of
 from .dependencies import BoneRef, constraint_targets
-from .types import BACKUP, all_objects, is_armature, split_path
+from .types import BACKUP, all_actions, all_objects, is_armature, split_path
 
 SHOWING = (Collection, Scene)
 """What has an object in it and does not need it for that."""
@@ -29,7 +29,7 @@ def users_of(ob: Object) -> set[Any]:
     """What in the file needs an object, besides the collections and scenes that show it: what refers to it, and actions
     that would animate it."""
     needing = {user for user in _referring([ob])[ob] if not isinstance(user, SHOWING) or _is_read(user, ob)}
-    return needing | {action for action in bpy.data.actions if _is_for(action, ob)}
+    return needing | {action for action in all_actions() if _is_for(action, ob)}
 
 
 def used_bones(armatures: set[Any], besides: Container[Any] = ()) -> set[tuple[Any, str]]:
@@ -44,8 +44,7 @@ def used_bones(armatures: set[Any], besides: Container[Any] = ()) -> set[tuple[A
         names |= {bone.custom_shape_transform.name for bone in rig.pose.bones if bone.custom_shape_transform}
         curves = [*curves_everywhere(rig), *drivers_of(rig), *curves_everywhere(rig.data), *drivers_of(rig.data)]
         for action in actions_besides(rig, ("pose.bones[",)):
-            lists = all_curve_lists(action) if not action.name.startswith(BACKUP) else ()
-            curves += [curve for curve_list in lists for curve in curve_list]
+            curves += [curve for curve_list in all_curve_lists(action) for curve in curve_list]
         names |= {split_path(curve.data_path)[0] for curve in curves if curve not in besides}
         used |= {(rig.data, name) for name in names}
     return used
@@ -64,8 +63,7 @@ def _is_read(user: Any, ob: Object) -> bool:
 
 def _is_for(action: Any, ob: Object) -> bool:
     """Whether an action has a slot that is meant for an object (4.4)."""
-    slots = getattr(action, "slots", ())
-    return not action.name.startswith(BACKUP) and any(slot.identifier == f"OB{ob.name}" for slot in slots)
+    return any(slot.identifier == f"OB{ob.name}" for slot in getattr(action, "slots", ()))
 
 
 def _named_by(user: Any, rig: Object) -> Iterator[str]:

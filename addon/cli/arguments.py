@@ -8,8 +8,9 @@ from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
-from ..poses.contacts import HEIGHT, SPEED
+from ..tasks.contact_markers import HEIGHT, SPEED
 from ..tasks.holding import MOST_EASE
+from ..tasks.limbs import PLANES
 
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
 
@@ -166,7 +167,7 @@ def _add_add(command: argparse.ArgumentParser) -> None:
         metavar="BONE[:TARGET[:POLE]]",
         help="the last bone of the limb, and bones of the rig or objects to follow; may be repeated",
     )
-    command.add_argument("--plane", choices=("HINGE", "FREE", "POLE"), help="default: what suits the rig")
+    command.add_argument("--plane", choices=PLANES, help="default: what suits the rig")
     command.add_argument("--bones", type=int, choices=(2, 3, 4), default=0, help="of each limb (default: as it looks)")
     command.add_argument("--live", action="store_true", help="let the extension pose them")
     command.add_argument("--empties", action="store_true", help="new targets are objects, not bones of the rig")

@@ -14,12 +14,11 @@ import bpy
 from bpy.types import PoseBone
 
 from ..blender.types import scene_of, view_layer_of
-from ..limb.follow import follow_of
-from ..limb.storage import choices_of, limbs_of, mode_of
-from ..limb.words import Refused
-from ..rigging.state import problem_of
+from ..limb.words import Refused, frames_counted
 from ..tasks import modes
 from ..tasks.contact_markers import mark_contacts
+from ..tasks.limbs import limb_of, limbs_of
+from ..tasks.modes import problem_of
 from .arguments import DONE, FAILED, FOUND, output_of
 from .holding import contact_lines, find_contacts_of, hold_limbs, plant_feet
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
@@ -67,7 +66,7 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         return _failed(arguments, source, f"a fault of this program, nothing was written: {what}")
     for line in lines:
         _print(arguments, source, line)
-    if arguments.strict and (warnings or any(_is_wrong(arguments, line) for line in lines)):
+    if arguments.strict and (warnings or any(_wrong(arguments, line) for line in lines)):
         say(f"{source}: --strict found something: {_wrong_limbs(arguments, lines) or warnings[0]}")
         return FOUND
     return DONE
@@ -84,14 +83,18 @@ def _print(arguments: Namespace, source: Path, line: Line) -> None:
     print(json.dumps({"command": arguments.command, "file": str(source), **line}), flush=True)
 
 
-def _is_wrong(arguments: Namespace, line: Line) -> bool:
-    """Whether a limb misses, has a problem, or, in a report, stands still where the extension is not installed."""
-    lives_on_us = arguments.command == "report" and line.get("mode") == "LIVE"
-    return bool(line.get("unreached") or line.get("problem") or lives_on_us)
+def _wrong(arguments: Namespace, line: Line) -> str:
+    """What is wrong with a limb: it has a problem, misses, or, in a report, stands still without the extension."""
+    if line.get("problem"):
+        return str(line["problem"])
+    if line.get("unreached"):
+        return f"off its target in {frames_counted(line['unreached'])}"
+    return "live" if arguments.command == "report" and line.get("mode") == "LIVE" else ""
 
 
 def _wrong_limbs(arguments: Namespace, lines: list[Line]) -> str:
-    return ", ".join(f"{line['object']}:{line['limb']}" for line in lines if _is_wrong(arguments, line))
+    wrong = [(line, why) for line in lines if (why := _wrong(arguments, line))]
+    return ", ".join(f"{line['object']}:{line['limb']} ({why})" for line, why in wrong)
 
 
 def unmatched(arguments: Namespace) -> list[str]:
@@ -205,16 +208,17 @@ COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
 
 
 def _in_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
-    return [last for last in limbs_chosen(arguments) if mode_of(last) == mode]
+    return [last for last in limbs_chosen(arguments) if limb_of(last).mode == mode]
 
 
 def _named(last: PoseBone) -> Line:
-    target, subtarget = follow_of(last).pairs[0]
+    limb = limb_of(last)
+    target, subtarget = limb.followed[0] or (None, "")
     return {
         "object": last.id_data.name,
         "limb": last.name,
-        "mode": mode_of(last),
-        "plane": choices_of(last)["plane"],
+        "mode": limb.mode,
+        "plane": limb.choices["plane"],
         "target": subtarget or (target.name if target else None),
     }
 

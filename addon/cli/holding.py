@@ -9,16 +9,13 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
+from ..blender.stepping import finished
 from ..blender.types import scene_of, view_layer_of
-from ..limb.storage import mode_of
-from ..poses.contacts import Path
-from ..poses.reading import record
-from ..poses.tip_paths import path_of
-from ..rigging.description import ref_of
-from ..tasks.contact_markers import Contacts, contacts_known, contacts_on, find_contacts, readable_limbs_beside
+from ..tasks.contact_markers import Contacts, contacts_there, find_contacts, readable_limbs_beside, slides_now
 from ..tasks.holding import Report, Request, hold_tips
+from ..tasks.limbs import limb_of
 from ..tasks.planting import NoneStands, Wish, plant
-from .interrupting import check_not_interrupted
+from .interrupting import going_on
 from .making import legs_of
 from .reporting import contact_words, frames_of
 from .shots import say
@@ -29,41 +26,29 @@ Line = dict[str, Any]
 def find_contacts_of(lasts: list[PoseBone], arguments: Namespace) -> list[Contacts]:
     """When limbs are in contact, as their paths show; those of limbs that can't be read are left out."""
     readable = readable_limbs_beside(bpy.context, lasts)
-    return find_contacts(
-        bpy.context,
-        [last for last in lasts if last in readable],
-        frames_of(arguments),
-        arguments.height,
-        arguments.speed,
-        lambda _: check_not_interrupted(),
-    )
+    limbs = [last for last in lasts if last in readable]
+    steps = find_contacts.steps(bpy.context, limbs, frames_of(arguments), arguments.height, arguments.speed)
+    return finished(steps, going_on)
 
 
 def contact_lines(lasts: list[PoseBone], listed: list[Contacts]) -> list[Line]:
     """A line for each limb, also for one that is never in contact."""
     by_limb = {contacts.last: contacts for contacts in listed}
     return [
-        {"object": last.id_data.name, "limb": last.name, "mode": mode_of(last), **contact_words(by_limb.get(last))}
+        {"object": last.id_data.name, "limb": last.name, "mode": limb_of(last).mode, **contact_words(by_limb.get(last))}
         for last in lasts
     ]
 
 
 def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Hold limbs in their contacts, as markers say or as they are found, and tell how far they slide there now."""
-    limbs, frames = readable_limbs_beside(bpy.context, lasts), frames_of(arguments)
-    listed = [last for last in lasts if last in limbs]
-    known = contacts_known(scene_of(bpy.context), listed, frames, _paths(limbs, frames))
-    known = [of_limb for of_limb in known if of_limb.contacts]
+    frames = frames_of(arguments)
+    known = contacts_there(bpy.context, lasts, frames, going_on)
     if not known:
         return []
     request = Request(arguments.ease, rolls=True, is_mean=True)
-    report = hold_tips(
-        bpy.context,
-        [of_limb.last for of_limb in known],
-        [of_limb.contacts for of_limb in known],
-        request,
-        lambda _: check_not_interrupted(),
-    )
+    contacts = [of_limb.contacts for of_limb in known]
+    report = finished(hold_tips.steps(bpy.context, [of_limb.last for of_limb in known], contacts, request), going_on)
     for warning in report.warnings:
         say(warning)
     return _lines(known, report, frames)
@@ -78,7 +63,7 @@ def plant_feet(arguments: Namespace) -> list[Line]:
     first, last = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
     wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
     try:
-        planted = plant(bpy.context, requests, lasts, frames, wish, lambda _: check_not_interrupted())
+        planted = finished(plant.steps(bpy.context, requests, lasts, frames, wish), going_on)
     except NoneStands:
         return []
     for warning in planted.warnings:
@@ -86,22 +71,17 @@ def plant_feet(arguments: Namespace) -> list[Line]:
     return _lines(planted.legs, planted.report, frames)
 
 
-def _paths(limbs: list[PoseBone], frames: Sequence[float]) -> dict[PoseBone, Path]:
-    recording = record(bpy.context, limbs, frames, progress=lambda _: check_not_interrupted())
-    return {last: path_of(recording, last) for last in limbs}
-
-
 def _lines(limbs: list[Contacts], report: Report, frames: Sequence[float]) -> list[Line]:
     """A line for each limb that is held in contacts, of which is known how far it slid there before."""
-    paths = _paths([of_limb.last for of_limb in limbs], frames)
+    now = slides_now(bpy.context, limbs, frames, going_on)
     return [
         {
-            "object": of_limb.last.id_data.name,
-            "limb": of_limb.last.name,
-            "mode": mode_of(of_limb.last),
-            "slid": of_limb.slide,
-            "missed": report.missed[ref_of(of_limb.last)],
-            **contact_words(contacts_on(of_limb.last, of_limb.contacts, paths[of_limb.last], frames)),
+            "object": before.last.id_data.name,
+            "limb": before.last.name,
+            "mode": limb_of(before.last).mode,
+            "slid": before.slide,
+            "missed": report.missed[before.last.id_data, before.last.name],
+            **contact_words(of_limb),
         }
-        for of_limb in limbs
+        for before, of_limb in zip(limbs, now, strict=True)
     ]

@@ -38,6 +38,11 @@ def check_not_interrupted() -> None:
         raise Interrupted
 
 
+def going_on(_done: float) -> None:
+    """The same, for who is told the part done of long work."""
+    check_not_interrupted()
+
+
 def exit_code() -> int:
     """What shells call the end by a signal."""
     return 128 + _received[0] if _received else 130

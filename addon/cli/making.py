@@ -9,16 +9,14 @@ from typing import Any
 import bpy
 from bpy.types import Object, PoseBone
 
+from ..blender.stepping import finished
 from ..blender.types import ArmatureObject, view_layer_of
-from ..finding.choosing import limbs_of_bones, without_ik
-from ..finding.clicking import existing_at
-from ..finding.constraints import candidates
-from ..limb.storage import is_converted, limbs_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
-from ..tasks.converting import MOVED, convert
-from ..tasks.planting import is_leg
-from .interrupting import check_not_interrupted
+from ..tasks.converting import MOVED, convert_what_can
+from ..tasks.limbs import is_converted, is_leg, limbs_of
+from ..tasks.selection import candidates, existing_at, limbs_to_make, without_ik
+from .interrupting import going_on
 from .patterns import filled, is_match, matches_of
 from .shots import rigs_of, say
 
@@ -72,7 +70,7 @@ def _limbs_matched(
     there = [*dict.fromkeys(filter(None, existing.values()))]
     new = [bone for bone in letters if existing[bone] is None]
     try:
-        limbs = limbs_of_bones(new, count) if new else {}
+        limbs = limbs_to_make(new, count) if new else {}
     except Refused:
         if not there:
             raise
@@ -84,12 +82,9 @@ def _limbs_matched(
 def _add(ob: ArmatureObject, requests: list[Request], arguments: Namespace) -> None:
     view_layer_of(bpy.context).objects.active = ob
     controls, mode = "EMPTIES" if arguments.empties else "BONES", "LIVE" if arguments.live else "RIG"
-    for warning in add(bpy.context, requests, controls=controls, mode=mode, progress=_go_on).warnings:
+    added = finished(add.steps(bpy.context, requests, controls=controls, mode=mode), going_on)
+    for warning in added.warnings:
         say(f"{ob.name}: {warning}")
-
-
-def _go_on(_done: float) -> None:
-    check_not_interrupted()
 
 
 def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
@@ -110,21 +105,20 @@ def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple
     tolerance = MOVED if arguments.tolerance is None else arguments.tolerance
     mode = "LIVE" if arguments.live else "RIG"
     names: list[BoneName] = []
-    refused: list[tuple[BoneName, str]] = []
-    for owner in [(owner.id_data, owner.name) for owner in convertible(arguments)]:
-        ob, name = owner
+    refused: list[tuple[BoneName, Refused]] = []
+    owners = convertible(arguments)
+    for ob in dict.fromkeys(owner.id_data for owner in owners):
         view_layer_of(bpy.context).objects.active = ob
-        try:
-            done = convert(bpy.context, [ob.pose.bones[name]], tolerance, mode, arguments.all_actions, _go_on)
-        except Refused as why:
-            refused.append((owner, str(why)))
-            continue
+        of_rig = [owner for owner in owners if owner.id_data == ob]
+        steps = convert_what_can.steps(bpy.context, of_rig, tolerance, mode, arguments.all_actions)
+        done = finished(steps, going_on)
         names += done.lasts
+        refused += done.refused
         for warning in done.warnings:
             say(f"{ob.name}: {warning}")
     lasts = {*_bones(names), *(last for last in converted(arguments))}
     ordered = [last for ob in editable_rigs(arguments) for last in limbs_of(ob) if last in lasts]
-    return ordered, len(names), [(ob.pose.bones[name], why) for (ob, name), why in refused]
+    return ordered, len(names), [(ob.pose.bones[name], str(why)) for (ob, name), why in refused]
 
 
 def convertible(arguments: Namespace) -> list[PoseBone]:

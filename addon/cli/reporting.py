@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
-from bpy.types import Depsgraph, PoseBone
+from bpy.types import PoseBone
 
 from ..bake import Request, bake, frames_between
-from ..blender.editing import frame_kept, set_frame
-from ..blender.types import scene_of, view_layer_of
-from ..limb.storage import by_rig, mode_of
-from ..poses.reading import bones_read, new_recording, readers_of
-from ..poses.tip_paths import path_of
-from ..solver.reach import Reach
-from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
-from ..tasks.status import OFF, Status, statuses
-from .interrupting import check_not_interrupted
+from ..blender.stepping import finished
+from ..blender.types import scene_of
+from ..tasks.contact_markers import Contacts
+from ..tasks.limbs import limb_of
+from ..tasks.reporting import State, reported
+from .interrupting import check_not_interrupted, going_on
 from .shots import say
 
 Line = dict[str, Any]
-
-
-class State(NamedTuple):
-    """One limb in one frame: how its target was reached, how far its tip is off, and what is wrong, if something is."""
-
-    frame: float
-    reach: str
-    miss: float
-    is_missed: bool
-    problem: str
 
 
 def frames_of(arguments: Namespace) -> list[float]:
@@ -44,35 +30,9 @@ def frames_of(arguments: Namespace) -> list[float]:
 
 def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
-    scene, rigs, frames = scene_of(bpy.context), by_rig(lasts), frames_of(arguments)
-    limbs = readable_limbs_beside(bpy.context, lasts)
-    recording = new_recording(limbs, len(frames), bones_read, False)
-    states: dict[PoseBone, list[State]] = {last: [] for last in lasts}
-    with frame_kept(scene):
-        for i, frame in enumerate(frames):
-            check_not_interrupted()
-            set_frame(scene, frame)
-            depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
-            for ob, group in rigs.items():
-                for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
-                    states[last].append(_seen(frame, status, arguments.max_miss))
-            readers_of(recording, _evaluated_by(depsgraph), lambda ob: ob)(i)
-    paths = {last: path_of(recording, last) for last in limbs}
-    listed = contacts_known(scene, [last for last in lasts if last in paths], frames, paths)
-    contacts = {of_limb.last: of_limb for of_limb in listed}
-    return [_line(last, states[last], contacts.get(last)) for last in lasts]
-
-
-def _evaluated_by(depsgraph: Depsgraph) -> Callable[[Any], Any]:
-    return lambda ob: ob.evaluated_get(depsgraph)
-
-
-def _seen(frame: float, status: Status, max_miss: float | None) -> State:
-    is_broken = status.reach == Reach.INVALID
-    is_off = status.reach != Reach.REACHED if max_miss is None else status.residual > max_miss
-    reach = status.reach.name if is_broken or not status.is_fk else "FK"
-    problem = status.message if is_broken or status.template == OFF else ""
-    return State(frame, reach, status.residual, status.is_ik and is_off, problem)
+    frames, max_miss = frames_of(arguments), arguments.max_miss
+    reports = reported(bpy.context, lasts, frames, max_miss, lambda _: check_not_interrupted())
+    return [_line(limb.last, limb.states, limb.contacts) for limb in reports]
 
 
 def _line(last: PoseBone, states: list[State], contacts: Contacts | None) -> Line:
@@ -80,7 +40,7 @@ def _line(last: PoseBone, states: list[State], contacts: Contacts | None) -> Lin
     line: Line = {
         "object": last.id_data.name,
         "limb": last.name,
-        "mode": mode_of(last),
+        "mode": limb_of(last).mode,
         "first": states[0].frame,
         "last": states[-1].frame,
         "frames": len(states),
@@ -119,7 +79,7 @@ def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
         new_action=arguments.new_action,
         max_miss=arguments.max_miss,
     )
-    report = bake(bpy.context, request, lambda _: check_not_interrupted())
+    report = finished(bake.steps(bpy.context, request), going_on)
     for warning in report.warnings:
         say(warning)
     return [limb._asdict() for limb in report.limbs]

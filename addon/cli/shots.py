@@ -14,9 +14,9 @@ from bpy.types import Object, PoseBone
 
 from ..blender.animation import drivers_of
 from ..blender.dependencies import is_python
-from ..blender.types import is_armature, takes_bones, view_layer_of
-from ..limb.storage import limbs_of
+from ..blender.types import all_objects, is_armature, takes_bones, view_layer_of
 from ..limb.words import Refused
+from ..tasks.limbs import limbs_of
 from .interrupting import check_not_interrupted
 from .patterns import is_match
 
@@ -66,7 +66,7 @@ def leave_modes() -> None:
 def scripted_things() -> list[str]:
     """Objects whose drivers need Python, and texts that are run as the file opens; a few of them."""
     scripts = [text.name for text in bpy.data.texts if text.use_module]
-    scripts += [ob.name for ob in bpy.data.objects if any(map(is_python, drivers_of(ob)))]
+    scripts += [ob.name for ob in all_objects() if any(map(is_python, drivers_of(ob)))]
     return scripts[:5]
 
 

@@ -144,7 +144,7 @@ def _chains_off_trunk(skeleton: Skeleton) -> Iterable[list[list[str]]]:
     for start in skeleton.starts:
         chain: list[list[str]] = []
         bone: PoseBone | None = bones[start]
-        while bone is not None and bone.name not in skeleton.trunk:
+        while bone is not None and bone.name in skeleton.heads and bone.name not in skeleton.trunk:
             inner = held_by(bone.bone)
             segment = segment_of(bone) if inner is None else [bone]
             groups, bone = below(segment) if inner is None else ([], bones[inner.name])

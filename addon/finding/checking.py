@@ -11,12 +11,14 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import curves_everywhere
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, has_bone, path_to_bone, takes_bones, view_layer_of
-from ..limb.rest_geometry import RestGeometry, rest_geometry
+from ..limb.follow import follow_of, is_gone
+from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import (
     bones_of_limb,
     chain_bones,
     check_parents,
+    check_structure,
     is_control,
     is_limb,
     is_orphaned,
@@ -81,9 +83,14 @@ def check_editable(last: PoseBone) -> None:
 def _check_others(last: PoseBone, chain: list[PoseBone]) -> None:
     if is_limb(last):
         raise Refused("'{bone}' has IK already", bone=last.name)
+    _check_shared(last, chain)
+
+
+def _check_shared(last: PoseBone, chain: list[PoseBone]) -> None:
+    """Refuse bones of another limb than that of the last one."""
     for other in limbs_of(last.id_data):
         shared = {*chain} & {*chain_bones(other)}
-        if shared:
+        if shared and other != last:
             name = min(bone.name for bone in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
 
@@ -163,7 +170,9 @@ def _span(curve: Any) -> float:
     return max(values) - min(values) if values else 0.0
 
 
-def check_followed(last: PoseBone, segments: tuple[int, ...], followed: BoneRef, among: Dependencies) -> None:
+def check_followed(
+    last: PoseBone, segments: tuple[int, ...], followed: BoneRef, among: Dependencies | None = None
+) -> None:
     """Refuse a target or pole that is not there, or that moves with the limb itself."""
     ob, bone = followed
     if bone and not has_bone(ob, bone):
@@ -171,7 +180,7 @@ def check_followed(last: PoseBone, segments: tuple[int, ...], followed: BoneRef,
     if not bone and ob == last.id_data:
         raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
     names = {chain_bone.name for chain_bone in chain_bones(last, segments)}
-    if among.moves_with(followed, last.id_data, names):
+    if (among or Dependencies()).moves_with(followed, last.id_data, names):
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
 
 
@@ -186,3 +195,27 @@ def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[BoneRef]:
     for ref in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
         if not any(dependencies.moves_with(ref, last.id_data, chain) for last, chain in lines.items()):
             yield ref
+
+
+SHORTEST = 1e-5
+"""How long a limb on the rig is at least: Blender drops bones of no length."""
+
+
+def check_length(last: PoseBone) -> None:
+    """Refuse a limb of which all joints are in one point."""
+    if sum(rest_geometry_of(last).lengths) < SHORTEST:
+        raise Refused(SAME_PLACE, bone=last.name)
+
+
+def check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
+    """Refuse what can't be a limb of these segments, whether it is one already or not."""
+    if not is_limb(bone):
+        check(bone, segments)
+        return
+    check_structure(bone)
+    check_parents(bone, sum(segments))
+    _check_shared(bone, chain_bones(bone, segments))
+    check_planar(rest_geometry(bone, segments))
+    for followed in follow_of(bone).pairs:
+        if not is_gone(*followed):
+            check_followed(bone, segments, followed)  # type: ignore[arg-type]  # it is there

@@ -24,6 +24,7 @@ from ..limb.words import Message, Refused
 from .branches import Limbs
 from .checking import check
 from .clicking import limb_with
+from .cylinders import bones_of_cylinders
 from .segments import Suggestion, held_by, is_twist, moved, segment_of, up_from
 
 
@@ -41,9 +42,9 @@ def chosen(context: Context, count: int = 0, ends_at: int = 0) -> Chosen:
     ``count`` says how many bones each is to have, counted from its last one upwards, if it is not 0; ``ends_at``, by
     how many bones it is to end further down its line, or up.
     """
-    bones = [*(context.selected_pose_bones or ())]
+    bones = _selected(context)
     if not bones:
-        raise Refused("Select the bones of a limb, or its last one")
+        raise Refused("Select the bones of a limb, or its last one: cylinders are left alone")
     limbs, others = _meant(bones, context.active_pose_bone, count)
     if ends_at:
         limbs = [moved(limb, ends_at, Limbs(limb[0].id_data).carriers) for limb in limbs]
@@ -53,7 +54,7 @@ def chosen(context: Context, count: int = 0, ends_at: int = 0) -> Chosen:
 def offered(context: Context) -> list[Suggestion]:
     """The limbs that *Add* would make of what is selected; none where that is one bone of a rig that has arms and legs,
     of which it is no part, or of a rig that Rigify generated, which brings IK with it."""
-    bones = [*(context.selected_pose_bones or ())]
+    bones = _selected(context)
     if not bones or "rig_id" in bones[0].id_data.data:
         return []
     arms_and_legs = Limbs(bones[0].id_data)
@@ -71,6 +72,13 @@ def without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
     limbs = Limbs(bones[0].id_data)
     evident = {limb.suggestion() for limb in limbs.evident if limb.is_evident}
     return [limb for limb in _found(bones, 0, limbs) if limb in evident]
+
+
+def _selected(context: Context) -> list[PoseBone]:
+    """The bones that are selected, but those of cylinders."""
+    bones = [*(context.selected_pose_bones or ())]
+    apart = {ob: bones_of_cylinders(ob) for ob in {bone.id_data for bone in bones}}
+    return [bone for bone in bones if bone.name not in apart[bone.id_data]]
 
 
 def limbs_of_bones(bones: Sequence[PoseBone], count: int = 0) -> dict[Suggestion, list[PoseBone]]:

@@ -10,14 +10,13 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import driver_of, is_animated
+from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..limb.follow import read
-from ..limb.measuring import joints_shown
 from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
-from ..limb.tips import tip_of
 from ..limb.words import Message, Refused
 from .checking import CONFLICTS, check_editable, check_planar
 
@@ -42,6 +41,13 @@ class Solvers(NamedTuple):
     def bones(self) -> list[PoseBone]:
         """The limb's, from the root down."""
         return hierarchy(self.last, len(self.segments))
+
+    @property
+    def slides(self) -> bool:
+        """Whether the first of two bones is locked and stretches along its line, as pistons are made that slide."""
+        first, *others = self.bones
+        is_locked = first.lock_ik_x and first.lock_ik_y and first.lock_ik_z
+        return bool(len(others) == 1 and is_locked and first.ik_stretch > 0.0 and self.acting.use_stretch)
 
     @property
     def constraints(self) -> list[Any]:
@@ -153,7 +159,7 @@ def _check_other_bones(solvers: Solvers) -> None:
 
 def check_rest(context: Context, solvers: Solvers) -> None:
     """Refuse bones that are stretched now, by their own scale or one above, or by what else stretches them."""
-    for bone in solvers.bones:
+    for bone in solvers.bones[1:] if solvers.slides else solvers.bones:
         if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= STRETCHED:
             continue
         for scaled in (bone, *bone.parent_recursive):
@@ -198,6 +204,7 @@ def _posed(context: Context, bone: PoseBone) -> Any:
 def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
     """Have a constraint pose its limb wholly for a moment."""
     ob, acting = solvers.last.id_data, solvers.acting
+    announce(ob)
     curve, influence = driver_of(ob, acting.path_from_id("influence")), acting.influence
     curves = [curve] if curve and influence < 1.0 and not curve.mute else []
     for curve in curves:
@@ -216,18 +223,12 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
 
 
 def plane_of(solvers: Solvers) -> str:
-    """POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig is flat; else FREE."""
+    """SLIDE of bones that slide; POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig
+    is flat; else FREE."""
+    if solvers.slides:
+        return "SLIDE"
     if solvers.acting.pole_target:
         return "POLE"
     first = solvers.bones[0]
     is_locked = sum((first.lock_ik_x, first.lock_ik_y, first.lock_ik_z)) == 2
     return "HINGE" if is_locked or hinge_axis(solvers.last) else "FREE"
-
-
-def joints_of_bones(context: Context, last: PoseBone, count: int) -> Array:
-    """Knees and tail of a bone and those above it, so many in all, as they are evaluated, in the armature and in
-    lengths of the limb (count, 3)."""
-    evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    joints = joints_shown(evaluated, last.name, (1,) * count, tip_of(last, "TAIL"))
-    in_lengths: Array = joints / sum(bone.bone.length for bone in hierarchy(last, count))
-    return in_lengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import pi
 from typing import Any
 
@@ -77,7 +78,12 @@ def front_of(ob: ArmatureObject) -> Vector:
 
 def upright(ob: ArmatureObject) -> Matrix:
     """The axes of an armature, as they are nearest to the world's: Z is up, also where a rig was imported lying."""
-    world = np.array(ob.matrix_world, float)[:3, :3]
+    return _upright(tuple(tuple(row[:3]) for row in ob.matrix_world.row[:3])).copy()
+
+
+@lru_cache(1024)
+def _upright(rows: tuple[tuple[float, ...], ...]) -> Matrix:
+    world = np.array(rows)
     up = int(abs(world[2]).argmax())
     ahead = max({0, 1, 2} - {up}, key=lambda i: abs(world[1, i]))
     z, y = (np.eye(3)[i] * (-1.0 if world[row, i] < 0.0 else 1.0) for row, i in ((2, up), (1, ahead)))

@@ -11,6 +11,7 @@ from mathutils import Vector
 from ..blender.types import ArmatureObject
 from ..limb import names
 from ..limb.tips import is_mechanism, length_of
+from .cylinders import bones_of_cylinders
 
 LARGE = 0.12
 """A branch is large if it reaches so far, as a part of how far the whole rig reaches from its root; fingers don't."""
@@ -22,7 +23,10 @@ class Skeleton:
 
     def __init__(self, ob: ArmatureObject) -> None:
         self.ob = ob
-        self._bones: dict[str, Bone] = {bone.name: bone for bone in ob.data.bones if not is_mechanism(bone)}
+        apart = bones_of_cylinders(ob)
+        self._bones: dict[str, Bone] = {
+            bone.name: bone for bone in ob.data.bones if not is_mechanism(bone) and bone.name not in apart
+        }
         self.heads: dict[str, Vector] = {name: bone.head_local for name, bone in self._bones.items()}
         self._below = {name: [child.name for child in bone.children] for name, bone in self._bones.items()}
         self._below = {name: [child for child in below if child in self._bones] for name, below in self._below.items()}

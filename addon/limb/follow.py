@@ -8,7 +8,9 @@ from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.types import has_bone, is_armature
-from .storage import limb_constraint_of
+from .storage import check_whole, limb_constraint_of
+from .tips import is_foot_gone
+from .words import Refused
 
 
 class Follow(NamedTuple):
@@ -63,3 +65,19 @@ def matrix_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
     evaluated: Any = ob.evaluated_get(depsgraph)
     world: Matrix = evaluated.matrix_world
     return world @ evaluated.pose.bones[bone].matrix if bone else world.copy()
+
+
+def check_posable(last: PoseBone) -> None:
+    """Refuse a limb that can't be posed at all: bones of it are gone, or its foot, or what it follows."""
+    check_whole(last)
+    follow = follow_of(last)
+    if is_foot_gone(last):
+        raise Refused("The foot or hand below '{bone}' is gone: rebuild the limb", bone=last.name)
+    if follow.target is None:
+        raise Refused("Pick a target for '{bone}', or make one", bone=last.name)
+    if follow.target == last.id_data and not follow.subtarget:
+        template = "'{name}' carries the limb: pick one of its bones, or another object"
+        raise Refused(template, name=last.id_data.name)
+    if is_gone(follow.target, follow.subtarget):
+        template = "'{name}' has no bone '{bone}': pick another target"
+        raise Refused(template, name=follow.target.name, bone=follow.subtarget)

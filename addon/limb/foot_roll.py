@@ -33,7 +33,6 @@ from mathutils import Matrix, Vector
 
 from ..blender.types import children_of
 from .follow import Follow, follow_of, matrix_of
-from .moving import Move
 from .settings import MADE_BY_US, MADE_FOR_LIMB
 from .storage import group_of, has_slider
 from .tips import foot_of, tip_of
@@ -127,17 +126,3 @@ def unrolled(last: PoseBone, depsgraph: Depsgraph) -> Matrix:
     control, end_bone = helpers[CONTROL], helpers[GOAL]
     at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
     return matrix_of(last.id_data, control.name, depsgraph) @ at_rest
-
-
-def move_of_control(last: PoseBone, move: Move, depsgraph: Depsgraph) -> Move:
-    """What has the goal of a limb seen where a move of its control would have that: the control goes to W R⁻¹."""
-    helpers = helpers_of(last)
-    if CONTROL not in helpers:
-        return move
-    control, end_matrix = (matrix_of(last.id_data, helpers[role].name, depsgraph) for role in (CONTROL, GOAL))
-    by = control.inverted_safe() @ end_matrix
-    linear, rotation = control.to_3x3(), None
-    if move.rotation:
-        rotation = move.rotation @ by.to_quaternion().inverted()
-        linear = rotation.to_matrix() @ control.to_quaternion().inverted().to_matrix() @ linear
-    return move._replace(position=move.position - linear @ by.translation, rotation=rotation)

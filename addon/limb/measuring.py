@@ -5,19 +5,27 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
 from ..solver.matrices import applied
-from .solving import LimbsNow, Solution, own_size, solve
-from .storage import bones_of_limb
-from .table import ABSENT, joints_in
+from .solving import LimbsNow, Solution, joints_in, own_size, solve
+from .storage import bones_of_limb, chain_bones, has_slider
+from .table import ABSENT
+from .transforms import own_location
+from .words import MOVED
 
 Array = NDArray[Any]
 
 UNEVEN = 1e-4
 """By how much the axes of a rig in the world may differ, or be off square, for it still to be scaled evenly: of others,
 Blender blends constraints between 0 and 1 as if it was sheared."""
+
+SIZED = 1e-4
+"""By how much a limb's own bones may be scaled, as for Add."""
+
+SCALED = "'{bone}' is scaled by itself: clear its scale"
 
 
 def joints_shown(evaluated: ArmatureObject, last: str, segments: tuple[int, ...], tip: Any) -> Array:
@@ -49,9 +57,9 @@ def measure(now: LimbsNow) -> Measured:
     solution = solve(table, now.target, now.pole, now.sliders, now.own)
     turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
     stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
-    joints = applied(now.frames[:, None], joints_in(table, turns, stretch))
+    joints = applied(now.frames[:, None], joints_in(table, solution._replace(turns=turns, stretch=stretch)))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
-    tips = applied(now.world @ now.poses[table.lasts], np.array([limb.geometry.tip for limb in table.limbs]))
+    tips = applied(now.world @ now.poses[table.last_bones], np.array([limb.geometry.tip for limb in table.limbs]))
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
     knee_errors = np.linalg.norm(knees - joints[:, :-1], axis=-1)
     knee_errors[table.bones[:, 1:] == ABSENT] = 0.0
@@ -70,3 +78,16 @@ def measure(now: LimbsNow) -> Measured:
         sizes=sizes,
         is_uneven=is_uneven,
     )
+
+
+def stray_bone(last: PoseBone, least: float) -> tuple[str, PoseBone] | None:
+    """A bone of a limb that is scaled by itself, which IK goes along with only as the FK stretch of the first; or moved
+    by its own location, by ``least`` or more, which it goes along with only of the first. With what is to be said."""
+    chain, scaled = chain_bones(last), 1 if has_slider(last, "stretch") else 0
+    for bone in chain[scaled:]:
+        if max(abs(size - 1.0) for size in bone.scale[:]) > SIZED:
+            return SCALED, bone
+    for bone in chain[1:]:
+        if np.abs(own_location(bone)).max() > least:
+            return MOVED, bone
+    return None

@@ -12,6 +12,7 @@ from bpy.types import Context, Depsgraph, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.animation import driver_of, drivers_of
+from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.rotation import rotation_channel, set_turn, to_quaternion
@@ -65,9 +66,15 @@ def changes_of(moves: Sequence[Move]) -> list[Change]:
     return [Change.of_property(move.object, move.bone, path) for move in moves for path in move.paths]
 
 
+def change_of(last: PoseBone, slider: str) -> Change:
+    """A slider of a limb that is going to be set, with what it is now."""
+    return Change.of_property(last.id_data, last.name, f'["{SLIDER[slider].key}"]')
+
+
 def move(context: Context, moves: Sequence[Move]) -> list[Change]:
     """Put objects and bones where they are to be seen, whatever their constraints make of that; one that hangs on
     another is put there again after that. Raises `Refused` for what can't be seen there."""
+    announce(*(one.object for one in moves))
     changes = changes_of(moves)
     placings = [Placing(move) for move in moves]
     for _ in range(ROUNDS):
@@ -157,20 +164,6 @@ def _slope_by_constraints(evaluated: Matrix, move: Move) -> Any:
         put = owner.matrix_world if not owner.parent else owner.parent.matrix_world @ owner.matrix_parent_inverse
         put = put @ owner.matrix_basis if owner.parent else owner.matrix_basis
     return np.array((evaluated.to_3x3() @ put.to_3x3().inverted_safe()), float)
-
-
-def slope_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Any:
-    """How far an object or a bone is seen to go in the world, for each unit that its location channels change (3, 3);
-    where constraints hold it, as if they were rigid."""
-    move = Move(ob, bone, Vector())
-    by_constraints = _slope_by_constraints(matrix_of(ob, bone, depsgraph), move)
-    owner = move.owner
-    if bone:
-        rest = owner.bone.matrix_local
-        below = ob.matrix_world @ owner.bone.convert_local_to_pose(Matrix(), rest, **carried_by(owner))
-    else:
-        below = owner.parent.matrix_world @ owner.matrix_parent_inverse if owner.parent else Matrix()
-    return by_constraints @ np.array(below.to_3x3(), float)
 
 
 def _put(move: Move) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from cmath import phase
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import cos, pi, sin
 from typing import Any, NamedTuple
@@ -87,20 +88,37 @@ def rest_geometry(
     rotations (at rest without any). ``axis`` is what it bends about where it is straight, in the last bone's own space;
     ``tip`` is ``FOOT`` for where the bone below begins, or ``TAIL``."""
     check_whole(last, segments)
-    chain = chain_bones(last, segments)
+    chain: list[Any] = chain_bones(last, segments)
+    rows = tuple(tuple(number for row in bone.bone.matrix_local for number in row) for bone in chain)
+    names = tuple(bone.name for bone in chain)
+    return _rest_geometry(names, segments, rows, reference_rotations, tuple(axis), tuple(tip_of(last, tip).tolist()))
+
+
+@lru_cache(1024)
+def _rest_geometry(
+    bones: tuple[str, ...],
+    segments: tuple[int, ...],
+    rows: tuple[tuple[float, ...], ...],
+    reference_rotations: tuple[Turn, ...],
+    axis: tuple[float, ...],
+    tip: tuple[float, ...],
+) -> RestGeometry:
+    """The same of numbers alone: of ``bones`` whose rest matrices are these, in ``rows``, with this ``tip``."""
     starts = [sum(segments[:i]) for i in range(len(segments))]
     reference_rotations = reference_rotations or (IDENTITY,) * len(starts)
-    rest = _squared([rest_matrix(bone.bone) for bone in chain])
+    rest = _squared([np.array(numbers).reshape(4, 4) for numbers in rows])
     posed = _posed(rest, dict(zip(starts, reference_rotations, strict=True)))
-    place = tip_of(last, tip)
+    place = np.array(tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
     segments_along = [end - start for start, end in pairwise(joints)]
     plane_offsets = [float(along @ frame[:3, 2]) if len(segments_along) > 2 else 0.0 for along in segments_along]
     flat = [along - off * frame[:3, 2] for along, off in zip(segments_along, plane_offsets, strict=True)]
+    for shared in (*rest, *reference, frame, place):
+        shared.flags.writeable = False
     return RestGeometry(
-        names=tuple(chain[start].name for start in starts),
+        names=tuple(bones[start] for start in starts),
         rest=tuple(rest[start] for start in starts),
         reference=tuple(reference),
         frame=frame,

@@ -18,6 +18,12 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
+VERSION = 1
+"""What is kept of limbs, and made for them, is of this version: see `rigging.state` for limbs of another."""
+
+VERSION_KEY = "version"
+"""What the group calls it."""
+
 SEGMENT_MARK = "planar_ik_segment"
 """The custom property that marks the bones at which a limb's segments begin."""
 
@@ -35,7 +41,10 @@ CONVERTED_FROM = "converted_from"
 the one that became the limb's; ``acting``, the name of the one that posed it; ``mute`` of each by name; the data paths
 of ``muted_drivers``, which muted them; and ``on_foot`` where the bone below the limb has them."""
 
-PLANES = ("HINGE", "FREE", "POLE")
+PLANES = ("HINGE", "FREE", "POLE", "SLIDE")
+FLAT = ("HINGE", "SLIDE")
+"""The planes that the limb itself stays in: nothing swivels there."""
+
 TIPS = ("FOOT", "TAIL")
 VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")
 

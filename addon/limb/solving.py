@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject
-from ..solver.limb import Plane, Poses, pose_limbs
+from ..solver.limb import Plane, Poses, joints_of, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
@@ -38,6 +38,7 @@ class Solution(NamedTuple):
     stretch: Array  # (..., n): factor on the bones' lengths
     reach: Array  # (..., n): `Reach`
     shortfall: Array  # (..., n): from tip to target, in the armature's unit
+    slide: Array | None = None  # (..., n): how far first bones slide along their lines; None where none does
 
 
 def pose_matrices(evaluated: ArmatureObject) -> Array:
@@ -45,15 +46,17 @@ def pose_matrices(evaluated: ArmatureObject) -> Array:
     return read_matrices(evaluated).astype(float)
 
 
-def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
-    """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
+def frames_now(table: Table, evaluated: ArmatureObject, poses: Array, locations: Array | None) -> Array:
+    """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it,
+    ``locations`` are `locations_now`."""
     parents = poses[table.parents]
     parents[table.parents == ABSENT] = np.eye(4)
-    return frames_below(table, evaluated, parents, locations_now(table, evaluated))
+    return frames_below(table, evaluated, parents, locations)
 
 
 def locations_now(table: Table, rig: ArmatureObject) -> Array | None:
-    """The locations of the limbs' first bones as their channels say, (n, 3); None where all are at 0."""
+    """The locations of the limbs' first bones as their channels say, (n, 3); None where all are at 0. Live limbs that
+    slide have theirs in the original rig's channels, as `own_turns` says."""
     bones = rig.pose.bones
     locations = {row: bones[table.limbs[row].bones[0]].location[:] for row in table.loose}
     if not any(number for location in locations.values() for number in location):
@@ -172,7 +175,7 @@ def limbs_now(
     saves the time to make it."""
     evaluated: Any = ob.evaluated_get(depsgraph)
     table, poses = table or table_of(ob, lasts), pose_matrices(evaluated)
-    frames = frames_now(table, evaluated, poses)
+    frames = frames_now(table, evaluated, poses, locations_now(table, ob))
     target, pole = (into_frames(frames, place) for place in places(table, evaluated, depsgraph))
     sliders = sliders_of(table, evaluated)
     if is_whole:
@@ -205,15 +208,14 @@ def into_frames(frames: Array, points: Array) -> Array:
     return applied(inverted_all(frames), points)
 
 
-def into_limbs(table: Table, evaluated: ArmatureObject) -> Array:
+def into_limbs(table: Table, evaluated: ArmatureObject, locations: Array | None) -> Array:
     """What takes points of the armature into each limb's frame G now: the inverse of `frames_now`. As a rule, a few
     bones carry all limbs of a rig."""
     if table.not_plain or len(table.carriers) > MANY:
-        return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated)))
+        return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated), locations))
     poses = read_matrices(evaluated)
     inverses = np.array([_inverse(poses[parent]) if parent != ABSENT else np.eye(4) for parent in table.carriers])
     into: Array = table.from_parent @ inverses[table.carrier_of_limb]
-    locations = locations_now(table, evaluated)
     if locations is not None:
         into[:, :3, 3] -= (table.axes @ locations[..., None])[..., 0]
     return into
@@ -245,7 +247,8 @@ def solve(
     """
     shape = target.shape[:-1]
     turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.batches) == 1 else at_rest(table, *shape[:-1])
-    solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
+    slide = np.zeros(shape) if table.slides else None
+    solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape), slide)
     for batch in table.batches:
         rows = batch.rows
         batch_own = None if own is None else own[..., rows, :, :]
@@ -255,11 +258,28 @@ def solve(
         solution.stretch[..., rows] = poses.stretch
         solution.reach[..., rows] = poses.reach
         solution.shortfall[..., rows] = poses.shortfall
+        if slide is not None:
+            slide[..., rows] = poses.slide
     if own is not None:
         is_set = np.isfinite(target).all(axis=-1)
         if not is_set.all():
             np.copyto(solution.turns, own, where=~is_set[..., None, None])
     return solution
+
+
+def joints_in(table: Table, solution: Solution) -> Array:
+    """Where a solution puts knees and tips, in each limb's G, (..., n, segments, 3): the tip is the last one, also of
+    limbs that have fewer."""
+    turns = solution.turns
+    places = np.empty((*turns.shape[:-1], 3))
+    for batch in table.batches:
+        rows, count = batch.rows, len(batch.reference.lengths)
+        components: Any = [tuple(np.moveaxis(turns[..., rows, k, :], -1, 0)) for k in range(count)]
+        slide = 0.0 if solution.slide is None else solution.slide[..., rows]
+        for k, joint in enumerate(joints_of(components, batch.reference, solution.stretch[..., rows], slide)):
+            places[..., rows, k, :] = np.stack(np.broadcast_arrays(*joint), axis=-1)
+        places[..., rows, count:, :] = places[..., rows, count - 1 : count, :]
+    return places
 
 
 def _pose_batch(

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bpy.types import Object, PoseBone
+from bpy.types import Object, PoseBone, Scene
 
+from ..blender.announcing import announce
 from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
 from .settings import (
     ALL,
+    ALLOWED,
     CHOICES,
     CONSTRAINT_NAME,
     CONVERTED_FROM,
@@ -26,6 +28,7 @@ from .settings import (
     Slider,
 )
 from .tips import mark_tip, unmark_tip
+from .values import ROUNDING
 from .words import Refused
 
 
@@ -104,8 +107,9 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
 
 def align(bone: PoseBone) -> None:
     """Let the bones of a limb that get longer but not as much wider have that each along itself, also while the knee is
-    bent: all but the first inherit scale along their own axes. `drop_limb` takes that back."""
+    bent: all but the first inherit scale along their own axes. What other limbs inherit is as it was before."""
     if not has_slider(bone, "stretch") or choices_of(bone)["stretch_volume"] == "UNIFORM":
+        align_no_more(bone)
         return
     group: Any = bone[GROUP]
     chain = chain_bones(bone)
@@ -116,14 +120,22 @@ def align(bone: PoseBone) -> None:
         group["aligned"] = sorted({*changed, *group.get("aligned", ())})
 
 
+def align_no_more(bone: PoseBone) -> None:
+    """Take back what `align` did."""
+    group, chain = group_of(bone) or {}, chain_bones(bone)
+    for i in group.get("aligned", ()):
+        if i < len(chain) and chain[i].bone.inherit_scale == "ALIGNED":
+            chain[i].bone.inherit_scale = "FULL"
+    if "aligned" in group:
+        del group["aligned"]
+
+
 def drop_limb(bone: PoseBone) -> None:
     """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
     constraint = limb_constraint_of(bone)
     group = group_of(bone) or {}
     chain = chain_bones(bone)
-    for i in group.get("aligned", ()):
-        if i < len(chain) and chain[i].bone.inherit_scale == "ALIGNED":
-            chain[i].bone.inherit_scale = "FULL"
+    align_no_more(bone)
     if group:
         unmark_tip(bone)
         _unmark_segments(chain)
@@ -179,6 +191,7 @@ def value_in(bone: Any, slider: Slider) -> Any:
 def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     """Set a setting that animates, of a limb that has it."""
     slider, owner = SLIDER[name], bone  # type: Any, Any
+    announce(bone.id_data)
     if slider.bone == ALL:
         owner[slider.key] = type(slider.default)(value)
     else:
@@ -194,7 +207,16 @@ def path_to_influence(last: str) -> str:
 def choices_of(bone: PoseBone) -> dict[str, Any]:
     """The settings of a limb that do not animate, by name."""
     group = group_of(bone) or {}
-    return {name: group.get(name, default) for name, default in CHOICES.items()}
+    kept = {name: group[name] for name in CHOICES if name in group and _is_allowed(name, group[name])}
+    return CHOICES | kept
+
+
+def _is_allowed(name: str, value: Any) -> bool:
+    """Whether a choice is one that is understood: another version of the extension may have more of them."""
+    allowed: Any = ALLOWED[name]
+    if isinstance(CHOICES[name], str):
+        return value in allowed
+    return isinstance(value, int | float) and allowed[0] - ROUNDING <= value <= allowed[1] + ROUNDING
 
 
 def segments_of(bone: PoseBone) -> tuple[int, ...]:
@@ -326,6 +348,11 @@ MAKING = "making"
 def mode_of(last: PoseBone) -> str:
     """What poses a limb: ``RIG`` or ``LIVE``."""
     return "RIG" if is_on_rig(last) or MAKING in (group_of(last) or {}) else "LIVE"
+
+
+def is_live(scene: Scene) -> bool:
+    """Whether live limbs of a scene are to be posed."""
+    return bool(scene.planar_ik.live)  # type: ignore[attr-defined]
 
 
 ELSEWHERE = "'{rig}' comes from another file: set this there"

@@ -15,7 +15,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..solver.arrays import row_of
 from ..solver.groups import range_of_groups
-from ..solver.limb import Plane, Settings, joints_of
+from ..solver.limb import Plane, Settings
 from ..solver.limits import Limits, Range
 from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, FLOATS
@@ -53,6 +53,13 @@ class Limb(NamedTuple):
     axes: Array  # (3, 3): those of the first bone at rest, in G, by columns
     is_connected: bool  # whether its first bone begins where its parent ends, so that it has no location of its own
 
+    @property
+    def line(self) -> Array:
+        """Along what its first bone slides, as that has its location (3)."""
+        angle = self.geometry.angles[0]
+        line: Array = np.array((-sin(angle), cos(angle), 0.0)) @ self.axes
+        return line
+
 
 class Batch(NamedTuple):
     """Those limbs of a table that have as many bones, keep together the same ones and bend in one kind of plane, as the
@@ -84,7 +91,7 @@ class Table(NamedTuple):
     carriers: tuple[int, ...]  # those bones, each once
     carrier_of_limb: Array  # (n,): indices in ``carriers``
     bones: Array  # (n, segments): the segments' first bones; as many as the limb with most has
-    lasts: Array  # (n,): the last bones
+    last_bones: Array  # (n,)
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     from_parent: Array  # (n, 4, 4): and back
     not_plain: tuple[int, ...]  # the rows of limbs that inherit in another way
@@ -93,6 +100,7 @@ class Table(NamedTuple):
     batches: tuple[Batch, ...]  # the limbs by kind
     singles: tuple[Single, ...]
     is_poled: Array  # (n,): whether there is a pole, and the plane is its
+    slides: bool  # whether the first bone of some limb slides
     sliders: tuple[Slider, ...]  # those that some limb has
     followed: tuple[BoneRef, ...]  # all targets and poles, each once
     follows: Array  # (2, n): indices in ``followed`` of the limbs' targets, and of their poles
@@ -142,7 +150,7 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         carriers=carriers,
         carrier_of_limb=np.array([carriers.index(parent) for parent in parent_indices], int),
         bones=np.array(bones, int).reshape(-1, most),
-        lasts=np.array([index[limb.last] for limb in limbs], int),
+        last_bones=np.array([index[limb.last] for limb in limbs], int),
         to_parent=np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
         from_parent=np.array([inverted(limb.to_parent) for limb in limbs]).reshape(-1, 4, 4),
         not_plain=tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
@@ -151,6 +159,7 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         batches=batches,
         singles=tuple(_single(row, batches) for row in range(len(limbs))),
         is_poled=is_poled,
+        slides=any(limb.plane == "SLIDE" for limb in limbs),
         sliders=tuple(slider for slider in SLIDERS if any(has_slider(last, slider.name) for last in lasts)),
         followed=tuple(followed),  # type: ignore[arg-type]
         follows=np.array([[numbers.get(pair, ABSENT) for pair in both] for both in pairs], int).reshape(-1, 2).T,
@@ -242,19 +251,6 @@ def _single(row: int, batches: Sequence[Batch]) -> Single:
     batch = next(batch for batch in batches if isinstance(batch.rows, slice) or row in batch.rows)
     row_in_batch = row if isinstance(batch.rows, slice) else batch.rows.tolist().index(row)
     return Single(batch.plane, row_of(batch.reference, row_in_batch), row_of(batch.settings, row_in_batch))
-
-
-def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
-    """Where turns (..., n, segments, 4) and stretch (..., n) put knees and tips, in each limb's G, (..., n, segments,
-    3): the tip is the last one, also of limbs that have fewer."""
-    places = np.empty((*turns.shape[:-1], 3))
-    for batch in table.batches:
-        rows, count = batch.rows, len(batch.reference.lengths)
-        components: Any = [tuple(np.moveaxis(turns[..., rows, k, :], -1, 0)) for k in range(count)]
-        for k, joint in enumerate(joints_of(components, batch.reference, stretch[..., rows])):
-            places[..., rows, k, :] = np.stack(np.broadcast_arrays(*joint), axis=-1)
-        places[..., rows, count:, :] = places[..., rows, count - 1 : count, :]
-    return places
 
 
 def reference_of(geometries: Sequence[RestGeometry]) -> Reference:

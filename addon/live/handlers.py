@@ -10,13 +10,10 @@ from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, Object, Scene, Window
 
 from ..blender.handlers import Handlers, listen, listen_no_more
-from ..blender.types import ArmatureObject, is_armature, scene_of, view_layer_of
-from .plan import Plan
-from .plans import Plans
+from ..blender.types import ArmatureObject, scene_of, view_layer_of
+from ..limb.storage import is_live
+from .plan import PLANS, Plan, tag_rigs
 from .posing import is_posing, pose
-from .settings import is_live
-
-PLANS = Plans()
 
 
 @persistent
@@ -91,14 +88,6 @@ def refresh(context: Context) -> None:
     depsgraph = context.evaluated_depsgraph_get()  # which poses them if there was something to evaluate
     if PLANS.of_graph(depsgraph) is None and is_live(scene_of(context)) and not is_posing():
         _pose_updated(depsgraph, is_frame=False)
-
-
-def tag_rigs() -> None:
-    """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
-    PLANS.drop()
-    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
-        if is_armature(ob):
-            ob.update_tag(refresh={"DATA"})
 
 
 def _watch_windows() -> None:

@@ -8,10 +8,11 @@ or settings changed, after undo, and in another file. Nothing else is kept from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
+import bpy
 import numpy as np
-from bpy.types import Depsgraph, Object, PoseBone
+from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
 
 from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
@@ -45,6 +46,15 @@ class ScaledBones(NamedTuple):
     powers: Any
 
 
+class SlidingBones(NamedTuple):
+    """The first bones of a group that slide, a row each: their places in the pose, the rows of their limbs, and along
+    what they do (bones, 3)."""
+
+    bones: Any
+    limbs: Any
+    lines: Any
+
+
 class Group(NamedTuple):
     """Limbs of one rig that need nothing of each other."""
 
@@ -52,6 +62,7 @@ class Group(NamedTuple):
     table: Table
     by_mode: tuple[BonesOfMode, ...]
     scaled: ScaledBones | None
+    sliding: SlidingBones | None
 
 
 class Plan(NamedTuple):
@@ -128,7 +139,7 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
 def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
     for rig, lasts in by_rig(level).items():
         table = table_of(rig, lasts)
-        yield Group(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table))
+        yield Group(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table), _sliding(table))
 
 
 def _by_mode(rig: ArmatureObject, table: Table) -> Iterator[BonesOfMode]:
@@ -157,6 +168,13 @@ def _scaled(rig: ArmatureObject, table: Table) -> ScaledBones | None:
         powers = np.log2(scales_of(limb, 2.0))
         rows += [(names.index(bone.name), row, powers) for bone in scaled_bones(bones[limb.last])]
     return ScaledBones(*(np.array(column) for column in zip(*rows, strict=True))) if rows else None
+
+
+def _sliding(table: Table) -> SlidingBones | None:
+    rows = [row for row, limb in enumerate(table.limbs) if limb.plane == "SLIDE"]
+    if not rows:
+        return None
+    return SlidingBones(table.bones[rows, 0], np.array(rows), np.array([table.limbs[row].line for row in rows]))
 
 
 def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
@@ -188,3 +206,42 @@ def _moved_by(last: PoseBone) -> list[tuple[Object, str]]:
     parent = bones_of_limb(last)[0].parent
     followed = [(ob, name) for ob, name in goal_of(last).pairs if ob]
     return [*followed, (last.id_data, parent.name if parent else "")]
+
+
+# which of them hold, from event to event
+
+
+class Plans:
+    """The plans of Blender's graphs; with them go all references into the file."""
+
+    def __init__(self) -> None:
+        self._plans: dict[tuple[int, int, str], Plan] = {}
+
+    def of_graph(self, depsgraph: Depsgraph) -> Plan | None:
+        """The plan of a graph, or None if there is none that holds."""
+        return self._plans.get(_key(depsgraph))
+
+    def make(self, depsgraph: Depsgraph) -> Plan:
+        """A new plan of a graph, which holds from now on."""
+        plan = self._plans[_key(depsgraph)] = make_plan(depsgraph)
+        return plan
+
+    def drop(self) -> None:
+        """Let none hold any more."""
+        self._plans.clear()
+
+
+PLANS = Plans()
+
+
+def tag_rigs() -> None:
+    """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
+    PLANS.drop()
+    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
+        if is_armature(ob):
+            ob.update_tag(refresh={"DATA"})
+
+
+def _key(depsgraph: Depsgraph) -> tuple[int, int, str]:
+    scene, layer = cast("Scene", depsgraph.scene), cast("ViewLayer", depsgraph.view_layer)
+    return scene.as_pointer(), layer.as_pointer(), depsgraph.mode

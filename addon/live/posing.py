@@ -13,7 +13,17 @@ from bpy.types import Depsgraph
 from ..blender import channels
 from ..blender.rotation import ARRAYS, to_channels, to_quaternion
 from ..blender.types import ArmatureObject
-from ..limb.solving import Sliders, Solution, at_rest, into_limbs, own_size, places, sliders_of, solve
+from ..limb.solving import (
+    Sliders,
+    Solution,
+    at_rest,
+    into_limbs,
+    locations_now,
+    own_size,
+    places,
+    sliders_of,
+    solve,
+)
 from ..solver.matrices import applied
 from .borrowing import BorrowedChannels
 from .plan import Group, Plan
@@ -79,7 +89,7 @@ def _solve(
     group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, borrowed: BorrowedChannels
 ) -> tuple[Solution, Sliders]:
     table = group.table
-    into = into_limbs(table, evaluated)
+    into = into_limbs(table, evaluated, _locations(group, evaluated, borrowed))
     target, pole = places(table, evaluated, depsgraph)
     target = applied(into, target)
     if table.is_poled.any():
@@ -88,6 +98,15 @@ def _solve(
     is_plain = (sliders["influence"] >= 1.0).all() and np.isfinite(target).all()
     own = None if is_plain else _own(group, borrowed)
     return solve(table, target, pole, sliders, own, tolerance=None), sliders
+
+
+def _locations(group: Group, evaluated: ArmatureObject, borrowed: BorrowedChannels) -> Any:
+    """The locations of first bones: of those that slide, not where they did."""
+    if group.sliding is None:
+        return locations_now(group.table, evaluated)
+    locations, loose = np.zeros((len(group.table.limbs), 3)), [*group.table.loose]
+    locations[loose] = borrowed.rows("location")[group.table.bones[loose, 0]]
+    return locations
 
 
 def _own(group: Group, borrowed: BorrowedChannels) -> Any:
@@ -116,6 +135,10 @@ def _set(group: Group, solution: Solution, sliders: Sliders, borrowed: BorrowedC
         own = own_size(rows[scaled], sliders["influence"][limbs, None])
         rows[scaled] = own * solution.stretch[limbs, None] ** powers
         touched.append(("scale", scaled))
+    if group.sliding and solution.slide is not None:
+        bones, limbs, lines = group.sliding
+        borrowed.rows("location")[bones] += solution.slide[limbs, None] * lines
+        touched.append(("location", bones))
     return touched
 
 

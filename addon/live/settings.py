@@ -1,4 +1,4 @@
-"""What is set for a whole scene: whether limbs are posed live, and whether the overlay is shown."""
+"""What is set for a whole scene: whether limbs are posed live."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import bpy
 from bpy.props import BoolProperty, PointerProperty
 from bpy.types import Context, PropertyGroup, Scene
 
+from .plan import tag_rigs
+
 SCENE: Any = Scene
 
 
 def _on_live(settings: Any, _context: Context) -> None:
-    from .handlers import tag_rigs  # which asks for the settings
-
     tag_rigs()
 
 
@@ -27,15 +27,6 @@ class PlanarIKScene(PropertyGroup):
         update=_on_live,
         override={"LIBRARY_OVERRIDABLE"},
     )
-    show_overlay: BoolProperty(
-        name="Limbs", description="Show limbs, their targets and how far these are out of reach", default=True
-    )
-    show_reach: BoolProperty(name="Reach", description="Show all of how far the limb goes, stretched too")
-
-
-def is_live(scene: Scene) -> bool:
-    """Whether limbs of a scene are to be posed."""
-    return bool(scene.planar_ik.live)  # type: ignore[attr-defined]
 
 
 def register() -> None:

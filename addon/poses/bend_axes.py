@@ -11,11 +11,13 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
+from ..blender.stepping import Steps
 from ..limb.rest_geometry import is_straight, rest_geometry
 from ..limb.storage import bones_of_limb
 from ..limb.tips import tip_of
 from ..solver.matrices import applied
-from .reading import Recording, poses_of, record
+from .reading import Recording, poses_of
+from .recording import Share, record
 
 Array = NDArray[Any]
 Axis = tuple[float, float, float]
@@ -27,7 +29,9 @@ TO_ONE_SIDE = 0.2
 """What part of all bends has to be left once those to one side are set off against those to the other."""
 
 
-def axes_seen(context: Context, limbs: Sequence[Any], frames: Sequence[int], tip: str) -> dict[tuple[Any, str], Axis]:
+def axes_seen(
+    context: Context, limbs: Sequence[Any], frames: Sequence[int], tip: str, share: Share
+) -> Steps[dict[tuple[Any, str], Axis]]:
     """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each with a last bone and
     segments, that have two segments, are straight at rest, and are seen bent in these frames; without any, in the one
     that is shown."""
@@ -36,7 +40,7 @@ def axes_seen(context: Context, limbs: Sequence[Any], frames: Sequence[int], tip
     refs = [(last.id_data, bone.name) for last, segments in straight for bone in (*bones_of_limb(last, segments), last)]
     if not refs:
         return {}
-    recording = record(context, [], frames or None, refs)
+    recording = yield from record(context, [], frames or None, refs, share=share)
     axes = {(last.id_data, last.name): _axis_of(recording, last, segments, tip) for last, segments in straight}
     return {limb: axis for limb, axis in axes.items() if axis is not None}
 

@@ -9,30 +9,33 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
+from ..blender.stepping import finished
 from ..limb.follow import follow_of
+from ..limb.settings import FLAT
 from ..limb.solving import TOLERANCE
-from ..limb.storage import chain_bones
+from ..limb.storage import chain_bones, choices_of
 from ..limb.words import Message
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
 from .keeping import frames_of
-from .reading import LimbsRead, limbs_read, record
+from .reading import LimbsRead, limbs_read
+from .recording import record
 
 
 def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Message]:
-    """Warnings of those of these limbs, which are hinges, whose targets leave their plane: in which frame they do most,
+    """Warnings of limbs that are hinges, or slide, whose targets leave their plane: in which frame they do that most,
     of those in which keys move what the limbs follow, or what carries them."""
     dependencies, frames_of_limb = Dependencies(), {}
     for last in lasts:
         target, bone = follow_of(last).pairs[0]
-        if target:
+        if target and choices_of(last)["plane"] in FLAT:
             carriers = dependencies.carriers((target, bone), (last.id_data, chain_bones(last)[0].name))
             frames_of_limb[ref_of(last)] = frames_of(carriers)
     animated = [last for last in lasts if frames_of_limb.get(ref_of(last))]
     frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:
         return []
-    recording = record(context, animated, frames)
+    recording = finished(record(context, animated, frames))
     return [warning for rig in recording.rigs for warning in _warnings(limbs_read(recording, rig), frames)]
 
 

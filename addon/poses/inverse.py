@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..limb.rest_geometry import RestGeometry
+from ..limb.settings import FLAT
 from ..limb.table import reference_of
 from ..solver.ankles import ankles_of, within_half_turn
 from ..solver.arrays import mapped, row_of
@@ -98,11 +99,10 @@ def inverse_fit(
     """How the solver comes nearest to poses in a plane, with the knee on the first of these sides (-1: flipped), each
     ``(rows,)``, on which the error is small ``enough``; else on whichever is nearest."""
     reference: Reference = row_of(reference_of([geometry]), 0)
-    distance = _length(posture.tip)
     best: Any = None
     for side in sides:
         is_missed = True if best is None else best.error > enough
-        for ankle in ankles_of(reference, posture.turns, distance, side):
+        for ankle in ankles_of(reference, posture.joints, side):
             is_open = np.isfinite(ankle) & is_missed & (True if best is None else best.error > EXACT)
             rows = np.flatnonzero(is_open)
             if len(rows):
@@ -138,9 +138,11 @@ def _inverse_at(
 ) -> Inverse:
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
-    rolls = _rolls(reference, geometry, posture, side, ankle) if plane != "HINGE" else [np.zeros_like(ankle)]
+    rolls = [np.zeros_like(ankle)] if plane in FLAT else _rolls(reference, geometry, posture, side, ankle)
     best: Any = None
     for roll in rolls:
+        if best is not None and (best.error <= EXACT).all():
+            break
         inverse = _inverse_with(reference, posture, plane, side, ankle, roll)
         best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
     return best  # type: ignore[no-any-return]
@@ -151,7 +153,7 @@ def _rolls(reference: Reference, geometry: RestGeometry, posture: Posture, side:
     knee to lie as there."""
     tip, half_ankle = posture.tip, half_of_angle(ankle)
     line = line_to(tip, _length(tip), ARRAYS)
-    solved = _solved_turns(tip, reference, Settings(side, ankle=half_ankle), "FREE")
+    solved, _ = _solved(tip, reference, Settings(side, ankle=half_ankle), "FREE")
     own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
     about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
     knees = [end_of_first_group(geometry, joints) for joints in (posture.joints, joints_of(solved, reference))]
@@ -168,12 +170,14 @@ def _inverse_with(
     if plane == "HINGE":
         cosine, sine = half_angle(tip[1], -tip[0], np.hypot(tip[0], tip[1]), ARRAYS)
         line = normalised((cosine, zeros, zeros, sine), ARRAYS)
+    elif plane == "SLIDE":
+        line = (np.ones_like(ankle), zeros, zeros, zeros)
     else:
         line = line_to(tip, _length(tip), ARRAYS)
     swivel = roll - _roll_of_pole(posture, plane)
     settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
-    solved = _solved_turns(tip, reference, settings, plane, pole)
-    off, off_turn = _errors_of(reference, posture, solved)
+    solved, slide = _solved(tip, reference, settings, plane, pole)
+    off, off_turn = _errors_of(reference, posture, solved, slide)
     cosine, sine = half_of_angle(roll)
     twist = twists_between(solved, posture.turns, reference, ARRAYS)
     return Inverse(
@@ -187,31 +191,33 @@ def _inverse_with(
     )
 
 
-def inverse_over_frames(geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float) -> Inverse:
-    """`inverse_fit` for rows that are frames one after the other: limbs change to the other side only where they go
-    through straight, and so do not jump between frames. Where the knee is off the line by less than ``calm``, in
-    lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as in the frames
-    around, and stays on the side that it was on."""
-    if len(side) == 1:
+def inverse_over_frames(
+    geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float, keyed: Array
+) -> Inverse:
+    """`inverse_fit` for rows that are frames one after the other, or halfway between: limbs change to the other side
+    only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by less
+    than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as
+    in the frames around."""
+    if len(side) == 1 or plane == "SLIDE":
         return inverse_fit(geometry, posture, plane, (side, -side))
     aside = _aside(geometry, posture)
     bent = np.flatnonzero(aside > calm)
     both = [inverse_fit(geometry, posture, plane, (sign * np.ones(len(side)),)) for sign in (1.0, -1.0)]
-    is_other = _steadiest(both, np.where(aside > calm, aside, 0.0))
-    if len(bent):
-        is_other = is_other[bent[np.maximum(np.searchsorted(bent, np.arange(len(side)), "right") - 1, 0)]]
-    rows = np.flatnonzero(is_other)
+    rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
-    return inverse if plane == "HINGE" else _calmed(geometry, posture, inverse, bent)
+    return inverse if plane in FLAT else _calmed(geometry, posture, inverse, bent)
 
 
-def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
-    """In which frames to take the second of two: those with which the knee goes the shortest way in all, and what it
-    does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
+def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
+    """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
+    the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
+    is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]
     offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
-    swivels, sizes = np.array([one.swivel for one in both]), np.maximum(aside[1:], aside[:-1])
-    turns = abs(within_half_turn(swivels[None, :, 1:] - swivels[:, None, :-1]))
-    steps = sizes * (turns + 2.0 * (1.0 - np.eye(2)[..., None])) + np.array(offs)[None, :, 1:]  # (old, new, frames)
+    angles = np.array([[one.swivel, *one.twist] for one in both])
+    turns = abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
+    steps = turns[:, :, 0] + turns[:, :, 1:].max(axis=2) + 2.0 * is_change
+    steps = np.maximum(aside[1:], aside[:-1]) * steps + SLIGHT * is_change * np.where(is_keyed, 1.0, 2.0)
+    steps = steps + np.array(offs)[None, :, 1:]
     first, second = float(offs[0][0]), float(offs[1][0])
     froms = []
     for stay, leave, come, remain in zip(*steps.reshape(4, -1).tolist(), strict=True):  # floats, which are faster here
@@ -226,7 +232,7 @@ def _steadiest(both: Sequence[Inverse], aside: Array) -> Array:
 
 MISSED, SLIGHT = 1e3, 1e-5
 """What counts as much as the knee going a limb's length in a frame: joints that are off by a thousandth of that, bones
-that are turned by a hundred thousand radians."""
+that are turned by a hundred thousand radians, or a change to the other side where a limb is straight."""
 
 
 def _aside(geometry: RestGeometry, posture: Posture) -> Array:
@@ -265,15 +271,16 @@ def _roll_of_pole(posture: Posture, plane: str) -> Any:
     return angle_of(roll_to(line_to(posture.tip, _length(posture.tip), ARRAYS), posture.pole, ARRAYS))
 
 
-def _solved_turns(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Any]:
-    """The rotations that the solver gives the bones."""
-    turns = pose_limb(tip, reference, settings, Plane(plane), ARRAYS, pole).turns
-    return [normalised(tuple(np.broadcast_arrays(*turn)), ARRAYS) for turn in turns]  # type: ignore[arg-type]
+def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> tuple[list[Any], Any]:
+    """The rotations that the solver gives the bones, and how far the first slides."""
+    pose = pose_limb(tip, reference, settings, Plane(plane), ARRAYS, pole)
+    turns = [normalised(tuple(np.broadcast_arrays(*turn)), ARRAYS) for turn in pose.turns]  # type: ignore[arg-type]
+    return turns, pose.slide
 
 
-def _errors_of(reference: Reference, posture: Posture, turns: Sequence[Any]) -> tuple[Array, Array]:
+def _errors_of(reference: Reference, posture: Posture, turns: Sequence[Any], slide: Any) -> tuple[Array, Array]:
     """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
-    places = zip(joints_of(turns, reference), posture.joints, strict=True)
+    places = zip(joints_of(turns, reference, slide=slide), posture.joints, strict=True)
     off = [_length([a - b for a, b in zip(one, other, strict=True)]) / reference.bones.total for one, other in places]
     off_turns = [angle_between(a, b) for a, b in zip(turns, posture.turns, strict=True)]
     return np.max(off, axis=0), np.max(off_turns, axis=0)

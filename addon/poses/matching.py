@@ -15,11 +15,10 @@ from ..limb.foot_roll import goal_of
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import squared
-from ..limb.settings import TWISTS
+from ..limb.settings import FLAT, TWISTS
 from ..limb.sides import outwards
-from ..limb.solving import solve
+from ..limb.solving import joints_in, solve
 from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of, takes_structure
-from ..limb.table import joints_in
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..limb.words import MOVED, Message, Refused
@@ -29,7 +28,6 @@ from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
-from .channels import Channel
 from .fitting import PAST_STRAIGHT
 from .inverse import (
     ALIKE,
@@ -89,19 +87,24 @@ def poses_by_fk(recording: Recording) -> dict[LimbName, LimbPoses]:
 def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
     """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
     and the location of the first, have been read."""
-    ob, bones = last.id_data, bones_of_limb(last, segments)
-    turns = []
-    for bone in bones:
-        above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-        turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
-    first = bones[0].bone
+    ob, first = last.id_data, bones_of_limb(last, segments)[0].bone
     above = poses_of(recording, ob, first.parent.name) if first.parent else None
     location = np.zeros((recording.frames, 3))
     if not (first.use_connect and first.parent):
-        location = recording.channels[Channel.of_bone(ob, first.name, "location")]
+        location = channel_of(recording, ob, first.name, "location")
     put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
     carry = np.array(put) @ inverted(squared(rest_matrix(first)))
-    return LimbPoses(np.stack(turns, axis=1), np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
+    turns = turns_shown(recording, last, segments)
+    return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
+
+
+def turns_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> Array:
+    """The rotations that bones need by their own channels to stand as they are evaluated, (f, segments, 4), w first."""
+    ob, turns = last.id_data, []
+    for bone in bones_of_limb(last, segments):
+        above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+        turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
+    return np.stack(turns, axis=1)
 
 
 def world_turns(matrices: Array) -> Array:
@@ -139,16 +142,17 @@ class Shown(NamedTuple):
 
 
 def shown_in_ik(
-    recording: Recording, poses: dict[LimbName, LimbPoses], moves_controls: bool = True, tolerance: float = 0.0
+    recording: Recording, poses: dict[LimbName, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
 ) -> list[Shown]:
     """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel, ankle and
-    twist. ``tolerance`` is how far joints may be off, in lengths of the limb. Raises `Refused`."""
+    twist. ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb.
+    Raises `Refused`."""
     shown = []
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, last in enumerate(rig.lasts):
             aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls)
-            shown.append(_shown_of(aim._replace(tolerance=tolerance)))
+            shown.append(_shown_of(aim, keyed, tolerance))
     return shown
 
 
@@ -161,45 +165,47 @@ class Aim(NamedTuple):
     last: PoseBone
     poses: LimbPoses
     moves_controls: bool
-    tolerance: float = 0.0
 
     @property
-    def limb(self) -> Any:
+    def entry(self) -> Any:
         """What of the limb does not change."""
         return self.limbs.rig.table.limbs[self.row]
 
     @property
     def frames(self) -> Array:
         """The limb's frame G in the world (f, 4, 4)."""
-        frames: Array = self.poses.carry @ self.limb.geometry.frame
+        frames: Array = self.poses.carry @ self.entry.geometry.frame
         return frames
 
     @property
     def size(self) -> float:
         """The limb's length in G."""
-        return float(sum(self.limb.geometry.lengths))
+        return float(sum(self.entry.geometry.lengths))
 
     def slider(self, name: str) -> Array:
         """A slider of the limb (f)."""
         return self.limbs.sliders[name][:, self.row]
 
 
-def _shown_of(aim: Aim) -> Shown:
-    limb, last, sign = aim.limb, aim.last, outwards(aim.last.name)
+def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
+    limb, last, sign = aim.entry, aim.last, outwards(aim.last.name)
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
-    plane = "HINGE" if limb.plane == "HINGE" else "FREE"
+    plane = limb.plane if limb.plane in FLAT else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, aim.tolerance / 2.0))
+    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, tolerance / 2.0), keyed)
     tip = np.stack(posture.tip, axis=-1)
-    if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
-        raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
+    if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
+        template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
+        if plane == "SLIDE":
+            template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
+        raise Refused(template, bone=last.name)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
     if is_turned and not (has_twist(last) or takes_structure(last)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
-    target = _target_factor(aim, tip)[:, None] * tip
+    target = tip if plane == "SLIDE" else _target_factor(aim, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
     if has_slider(last, "ankle"):
         sliders["ankle"] = inverse.ankle
@@ -278,7 +284,7 @@ def _ahead_of_knee(aim: Aim, line: Any, angle: Array, pole: Array) -> tuple[Arra
     zeros = np.zeros_like(angle)
     ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
     normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
-    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.limb.geometry, _joints_of(aim))), axis=-1)
+    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.entry.geometry, _joints_of(aim))), axis=-1)
     distance = _pole_distance(aim)
     now = np.linalg.norm(pole - knee, axis=1) / distance
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
@@ -291,7 +297,7 @@ def _pole_distance(aim: Aim) -> float:
     if ob != aim.last.id_data or not bone:
         return aim.size
     pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
-    distance = float(np.linalg.norm(pole - aim.limb.geometry.rest[1][:3, 3]))
+    distance = float(np.linalg.norm(pole - aim.entry.geometry.rest[1][:3, 3]))
     return distance if distance > 0.1 * aim.size else aim.size
 
 
@@ -355,7 +361,7 @@ def warnings_of_misses(recording: Recording, poses: dict[LimbName, LimbPoses], s
         for row, last in enumerate(rig.lasts):
             for name, values in sliders[rig.object, last.name].items():
                 now[name][:, row] = values
-        joints = solved_joints(limbs, now)
+        _, joints = solved_poses(limbs, now)
         for row, last in enumerate(rig.lasts):
             aim = Aim(limbs, row, last, poses[rig.object, last.name], False)
             expected, frames = _joints(aim, aim.poses.stretch), aim.frames
@@ -366,11 +372,12 @@ def warnings_of_misses(recording: Recording, poses: dict[LimbName, LimbPoses], s
     return warnings
 
 
-def solved_joints(limbs: LimbsRead, sliders: dict[str, Array]) -> Array:
-    """Where the solver has knees and tips of limbs in the world, (f, n, segments, 3)."""
+def solved_poses(limbs: LimbsRead, sliders: dict[str, Array]) -> tuple[Array, Array]:
+    """How the solver turns the bones of limbs, (f, n, segments, 4), and where it has knees and tips in the world, (f,
+    n, segments, 3)."""
     table, into = limbs.rig.table, inverted_all(limbs.frames)
     solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
-    return applied(limbs.frames[:, :, None], joints_in(table, solution.turns, solution.stretch))
+    return solution.turns, applied(limbs.frames[:, :, None], joints_in(table, solution))
 
 
 def offset_turn(last: PoseBone) -> Array:

@@ -13,6 +13,7 @@ from ..blender.types import ArmatureObject
 from ..finding.knees import upright
 from ..limb.names import ARM, LEG, says
 from ..limb.rest_geometry import RestGeometry, hinge_axis
+from ..limb.settings import FLAT
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..rigging.control_shapes import (
@@ -64,7 +65,7 @@ def target_for(context: Context, limb: Seen, kind: str, foot: bool, skins: Skins
     """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
     only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
     last, ob = limb.last, limb.last.id_data
-    axis = hinge_axis(last) if limb.fit.plane == "HINGE" else None
+    axis = hinge_axis(last) if limb.fit.plane in FLAT else None
     normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
     end, now, turn = foot_of(last) if foot else None, None, upright(ob)
     if end:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
 from ..blender.changes import Change
-from ..blender.rotation import ARRAYS, rotation_channel, to_channels
+from ..blender.rotation import ARRAYS, rotation_channel, to_channels, to_quaternion
+from ..blender.stepping import Steps
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.moving import check_undriven
@@ -44,7 +45,9 @@ from .matching import (
 )
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
-from .reading import Recording, limbs_read, matrices_of, read_again, record
+from .reading import Recording, limbs_read, matrices_of
+from .recording import read_again, record
+from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
@@ -59,50 +62,59 @@ class Matched(NamedTuple):
 
 
 def show_in_ik(
-    task: Task, lasts: Sequence[PoseBone], poses: dict[LimbName, LimbPoses] | None = None, moves_controls: bool = True
-) -> Matched:
+    task: Task,
+    lasts: Sequence[PoseBone],
+    poses: dict[LimbName, LimbPoses] | None = None,
+    moves_controls: bool = True,
+    known: Recording | None = None,
+) -> Steps[Matched]:
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
-    stay where they are), flip, swivel and ankle. Two passes, one where controls stay. Raises `Refused` for what can't
-    be seen where it has to be."""
-    parts = [part_of_ik(last, moves_controls) for last in lasts]
+    stay where they are), flip, swivel and ankle. Two passes, one where controls stay, and one less where what is
+    ``known`` was read before. Raises `Refused` for what can't be shown where it has to be."""
+    sampling, parts = (
+        sampling_of(task.frames),
+        [part_of_ik(last, moves_controls, poses, task.tolerance) for last in lasts],
+    )
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    controls = controls_of(lasts)
-    recording = record(
+    controls = controls_of(lasts) if moves_controls else []
+    recording = yield from record(
         context=task.context,
         lasts=lasts,
-        frames=task.frames,
+        frames=sampling.frames,
         refs=parents_of(controls),
         channels=channels,
         controls=controls,
         influence=None if poses else 0.0,
-        progress=task.next_share(),
+        share=task.next_share(),
+        known=known,
     )
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
-    shown = shown_in_ik(recording, poses, moves_controls, task.tolerance)
+    shown = shown_in_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
     if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
         named = [(last.id_data, last.name) for last in lasts]
         apply(task.context, {ref_of(last): with_twist(last) for last in lacking})
-        return show_in_ik(task, [ob.pose.bones[name] for ob, name in named], poses, moves_controls)
+        again = [ob.pose.bones[name] for ob, name in named]
+        return (yield from show_in_ik(task, again, poses, moves_controls, recording))
     values = copied(before)
-    for limb_shown in shown:
-        _set_sliders(limb_shown, values)
+    keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
+    _set_sliders(shown, values)
     placings = _placings(shown, recording, values) if moves_controls else []
-    writing = Writing(task, before, [Run(np.arange(recording.frames), parts)])
+    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
-    def reread(rows: Array) -> None:
+    def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        read_again(task.context, recording, lasts, task.frames, rows, 1.0, task.next_share())
+        yield from read_again(task.context, recording, lasts, sampling.frames, rows, 1.0, task.next_share())
         for limb_shown, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
                 foot: Any = foot_of(limb_shown.last)
                 placing.offset = turn_off(recording, placing.followed, (foot.id_data, foot.name))
 
     if moves_controls:
-        place(placings, recording, values, reread)
+        yield from place(placings, recording, values, reread)
+        _go_on(placings, values, sampling, keyed)
         _turn_toes(recording, lasts, values)
-        for limb_shown in swivel_again(recording, shown):
-            _set_sliders(limb_shown, values)
+        _set_sliders(swivel_again(recording, shown), values)
     sliders = {(limb_shown.last.id_data, limb_shown.last.name): limb_shown.sliders for limb_shown in shown}
     warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
     warnings += warnings_of_misses(recording, poses, sliders)
@@ -111,12 +123,13 @@ def show_in_ik(
     return Matched(writing.finish(recording, values, touched), warnings)
 
 
-def _set_sliders(shown: Shown, values: Values) -> None:
-    for name, rows in shown.sliders.items():
-        channel = slider_channel(shown.last, name)
-        if not np.array_equal(rows, values[channel][:, place_in(name)]):
-            check_undriven(shown.last, name)
-            values[channel][:, place_in(name)] = rows
+def _set_sliders(shown: Sequence[Shown], values: Values) -> None:
+    for limb_shown in shown:
+        for name, rows in limb_shown.sliders.items():
+            channel = slider_channel(limb_shown.last, name)
+            if not np.array_equal(rows, values[channel][:, place_in(name)]):
+                check_undriven(limb_shown.last, name)
+                values[channel][:, place_in(name)] = rows
 
 
 def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> list[Placing]:
@@ -134,6 +147,14 @@ def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> l
             pole: Any = follow.pairs[1]
             poles.append(Placing(pole, pole, limb_shown.pole, limb_shown.sizes))
     return [*targets, *poles]
+
+
+def _go_on(placings: Sequence[Placing], values: Values, sampling: Sampling, keyed: set[Channel]) -> None:
+    """Have the numbers of what turns go on from row to row; what was keyed before stays near to that."""
+    for placing in placings:
+        if placing.turns is not None:
+            rows = _without_jumps(placing.mode, values[placing.rotation], sampling, placing.rotation in keyed)
+            values[placing.rotation][:] = rows
 
 
 def _turn_toes(recording: Recording, lasts: Sequence[PoseBone], values: Values) -> None:
@@ -155,11 +176,12 @@ def in_mode(mode: str, turns: Array, near: Array) -> Array:
     return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAYS)), axis=-1)
 
 
-def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
+def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Steps[Matched]:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
-    parts = [part_of_fk(last) for last in lasts]
+    parts = [part_of_fk(last, task.tolerance) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    recording = record(task.context, lasts, task.frames, (), channels, (), 1.0, task.next_share())
+    sampling = sampling_of(task.frames)
+    recording = yield from record(task.context, lasts, sampling.frames, (), channels, (), 1.0, task.next_share())
     before = copied(recording.channels)
     values = copied(before)
     for rig in recording.rigs:
@@ -171,18 +193,30 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
                 scale = scales_of(table.limbs[row], solution.stretch[:, row])  # type: ignore[arg-type]
                 channel = Channel.of_bone(rig.object, bone.name, "scale")
                 values[channel][:] = np.stack(np.broadcast_arrays(*scale), axis=-1)
+            if table.limbs[row].plane == "SLIDE":
+                channel = Channel.of_bone(rig.object, table.limbs[row].bones[0], "location")
+                values[channel] += np.multiply.outer(solution.slide[:, row], table.limbs[row].line)  # type: ignore[index]
             for k, name in enumerate(table.limbs[row].bones):
-                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k])
+                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], sampling)
             for bone in feet.following_bones(last):
-                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1])
-    writing = Writing(task, before, [Run(np.arange(recording.frames), parts)])
+                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1], sampling)
+    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
     return Matched(writing.finish(recording, values, channels), [])
 
 
-def _turn_bone(values: Values, bone: PoseBone, turns: Array) -> None:
-    channel = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode))
-    rows = in_mode(bone.rotation_mode, turns, values[channel])
-    values[channel][:] = without_jumps(bone.rotation_mode, rows, is_animated(bone.id_data, channel.path))
+def _turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:
+    channel, mode = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)), bone.rotation_mode
+    rows = in_mode(mode, turns, values[channel])
+    values[channel][:] = _without_jumps(mode, rows, sampling, is_animated(bone.id_data, channel.path))
+
+
+def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -> Array:
+    """Rotations of a mode over rows (f, numbers), see `without_jumps`; those halfway are near to both beside them."""
+    halves, smooth = sampling.between, rows.copy()
+    smooth[sampling.rows] = without_jumps(mode, rows[sampling.rows], is_keyed)
+    turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAYS), axis=-1)
+    smooth[halves] = in_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
+    return smooth
 
 
 def turn_off(recording: Recording, goal_followed: Any, foot: Any) -> Any:

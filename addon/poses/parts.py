@@ -16,17 +16,17 @@ from ..limb.foot_roll import flat_toes
 from ..limb.settings import SLIDER, TWISTS
 from ..limb.solving import scaled_bones, solve
 from ..limb.storage import bones_of_limb, has_slider
-from ..limb.table import joints_in, reference_of, table_of
+from ..limb.table import Table, reference_of, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..solver.arrays import row_of
-from ..solver.limb import joints_of, normals_of
+from ..solver.limb import joints_and_normals, joints_of
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
 from ..solver.rotation import rotate
 from .channels import Channel, Values
 from .inverse import KEPT_TURN
-from .matching import is_pole_movable
+from .matching import LimbName, LimbPoses, is_pole_movable
 from .placing import owner_of, slopes_of
 from .reading import Recording, limb_frames, places_of, worlds_of
 
@@ -51,11 +51,13 @@ the slopes there, or None for straight lines."""
 
 class Part(NamedTuple):
     """What of a limb may get keys, all in the same frames, and where its joints are by these. ``points`` looks at what
-    was read over the frames once it is asked. What is not keyed by joints and a tolerance says its ``keys`` itself."""
+    was read over the frames once it is asked. What is not keyed by joints and a tolerance says its ``keys`` itself.
+    ``truth`` says where the first of these are to be, if not where keys in all frames have them."""
 
     channels: Sequence[Channel]
     points: Callable[[Recording, Values], Points]
     keys: Keys | None = None
+    truth: Callable[[], list[Array]] | None = None
 
 
 def no_points(_recording: Recording, _values: Values) -> Points:
@@ -63,8 +65,15 @@ def no_points(_recording: Recording, _values: Values) -> Points:
     return lambda _values, _at: []
 
 
-def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
-    """What IK follows and is set to; maybe the sliders only."""
+def part_of_ik(
+    last: PoseBone,
+    moves_controls: bool = True,
+    poses: dict[LimbName, LimbPoses] | None = None,
+    tolerance: float = 0.0,
+) -> Part:
+    """What IK follows and is set to; maybe the sliders only. Its joints are to be as in these ``poses``, by default as
+    they are with keys in all frames; where they may be off by a ``tolerance``, bones are turned by no more than
+    usual."""
     ob, name, follow = last.id_data, last.name, follow_of(last)
     channels = [slider_channel(last, slider) for slider in SET if has_slider(last, slider)]
     if moves_controls:
@@ -74,7 +83,24 @@ def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
             channels += [turn_channel((ob, toe.name)) for toe in flat_toes(last)]
         if is_pole_movable(last):
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
-    return Part(channels, lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name]).points)
+    return Part(
+        channels,
+        lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name], _arm_for(tolerance)).points,
+        truth=None if poses is None else lambda: _joints_posed(poses[ob, name], table_of(ob, [ob.pose.bones[name]])),
+    )
+
+
+def _arm_for(tolerance: float) -> float:
+    """How far from a bone's line a turn as large as may be goes as far as joints may."""
+    return float(max(ARM, tolerance / KEPT_TURN))
+
+
+def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
+    """Where poses have knees and tip in the limb's frame, in its lengths."""
+    reference, size = table.singles[0].reference, sum(table.limbs[0].geometry.lengths)
+    turns: Any = [tuple(turn.T) for turn in np.moveaxis(poses.turns, 1, 0)]
+    joints = joints_of(turns, reference, poses.stretch)
+    return [np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints]
 
 
 def slider_channel(last: PoseBone, name: str) -> Channel:
@@ -95,12 +121,12 @@ def turn_channel(ref: tuple[Any, str]) -> Channel:
 class _IKPoints:
     """What a limb is solved from besides the channels that get keys, over the frames."""
 
-    def __init__(self, recording: Recording, values: Values, last: PoseBone) -> None:
-        self._last, self._table = last, table_of(last.id_data, [last])
+    def __init__(self, recording: Recording, values: Values, last: PoseBone, arm: float) -> None:
+        self._last, self._table, self._arm = last, table_of(last.id_data, [last]), arm
         rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
         row = [other_last.name for other_last in rig.lasts].index(last.name)
         frames = worlds_of(recording, last.id_data) @ limb_frames(recording, rig)[:, row]
-        self._into = inverted_all(frames)
+        into = inverted_all(frames)
         self._sliders = {name: numbers[:, row] for name, numbers in rig.sliders.items()}
         self._size = sum(self._table.limbs[0].geometry.lengths)
         self._places: list[Any] = []
@@ -110,8 +136,11 @@ class _IKPoints:
                 self._places.append(None)
                 continue
             channel = Channel.of_bone(*control, "location")
-            slopes = slopes_of(recording, control) if channel in values else None  # type: ignore[arg-type]
-            self._places.append((places_of(recording, *followed), slopes, channel, values.get(channel)))
+            place, slopes = applied(into, places_of(recording, *followed)), None
+            if channel in values:
+                slopes = into[:, :3, :3] @ slopes_of(recording, control)  # type: ignore[arg-type]
+                place -= np.einsum("fij,fj->fi", slopes, values[channel])
+            self._places.append((place, slopes, channel))
 
     def points(self, values: Values, at: Array) -> list[Array]:
         """Knees and tip in the limb's frame, how bones are turned, and where the foot points."""
@@ -122,16 +151,15 @@ class _IKPoints:
         sliders["influence"] = np.ones(len(at))
         sliders = {name: numbers[:, None] for name, numbers in sliders.items()}
         target, pole = (
-            np.full((len(at), 1, 3), np.nan)
-            if place is None
-            else applied(self._into[at], _seen(place, values, at))[:, None]
+            np.full((len(at), 1, 3), np.nan) if place is None else _in_frame(place, values, at)[:, None]
             for place in self._places
         )
         solved = solve(self._table, target, pole, sliders, None)
-        joints = joints_in(self._table, solved.turns, solved.stretch)[:, 0] / self._size
+        slide = 0.0 if solved.slide is None else solved.slide[:, 0]
         reference = self._table.singles[0].reference
         turns: Any = [tuple(solved.turns[:, 0, k].T) for k in range(len(reference.lengths))]
-        return [*np.moveaxis(joints, 1, 0), *_turned_sides(turns, reference), *(self._turned(values))]
+        joints = _joints_and_sides(turns, reference, solved.stretch[:, 0], slide, self._size, self._arm)
+        return [*joints, *self._turned(values)]
 
     def _turned(self, values: Values) -> list[Array]:
         """Where the foot points that turns with the target, and toes that are kept flat."""
@@ -148,17 +176,23 @@ class _IKPoints:
         ]
 
 
-def _turned_sides(turns: Any, reference: Reference) -> list[Array]:
-    """Points beside the lines of bones, which go along as these turn, (rows, 3) each in lengths of the limb."""
-    return [ARM * np.stack(np.broadcast_arrays(*normal), axis=-1) for normal in normals_of(turns, reference)]
+def _joints_and_sides(
+    turns: Any, reference: Reference, stretch: Any, slide: Any, size: float, arm: float
+) -> list[Array]:
+    """Where turns have knees and tip in the limb's frame, and points beside the lines of bones, which go along as these
+    turn, (rows, 3) each in lengths of the limb."""
+    joints, normals = joints_and_normals(turns, reference, stretch, slide)
+    sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
+    places = zip(sizes, (*joints, *normals), strict=True)
+    return [size * np.stack(np.broadcast_arrays(*place), axis=-1) for size, place in places]
 
 
-def _seen(place: Any, values: Values, at: Array) -> Array:
-    """Where a target or a pole is seen in the world."""
-    places, slopes, channel, locations = place
-    if channel not in values:
+def _in_frame(place: Any, values: Values, at: Array) -> Array:
+    """Where a target or a pole is in the limb's frame: where it is without its own location, and what that adds."""
+    places, slopes, channel = place
+    if slopes is None:
         return places[at]  # type: ignore[no-any-return]
-    moved: Array = places[at] + np.einsum("fij,fj->fi", slopes[at], values[channel] - locations[at])
+    moved: Array = places[at] + np.einsum("fij,fj->fi", slopes[at], values[channel])
     return moved
 
 
@@ -169,15 +203,18 @@ def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
     return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
 
 
-def part_of_fk(last: PoseBone) -> Part:
-    """The own channels of a limb's bones and of the foot that follows its target."""
+def part_of_fk(last: PoseBone, tolerance: float) -> Part:
+    """The own channels of a limb's bones and of the foot that follows its target; joints may be off by a
+    ``tolerance``."""
     ob, bones = last.id_data, bones_of_limb(last)
     following = feet.following_bones(last)
     modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
     channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
     scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    limb = table_of(ob, [last]).limbs[0]
+    slid = [Channel.of_bone(ob, bones[0].name, "location")] if limb.plane == "SLIDE" else []
     lengths = {bone.name: bone.bone.length for bone in following}
-    geometry = table_of(ob, [last]).limbs[0].geometry
+    geometry = limb.geometry
     reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
 
     def points_over_frames(recording: Recording, whole: Values) -> Points:
@@ -189,17 +226,15 @@ def part_of_fk(last: PoseBone) -> Part:
             }
             turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
             stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-            joints = [
-                np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, reference, stretch)
-            ]
-            joints += _turned_sides(turns, reference)
+            slide = values[slid[0]] @ limb.line if slid and slid[0] in values else 0.0
+            joints = _joints_and_sides(turns, reference, stretch, slide, size, _arm_for(tolerance))
             for name, length in lengths.items():
                 joints += axes_of(modes[name], rows[name], length / size)
             return joints
 
         return points
 
-    return Part([*channels.values(), *scaled], points_over_frames)
+    return Part([*channels.values(), *scaled, *slid], points_over_frames)
 
 
 def part_of_foot(last: PoseBone) -> Part:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
+from ..blender.stepping import Steps
 from ..blender.types import bones_of
 from ..limb.follow import follow_of
 from ..limb.moving import NOTICED, ROUNDING, SETTLED, TURN_SETTLED
@@ -35,7 +36,7 @@ ROUNDS = 30
 LEARNS = 3
 """From this round on nothing moves but what constraints hold, as a rule, and moves say what they do."""
 
-Reread = Callable[[Array], None]
+Reread = Callable[[Array], Steps[None]]
 """Writes what channels say now, and reads these rows anew."""
 
 
@@ -183,7 +184,7 @@ class Placing:
         raise Refused("'{name}' can't be moved to where it has to be: have limbs follow a thing each", name=name)
 
 
-def place(placings: Sequence[Placing], recording: Recording, values: Values, reread: Reread) -> None:
+def place(placings: Sequence[Placing], recording: Recording, values: Values, reread: Reread) -> Steps[None]:
     """Have controls be seen where they are to be in all rows, by their channels in ``values``. ``reread`` writes these
     and reads some rows anew. Raises `Refused` for what can't be seen there."""
     rows = np.arange(recording.frames)
@@ -193,7 +194,7 @@ def place(placings: Sequence[Placing], recording: Recording, values: Values, rer
         placing.correct(recording, values, rows)
     for placing in placings:
         placing.under = None
-    reread(rows)
+    yield from reread(rows)
     offs = np.inf
     for count in range(ROUNDS):
         moved = [placing.correct(recording, values, rows) for placing in placings]
@@ -204,7 +205,7 @@ def place(placings: Sequence[Placing], recording: Recording, values: Values, rer
         ):
             break
         offs = off
-        reread(rows)
+        yield from reread(rows)
     for placing in placings:
         placing.check()
 

@@ -9,12 +9,14 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import bones_of, is_armature, takes_bones
+from ..blender.stepping import Steps
+from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
 from ..finding.checking import check, check_editable, check_followed
 from ..finding.knees import bend_axis
-from ..limb.follow import Follow, is_gone, matrix_of
+from ..limb.follow import Follow, is_gone, matrix_of, read
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
-from ..limb.storage import chain_bones, is_control, limbs_of
+from ..limb.settings import CONSTRAINT_NAME, TWISTS
+from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from ..rigging.apply import apply
@@ -26,6 +28,7 @@ from .bend_axes import axes_seen
 from .fitting import fit, turned_around, with_fit
 from .keeping import animated_frames
 from .new_controls import Seen, pole_for, skins_of, target_for
+from .recording import Share
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -88,11 +91,16 @@ def frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
 
 
 def planned(
-    context: Context, requests: Sequence[Request], options: Options, frames: Sequence[int], among: Dependencies
-) -> list[Plan]:
+    context: Context,
+    requests: Sequence[Request],
+    options: Options,
+    frames: Sequence[int],
+    among: Dependencies,
+    share: Share,
+) -> Steps[list[Plan]]:
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
     rest bend as they do in these frames."""
-    axes = axes_seen(context, requests, frames, options.tip) if not options.turn else {}
+    axes = (yield from axes_seen(context, requests, frames, options.tip, share)) if not options.turn else {}
     limbs = [_seen(context, request, options, axes) for request in requests]
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.last for request in requests if request.target is None)
@@ -107,7 +115,7 @@ def planned(
         if limb in feet:
             wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
             if options.foot_roll and is_rolling_foot(wish):
-                wish = roll_for(wish, limb, fitted_limb.rest, among)
+                wish = roll_for(wish, limb, among, fitted_limb.rest)
         wish = _with_old_controls(context, wish)
         plans.append(Plan(limb, wish, chain, sum(fitted_limb.rest.lengths), feet.get(limb)))
     return plans
@@ -172,6 +180,33 @@ def let_off_feet(context: Context, plans: Sequence[Plan]) -> None:
     apply(context, off)
 
 
+# limbs as scripts make them
+
+
+def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
+    """A limb of a bone that can be the last of one, which bends as Add has it bend."""
+    foot, there = foot_of(bone), bone.constraints.get(CONSTRAINT_NAME)
+    pairs = read(there).pairs if there else ()
+    target, pole = (ref if ref[0] else None for ref in pairs or ((None, ""), (None, "")))
+    wish = Description(segments, foot.name if foot else "", target=target, pole=pole)
+    wish = wish.with_choice("plane", "POLE" if pole else "HINGE" if hinge_axis(bone) else "FREE")
+    return _with_ankle(wish._replace(bend_axis=tuple(bend_axis(bone, segments, "FOOT", 0.0) or ())))
+
+
+def with_segments(bone: PoseBone, segments: tuple[int, ...]) -> Description:
+    """A limb that is there, of other segments."""
+    wish = _with_ankle(describe(ref_of(bone))._replace(segments=segments, reference_rotations=()))
+    return wish._replace(bend_axis=tuple(wish.bend_axis or bend_axis(bone, segments, wish.tip, 0.0) or ()))
+
+
+def _with_ankle(wish: Description) -> Description:
+    """A limb with an ankle if it has three bones or four."""
+    wish = wish.without_sliders(*(twist.name for twist in TWISTS))  # a value for each bone that there was
+    if len(wish.segments) < 3:
+        return wish.without_sliders("ankle")
+    return wish.with_slider("ankle", wish.sliders.get("ankle", 0.0))
+
+
 # limbs that are there
 
 
@@ -220,3 +255,13 @@ def _kind(limb: LimbRef, target: Any) -> str:
     """What is made for a limb: what its target is, else a bone where its rig takes one."""
     is_bone = takes_bones(limb[0]) if target is None else bool(target[1]) and is_armature(target[0])
     return "BONES" if is_bone and takes_bones(limb[0]) else "EMPTIES"
+
+
+def let_turn(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Have first bones that slide be by their own location where they are now."""
+    for last in [last for last in lasts if choices_of(last)["plane"] == "SLIDE"]:
+        first: Any = bones_of_limb(last)[0]
+        evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
+        first.location = own_matrix(evaluated.pose.bones[first.name]).translation
+        tag(last)
+    view_layer_of(context).update()

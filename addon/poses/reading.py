@@ -1,6 +1,5 @@
-"""The reader of frames: one pass over them reads all that a task needs of its limbs, as plain arrays.
+"""What is read of limbs over frames, as plain arrays.
 
-    recording = record(context, lasts, frames, controls=[(target, "foot_ik.L")], channels=[...], influence=1.0)
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)      # frames G, targets, poles, sliders, own turns: (frames, limbs, ...)
     poses_of(recording, rig, "foot.L")          # (frames, 4, 4), evaluated, in the armature
@@ -8,38 +7,32 @@
     recording.channels[channel]                 # (frames, numbers): what the channel says, as the animator set it
     recording.bases[target, bone]               # (frames, 4, 4): what its own channels make
 
-With ``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Matrices are
-what Blender evaluates, whatever carries, constrains and drives it; numbers of channels are those of the original,
-since a live limb's evaluated channels are its solution. What is read of a limb: its bones, the foot or hand below,
-their parents, and what it follows. Whoever needs more names it: objects and bones as ``refs``, those that are to
-be moved as ``controls``, properties as ``channels``.
+Matrices are what Blender evaluates, whatever carries, constrains and drives it; numbers of channels are those of the
+original, since a live limb's evaluated channels are its solution. What is read of a limb: its bones, the foot or hand
+below, their parents, and what it follows.
 
-A bake goes through frames in its own ways (`bake.frames`), with `new_recording` and `readers_of`."""
+Tasks go through frames by `poses.recording`, bakes in ways of their own (`bake.frames`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Object, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import animated_paths, is_animated
+from ..blender.animation import animated_paths
 from ..blender.channels import SIZES
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
-from ..blender.stepping import stepping
-from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom, tag, view_layer_of
+from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom
 from ..limb.settings import SLIDER, SLIDERS
 from ..limb.solving import at_rest, frames_below
 from ..limb.storage import by_rig, chain_bones, has_slider, value_in
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
-from ..limb.whole import Progress
-from ..rigging.feet import at_influence
-from .channels import Channel, Values, originals_of, room_for
+from .channels import Channel, Values, room_for
 
 Array = NDArray[Any]
 
@@ -61,6 +54,7 @@ class Rig(NamedTuple):
 
     object: ArmatureObject
     lasts: Sequence[PoseBone]
+    names: Sequence[str]  # of these
     table: Table
     sliders: dict[str, Array]
     changing: Sequence[tuple[str, int, str]]  # slider, limb, last bone
@@ -90,90 +84,11 @@ class LimbsRead(NamedTuple):
     pole: Array  # the same
 
 
-# one pass
-
-
-def record(
-    context: Context,
-    lasts: Sequence[PoseBone],
-    frames: Sequence[float] | None,
-    refs: Iterable[BoneRef] = (),
-    channels: Iterable[Channel] = (),
-    controls: Sequence[BoneRef] = (),
-    influence: float | None = None,
-    progress: Progress | None = None,
-    within: Callable[[], Any] = nullcontext,
-) -> Recording:
-    """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
-    what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands."""
-    count = 1 if frames is None else len(frames)
-    recording = new_recording(lasts, count, bones_read, True, [*refs, *controls], channels, ("location",), controls)
-    read_again(context, recording, lasts, frames, np.arange(count), influence, progress, within)
-    return recording
-
-
-def read_again(
-    context: Context,
-    recording: Recording,
-    lasts: Sequence[PoseBone],
-    frames: Sequence[float] | None,
-    rows: Array,
-    influence: float | None = None,
-    progress: Progress | None = None,
-    within: Callable[[], Any] = nullcontext,
-) -> None:
-    """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
-    with at_influence(context, lasts, influence) if influence is not None and lasts else nullcontext():
-        if frames is None:
-            with within():
-                readers_of(recording, _evaluated_in(context), _as_it_is)(0)
-                originals_of(recording.channels, recording.bases, is_first=True)(0)
-            return
-        with going_through(context, lasts, influence) as show_frame:
-            read_originals = originals_of(recording.channels, recording.bases)
-            for done, i in enumerate(rows.tolist()):
-                show_frame(frames[i])
-                with within():
-                    readers_of(recording, _evaluated_in(context), _as_it_is)(i)
-                    read_originals(i)
-                if progress:
-                    progress((done + 1) / len(rows))
-
-
-def _as_it_is(ob: Any) -> Any:
-    return ob
-
-
-@contextmanager
-def going_through(
-    context: Context, lasts: Sequence[PoseBone], influence: float | None = None
-) -> Iterator[Callable[[float], None]]:
-    """`stepping`, with limbs at an influence in each frame whatever keys it has; their drivers are muted already."""
-    key = SLIDER["influence"].key
-    keyed = [(last.id_data, last.name) for last in lasts if is_animated(last.id_data, path_to_custom(last.name, key))]
-    with stepping(context) as show_frame:
-
-        def show(frame: float) -> None:
-            show_frame(frame)
-            other = [bones_of(ob)[name] for ob, name in keyed if influence not in (None, bones_of(ob)[name][key])]
-            for last in other:
-                last[key] = influence
-                tag(last)
-            if other:
-                view_layer_of(context).update()
-
-        yield show
-
-
-def _evaluated_in(context: Context) -> Evaluated:
-    depsgraph = context.evaluated_depsgraph_get()
-    return lambda ob: ob.evaluated_get(depsgraph)
-
-
-def bones_read(last: PoseBone) -> list[PoseBone]:
-    """What is read of a limb's rig: its bones, the foot or hand below with the toes, and what carries them."""
+def bones_read(last: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
+    """What is read of a limb's rig: its bones, the foot or hand below with the toes, and what carries them; of what is
+    no limb yet, with these segments."""
     foot = foot_of(last)
-    bones = [*chain_bones(last), *([foot, *foot.children] if foot else ())]
+    bones = [*chain_bones(last, segments), *([foot, *foot.children] if foot else ())]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
@@ -186,6 +101,7 @@ def new_recording(
     channels: Iterable[Channel] = (),
     also: Sequence[str] = (),
     controls: Iterable[BoneRef] = (),
+    bones: Iterable[PoseBone] = (),
 ) -> Recording:
     """Room for so many frames. ``bones_of_limb`` gives the bones that have to be read for a limb, and ``also`` what of
     them besides matrices, scales and rotations; ``is_sure`` says that what has no keys and drivers does not change."""
@@ -194,12 +110,11 @@ def new_recording(
     needed: dict[Any, dict[str, dict[str, None]]] = {}
     for rig in rigs:
         for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
-            for bone in bones_of_limb(last):
-                for name in ("matrix", *also, "scale", rotation_channel(bone.rotation_mode)):
-                    needed.setdefault(rig.object, {}).setdefault(name, {})[bone.name] = None
+            _need_bones(needed, bones_of_limb(last), also)
             if not limb.is_connected:
                 needed.setdefault(rig.object, {}).setdefault("location", {})[limb.bones[0]] = None
             _need(needed, limb.follow.pairs)
+    _need_bones(needed, bones, also)
     _need(needed, refs)
     worlds = {ob: np.empty((count, 16), np.float32) for ob in needed}
     read = {
@@ -208,6 +123,12 @@ def new_recording(
     values = {channel: room_for(channel, count) for channel in dict.fromkeys(channels)}
     bases = {ref: np.empty((count, 4, 4), np.float32).transpose(0, 2, 1) for ref in controls}  # columns in a row
     return Recording(rigs=rigs, worlds=worlds, read=read, channels=values, bases=bases, frames=count)
+
+
+def _need_bones(needed: dict[Any, dict[str, dict[str, None]]], bones: Iterable[PoseBone], also: Sequence[str]) -> None:
+    for bone in bones:
+        for name in ("matrix", *also, "scale", rotation_channel(bone.rotation_mode)):
+            needed.setdefault(bone.id_data, {}).setdefault(name, {})[bone.name] = None
 
 
 def _need(needed: dict[Any, dict[str, dict[str, None]]], refs: Iterable[tuple[Any, str]]) -> None:
@@ -267,7 +188,14 @@ def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
         for i, last in enumerate(lasts):
             if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
                 changing.append((slider.name, i, last.name))
-    return Rig(ob, lasts, table_of(ob, lasts), sliders, changing)
+    return Rig(
+        object=ob,
+        lasts=lasts,
+        names=[last.name for last in lasts],
+        table=table_of(ob, lasts),
+        sliders=sliders,
+        changing=changing,
+    )
 
 
 # what was read

@@ -14,6 +14,7 @@ from bpy.types import Context
 from mathutils import Matrix
 
 from ..blender.animation import drop_if_empty, stop
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import drop_collections, editing_bones, frame_held, unkeyed_kept
 from ..blender.transaction import at_end
@@ -41,6 +42,7 @@ from .keeping import ended_sliders, keep_settings, restore
 from .made_keys import drop_keys
 from .needed import NOTHING, followed_refs
 from .parts import COLLECTION as HELPERS
+from .sliding import check_slide
 from .spec import to_json
 from .there import PartsThere
 from .work import Work
@@ -70,10 +72,13 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in wishes}
     before = {limb: describe(limb) if group_of(_last(limb)) is not None else None for limb in wishes}
     followed = [ref for limb, wish in wishes.items() for ref in _let_go(limb, before[limb], wish)]
-    carried = _carriers_now(context, wishes.values())
+    controls = [ref for wish in wishes.values() if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
+    announce(*rigs, *(control.ob for control in controls))
+    carried = _carriers_now(context, controls)
     wishes = {limb: wish and _with_objects(context, wish) for limb, wish in wishes.items()}
     for limb, wish in wishes.items():
         if wish:
+            check_slide(limb, wish)
             keep_settings(limb, before[limb], wish)
     works = [Work(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
     ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
@@ -110,9 +115,8 @@ def _let_go(limb: LimbRef, before: Description | None, wish: Description | None)
     return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
 
 
-def _carriers_now(context: Context, wishes: Iterable[Description | None]) -> dict[tuple[Any, str], Matrix]:
+def _carriers_now(context: Context, controls: Iterable[Control]) -> dict[tuple[Any, str], Matrix]:
     """The evaluated matrices, in their armatures, of the bones that new controls hang on."""
-    controls = [ref for wish in wishes if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
     carriers = {
         (control.ob, control.parent)
         for control in controls

@@ -40,8 +40,12 @@ class Axes(NamedTuple):
 
 
 def axes_of(spec: Spec) -> Axes:
-    """Of the helper bones that rest in G."""
-    return Axes(np.array(spec.frame).reshape(4, 4), spec.seat)
+    """Of the helper bones that rest in G; where the first bone slides, with Y along its line."""
+    frame = np.array(spec.frame).reshape(4, 4)
+    if spec.slides:
+        half = spec.angles[0] / 2.0
+        frame = frame @ rotation((cos(half), 0.0, 0.0, sin(half)))
+    return Axes(frame, spec.seat)
 
 
 def axes_of_turn(spec: Spec, k: int) -> Axes:

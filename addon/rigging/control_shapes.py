@@ -91,7 +91,7 @@ def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array]
     points = skin.get(foot.name)
     ends = points if points is not None else _ends(bones)
     if stands(ob, foot, place, ends):
-        return Drawing("SOLE", _drawn(_sole(ends, place, points is not None), np.array(place.tip)))
+        return Drawing("SOLE", _drawn(_sole(ends, place, points is not None)))
     return Drawing("CUBE", _box(ends, foot.bone, place))
 
 
@@ -116,10 +116,11 @@ def stands(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array | Non
 
 
 class Sole(NamedTuple):
-    """What of the ground is below a foot: the directions ahead, to its left and up, in the armature; from the tip, how
-    far it goes ahead to ``heel`` and ``toe``, and to the left to its ``outermost`` and ``innermost`` edge; and how high
-    the ``floor`` is, in the armature."""
+    """What of the ground is below a foot: the limb's tip; the directions ahead, to its left and up, in the armature;
+    from the tip, how far it goes ahead to ``heel`` and ``toe``, and to the left to its ``outermost`` and ``innermost``
+    edge; and how high the ``floor`` is, in the armature."""
 
+    tip: Array
     ahead: Array
     across: Array
     up: Array
@@ -128,6 +129,17 @@ class Sole(NamedTuple):
     outermost: float
     innermost: float
     floor: float
+
+    def ground(self, ahead: float, across: float) -> Array:
+        """The place on the floor so far ahead of the tip and to its left."""
+        at = self.tip + ahead * self.ahead + across * self.across
+        place: Array = at + (self.floor - at @ self.up) * self.up
+        return place
+
+    def off_tip(self, point: Any) -> tuple[float, float]:
+        """How far ahead of the tip and to its left a place is."""
+        off = np.array(point) - self.tip
+        return float(off @ self.ahead), float(off @ self.across)
 
 
 def sole_below(foot: PoseBone, skin: Mapping[str, Array], place: Place) -> Sole:
@@ -157,6 +169,7 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
     if not is_skin and abs(floor) < AT_ORIGIN * place.length:
         floor = 0.0
     return Sole(
+        tip=tip,
         ahead=ahead,
         across=across,
         up=up,
@@ -168,10 +181,9 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
     )
 
 
-def _drawn(sole: Sole, tip: Array) -> Matrix:
+def _drawn(sole: Sole) -> Matrix:
     """Flat on the ground, somewhat larger than a sole."""
-    at = tip + sole.ahead * (sole.heel + sole.toe) / 2.0 + sole.across * (sole.outermost + sole.innermost) / 2.0
-    at += sole.up * (sole.floor - float(at @ sole.up))
+    at = sole.ground((sole.heel + sole.toe) / 2.0, (sole.outermost + sole.innermost) / 2.0)
     size, width = (sole.toe - sole.heel) * MARGIN, (sole.outermost - sole.innermost) * MARGIN
     return _placed(np.column_stack((-sole.across * width, sole.ahead * size, sole.up * size)), at)
 

@@ -9,6 +9,7 @@ import bpy
 from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import collect, unkeyed_kept
 from ..blender.rotation import set_turn
@@ -141,6 +142,7 @@ def recolour(last: PoseBone) -> None:
     side = drawn_side(last.name)
     for kind, (ob, name) in zip(KINDS, follow_of(last).pairs, strict=True):
         if side and ob and name and is_control(ob, name) and widgets.is_coloured(bones_of(ob)[name], kind, -side):
+            announce(ob)
             widgets.colour_bone(bones_of(ob)[name], kind, side)
 
 

@@ -13,7 +13,7 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes, has_roll
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import ON_TARGET, has_pole_follow, is_still
-from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS, Slider
+from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS, TWISTS, Slider
 from ..limb.sides import axes_kept
 from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, read_slider, segments_of
 from ..limb.tips import foot_of
@@ -71,6 +71,17 @@ class Description(NamedTuple):
     def tip(self) -> str:
         """Where the tip is: where the ``FOOT`` begins, or at the ``TAIL``."""
         return str(self.choices["tip"])
+
+    @property
+    def followed(self) -> tuple[BoneRef | None, BoneRef | None]:
+        """Its target and its pole, but for controls that are yet to be made."""
+        target, pole = self.target, self.pole
+        return None if isinstance(target, Control) else target, None if isinstance(pole, Control) else pole
+
+    @property
+    def has_twist(self) -> bool:
+        """Whether its bones may be turned about their own lines."""
+        return TWISTS[0].name in self.sliders
 
     def following(self, kind: str, ref: BoneRef | Control | None) -> Description:
         """The same with another ``target`` or ``pole``."""

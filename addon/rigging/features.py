@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -10,15 +11,16 @@ from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import ArmatureObject, takes_bones
+from ..finding.checking import check_solvers_above
 from ..limb.follow import follow_of, is_gone
 from ..limb.names import HANDS, says
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import NEEDS
-from ..limb.rest_geometry import RestGeometry
+from ..limb.rest_geometry import RestGeometry, rest_geometry_of
 from ..limb.settings import TWISTS
-from ..limb.storage import check_structure
+from ..limb.storage import chain_bones, check_structure
 from ..limb.tips import foot_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from .controls import Control
 from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
 from .feet import stand_of, turn_between, turn_off
@@ -49,10 +51,13 @@ def is_rolling_foot(wish: Description) -> bool:
     return wish.foot_turn is not None and not says(wish.foot, HANDS)
 
 
-def roll_for(wish: Description, limb: LimbRef, geometry: RestGeometry, dependencies: Dependencies) -> Description:
-    """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found."""
+def roll_for(
+    wish: Description, limb: LimbRef, dependencies: Dependencies, geometry: RestGeometry | None = None
+) -> Description:
+    """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found, by
+    its ``geometry`` where it is yet to be made."""
     last: Any = limb[0].pose.bones[limb[1]]
-    pivots = pivots_of(last) or pivots_of_image(last) or pivots_found(last, geometry)
+    pivots = pivots_of(last) or pivots_of_image(last) or pivots_found(last, geometry or rest_geometry_of(last))
     toes = toes_free(limb[0], wish.foot, dependencies)
     for name in ROLL_SLIDERS:
         wish = wish.with_slider(name, wish.sliders.get(name, 0.0))
@@ -159,3 +164,16 @@ def with_twist(last: PoseBone) -> Description:
     limb = describe(ref_of(last))
     twists = {twist.name: 0.0 for twist in TWISTS[: len(limb.segments)]}
     return limb._replace(sliders=twists | limb.sliders)
+
+
+def live_for_now(
+    wishes: Mapping[LimbRef, Description], dependencies: Dependencies
+) -> tuple[dict[LimbRef, Description], list[Message]]:
+    """Limbs that are to be made, on the rig; where one of them can't be, all stay live, and a warning says why."""
+    try:
+        for (ob, name), wish in wishes.items():
+            last = ob.pose.bones[name]
+            check_solvers_above(last, chain_bones(last, wish.segments), dependencies)
+    except Refused as why:
+        return {**wishes}, [Message("The limb is Live for now: {why}", why=why.message.translated)]
+    return {limb: wish._replace(mode="RIG") for limb, wish in wishes.items()}, []

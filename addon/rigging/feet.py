@@ -12,11 +12,12 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Euler, Matrix, Quaternion
 
 from ..blender.animation import driver_of
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
 from ..blender.types import own_matrix, path_to_custom, tag, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
-from ..limb.foot_roll import FOOT, OFFSET, flat_toes, goal_bone, goal_of, has_roll, unrolled
+from ..limb.foot_roll import FOOT, OFFSET, flat_toes, goal_bone, has_roll, unrolled
 from ..limb.settings import SLIDER
 from ..limb.storage import write_slider
 from ..limb.tips import foot_of
@@ -73,6 +74,7 @@ def stand_of(last: PoseBone) -> Matrix:
 @contextmanager
 def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
     """Have limbs show FK or IK for a moment, also where drivers say which."""
+    announce(*(last.id_data for last in lasts))
     before = [last[SLIDER["influence"].key] for last in lasts]
     paths = {last: path_to_custom(last.name, SLIDER["influence"].key) for last in lasts}
     drivers = [driver_of(last.id_data, path) for last, path in paths.items()]
@@ -89,17 +91,6 @@ def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) 
             tag(last)
         mute_drivers(context, acting, False)
         view_layer_of(context).update()
-
-
-def turn_of(context: Context, ob: Any, bone: str) -> Quaternion:
-    """How an object or a bone is turned in the world now."""
-    return matrix_of(ob, bone, context.evaluated_depsgraph_get()).to_quaternion()
-
-
-def off_target(context: Context, last: PoseBone) -> Quaternion:
-    """How the foot of a limb is turned off what it follows now: the target, or the goal of one that rolls."""
-    foot: Any = foot_of(last)
-    return turn_of(context, *goal_of(last)[:2]).inverted() @ turn_of(context, last.id_data, foot.name)
 
 
 def following_bones(last: PoseBone) -> list[PoseBone]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..limb.rest_geometry import RestGeometry
 from ..limb.sides import outwards
 from ..limb.storage import is_limb
 from ..limb.tips import foot_below, foot_of, is_mechanism
-from .control_shapes import Place, sole_below
+from .control_shapes import Place, Sole, sole_below
 from .inventory import bones_named, roll_helpers
 from .skins import skin_of
 
@@ -41,45 +41,39 @@ def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
     """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, or where the foot
     ends, which can't bend without toes; the others on the ground, at the ends and edges of the sole. Without skin, the
     ground is where the heel bone is, if there is one. ``geometry`` is that of its limb."""
-    ob, foot, axes = last.id_data, foot_of(last), upright(last.id_data)
-    direction = Vector(geometry.frame[:3, 1].tolist())
-    tip_at = last.bone.matrix_local @ Vector(geometry.tip.tolist())
-    place = Place(tip_at, axes, sum(geometry.lengths), direction)
-    skin = skin_of(ob, [foot])  # type: ignore[list-item]  # callers know it is there
-    sole = sole_below(foot, skin, place)  # type: ignore[arg-type]
-    tip, heel_ends = np.array(place.tip), _heel_of(foot)
-    if heel_ends and foot.name not in skin:  # type: ignore[union-attr]
-        sole = sole._replace(floor=min(float(np.array(end) @ sole.up) for end in heel_ends))
-
-    def ground(ahead: float, across: float) -> Any:
-        at = tip + ahead * sole.ahead + across * sole.across
-        return at + (sole.floor - at @ sole.up) * sole.up
-
-    def on_sole(point: Any) -> tuple[float, float]:
-        off = np.array(point) - tip
-        return float(off @ sole.ahead), float(off @ sole.across)
-
-    toes, middle = toes_of(foot), 0.0
-    ball = ground(sole.toe, middle)
+    foot, toes = foot_of(last), toes_of(foot_of(last))
+    sole, heel, (outer, inner) = _sole_of(last, foot, geometry)
+    ball, middle = sole.ground(sole.toe, 0.0), 0.0
     if toes:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
-        middle = on_sole(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
-    width, heel = [sole.outermost, sole.innermost], (sole.heel, 0.0)
-    if heel_ends:
-        ends = [on_sole(end) for end in heel_ends]
-        along = np.array(ends[0]) - np.array(ends[1])
-        if abs(along[1]) > ACROSS * np.linalg.norm(along):
-            heel, width = tuple(np.mean(ends, axis=0)), sorted((end[1] for end in ends), reverse=True)
-        else:
-            heel = min(ends)
-    at_ball = on_sole(ball)[0]
-    side = -outwards(last.name)  # 1 on the left
-    outer, inner = width if side > 0.0 else reversed(width)
-    lengthwise = {HEEL: ground(*heel), TOE: ground(sole.toe, middle), BALL: ball}
-    edges = {OUTER: ground(at_ball, outer), INNER: ground(at_ball, inner)}
+        middle = sole.off_tip(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
+    at_ball, side = sole.off_tip(ball)[0], -outwards(last.name)  # 1 on the left
+    outer, inner = (outer, inner) if side > 0.0 else (inner, outer)
+    lengthwise = {HEEL: sole.ground(*heel), TOE: sole.ground(sole.toe, middle), BALL: ball}
+    edges = {OUTER: sole.ground(at_ball, outer), INNER: sole.ground(at_ball, inner)}
     return {role: _pivot(at, sole.across, sole.up) for role, at in lengthwise.items()} | {
         role: _pivot(at, -side * sole.ahead, sole.up) for role, at in edges.items()
     }
+
+
+def _sole_of(last: PoseBone, foot: Any, geometry: RestGeometry) -> tuple[Sole, tuple[float, float], Sequence[float]]:
+    """The sole of a limb's foot; where its heel is off the tip, ahead and to the left; and how far its edges are to the
+    left, the left one first. A heel bone across the foot, as Rigify's, has its ends at the edges."""
+    direction = Vector(geometry.frame[:3, 1].tolist())
+    tip = last.bone.matrix_local @ Vector(geometry.tip.tolist())
+    skin = skin_of(last.id_data, [foot])
+    sole = sole_below(foot, skin, Place(tip, upright(last.id_data), sum(geometry.lengths), direction))
+    heel_ends, edges = _heel_of(foot), (sole.outermost, sole.innermost)
+    if not heel_ends:
+        return sole, (sole.heel, 0.0), edges
+    if foot.name not in skin:
+        sole = sole._replace(floor=min(float(np.array(end) @ sole.up) for end in heel_ends))
+    ends = [sole.off_tip(end) for end in heel_ends]
+    along = np.array(ends[0]) - np.array(ends[1])
+    if abs(along[1]) > ACROSS * np.linalg.norm(along):
+        ahead, across = map(float, np.mean(ends, axis=0))
+        return sole, (ahead, across), sorted((end[1] for end in ends), reverse=True)
+    return sole, min(ends), edges
 
 
 def pivots_of(last: PoseBone) -> Pivots:

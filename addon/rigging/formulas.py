@@ -17,6 +17,9 @@ from ..solver.rotation import HalfAngle
 from .letters import TWISTS, unsure_letters_of
 from .spec import Spec
 
+NONE = "0"
+"""No turn."""
+
 
 def number(value: float) -> str:
     """A number as text. Nine digits tell single precision apart, which is what is measured."""
@@ -56,6 +59,8 @@ def aims(spec: Spec) -> bool:
 def turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
     """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
     all but the last where that aims; each with so much ``more``."""
+    if spec.slides:
+        return _turns_of_slide(spec, more)
     return _turns_within_limits(spec, more) if spec.is_root_limited else _free_turns(spec, more)
 
 
@@ -69,6 +74,24 @@ def _free_turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
     for before, after, plus, joint in zip(spec.angles, others, others_more, joints, strict=False):
         expressions.append(finite(f"{number(before - after + plus)}-(1-2*f)*({joint})", number(plus)))
     return expressions[:-1] if aims(spec) else expressions
+
+
+def slide(spec: Spec) -> str:
+    """How far the first bone slides along its line, which is Y here, as `solver.slide` has it."""
+    return finite(f"y-{_ahead(spec)}-{number(spec.lengths[0])}")
+
+
+def _turns_of_slide(spec: Spec, more: Sequence[float]) -> list[str]:
+    """`turns` of a bone that slides, and of the rod on it, unless that aims."""
+    first_more, rod_more = more or (0.0, 0.0)
+    rod = f"atan2(-x,{_ahead(spec)})+{number(spec.angles[0] - spec.angles[1] + rod_more)}"
+    return [number(first_more), *([] if aims(spec) else [finite(rod, number(rod_more))])]
+
+
+def _ahead(spec: Spec) -> str:
+    """How far ahead of the rod's foot its tip is, along the line."""
+    rod, side = number(spec.lengths[1]), "(1-2*f)" if cos(spec.angles[1] - spec.angles[0]) >= 0.0 else "(2*f-1)"
+    return f"{side}*sqrt(max(({rod}+x)*({rod}-x),0))"
 
 
 def _turns_within_limits(spec: Spec, more: Sequence[float]) -> list[str]:

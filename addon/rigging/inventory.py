@@ -65,12 +65,11 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
     roles: dict[str, dict[str, str]] = {}
     lost: list[str] = []
     for helper in ob.data.bones:
-        if MADE_FOR_LIMB in helper and helper[MADE_FOR_LIMB] in ROLES:  # type: ignore[operator]
-            root = root_of(helper)
-            if root is None:
-                lost.append(helper.name)
-            else:
-                roles.setdefault(root.name, {})[helper[MADE_FOR_LIMB]] = helper.name
+        role, root = role_of(helper), root_of(helper)
+        if root is not None:
+            roles.setdefault(root.name, {})[role] = helper.name  # of whichever version
+        elif role in ROLES:
+            lost.append(helper.name)
     roots: dict[str, str] = {}
     for root, helpers in roles.items():
         flipped = helpers.get("free", helpers.get("turn 1", ""))

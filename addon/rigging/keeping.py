@@ -11,11 +11,12 @@ from ..blender.animation import drivers_of, move_curves
 from ..blender.types import children_of, path_to_custom
 from ..limb.follow import Follow, read, write
 from ..limb.pole_follow import ON_TARGET
-from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER
-from ..limb.sides import keep_side
+from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER, VERSION, VERSION_KEY
+from ..limb.sides import KEPT_ON, keep_side
 from ..limb.storage import (
     MAKING,
     align,
+    align_no_more,
     is_on_rig,
     limb_constraint_of,
     make_limb,
@@ -23,12 +24,15 @@ from ..limb.storage import (
     read_slider,
     write_slider,
 )
-from ..limb.tips import foot_of, mark_tip
+from ..limb.tips import AT, foot_of, mark_tip
 from .description import Description, LimbRef
 
 USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], ON_TARGET: False}
 USUAL |= {CONVERTED_FROM: ""}
 """What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
+
+KEPT = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constraint", "aligned"}
+"""All that a limb's group may have; what another version of the extension kept besides goes."""
 
 
 def keep_settings(limb: LimbRef, before: Description | None, wish: Description) -> None:
@@ -40,6 +44,7 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
     foot = foot_of(last)
     if wish.foot and (foot is None or foot.name != wish.foot):
         mark_tip(last, limb[0].data.bones[wish.foot])
+    _keep_version(last[GROUP])
     _keep_group(last, before, wish)
     for key in ended_sliders(before, wish):
         if key in last:
@@ -61,9 +66,18 @@ def keep_settings(limb: LimbRef, before: Description | None, wish: Description) 
 def _keep_chain(last: Any, before: Description | None, wish: Description) -> None:
     """Have the limb be of these bones. Its constraint stays the shorter of two chains until the helper bones are made
     anew: those that are there hang on what a longer one reaches."""
+    if before:
+        align_no_more(last)
     constraint = make_limb(last, wish.segments, last.constraints.get(wish.constraint))
     if before and is_on_rig(last):
         constraint.chain_count = min(sum(before.segments), sum(wish.segments))
+
+
+def _keep_version(group: Any) -> None:
+    if group.get(VERSION_KEY) != VERSION:
+        for name in [name for name in group if name not in KEPT]:
+            del group[name]
+        group[VERSION_KEY] = VERSION
 
 
 def _keep_group(last: Any, before: Description | None, wish: Description) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from zlib import crc32
 
 from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, stop
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
-from ..blender.types import ArmatureObject, split_path
+from ..blender.types import ArmatureObject, is_armature, split_path
 from ..limb.follow import follow_of
 from ..limb.settings import MADE_KEYS
 
@@ -27,8 +29,22 @@ def mark_keys(wishes: Mapping[tuple[ArmatureObject, str], Any]) -> None:
 
 
 def _mark(ob: Any, bone: str) -> None:
+    announce(ob)
     marks = [_fingerprint(curves) for curves in _curves_by_action(ob, bone)]
     ob.data.bones[bone][MADE_KEYS] = marks[0] if len(marks) == 1 else 0
+
+
+@contextmanager
+def marks_kept(refs: Iterable[tuple[Any, str]]) -> Iterator[None]:
+    """What a tool of ours does within to the keys of control bones leaves them ours, where all of them were."""
+    ours = []
+    for ob, bone in refs:
+        as_made = made_curves([(ob, bone)]) if is_armature(ob) else set()
+        if as_made and as_made == own_curves(ob, bone):
+            ours.append((ob, bone))
+    yield
+    for ob, bone in ours:
+        _mark(ob, bone)
 
 
 def made_curves(refs: Iterable[BoneRef]) -> set[Any]:

@@ -15,6 +15,7 @@ from ..blender.editing import collect
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
 from ..limb.settings import ALL, MADE_FOR_LIMB
+from .feature_parts import PIVOTS_COLLECTION
 from .parts import CHANNEL, Bone, Constraint, Driver, Variable
 
 Refs = Mapping[str, tuple[Object | None, str]]
@@ -64,7 +65,7 @@ def finish(ob: ArmatureObject, bone: Bone, name: str) -> None:
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
     pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     pose_bone.scale = (1.0, 1.0, 1.0)
-    collect(ob, pose_bone.bone, bone.collection).is_visible = False
+    collect(ob, pose_bone.bone, bone.collection, before=PIVOTS_COLLECTION).is_visible = False
 
 
 def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:

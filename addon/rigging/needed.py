@@ -48,11 +48,11 @@ def needed_of(limb: LimbRef, wish: Description, there: There) -> Needed:
     return Needed(united, _refs(limb, wish, united, there), spec)
 
 
-def _is_bone_of(limb: LimbRef, ref: Any) -> bool:
+def _is_bone_of(limb: LimbRef, followed: Any) -> bool:
     """Whether what a limb follows is a bone of its own rig, or is to be one."""
-    if isinstance(ref, Control):
-        return not ref.is_object and ref.ob == limb[0]
-    return ref is not None and ref[0] == limb[0] and bool(ref[1])
+    if isinstance(followed, Control):
+        return not followed.is_object and followed.ob == limb[0]
+    return followed is not None and followed[0] == limb[0] and bool(followed[1])
 
 
 def _spec_of(last: PoseBone, built: Spec | None) -> Spec:

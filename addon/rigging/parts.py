@@ -7,7 +7,7 @@ They refer to each other by role, and to the limb's own bones as "bone 1", "bone
     target_in_frame  goes to the target: its place is that of the target in the frame G, below whatever parents; in the
                      planes FREE and POLE it points along the line from the root, and faces the pole
     turn 1           turns as the limb's first bone does from the reference: about the normal, and about the line; in
-                     FREE and POLE with the line
+                     FREE and POLE with the line. One that slides does not turn: it has its place along the line
     turn 2           hangs on that where the second bone begins, and turns as this does: about the normal; and so on.
                      The last aims at the target, if the tip is to be there. With twist, each is turned about the bone's
                      line last, and first back about that of the bone above
@@ -30,8 +30,8 @@ or three constraints, a helper bone as much as two. So where bones point is left
 
 from __future__ import annotations
 
+from cmath import exp
 from functools import lru_cache
-from math import cos
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,7 +160,9 @@ def _bones(spec: Spec) -> list[Bone]:
     base = axes_of(spec)
     rest = _flat(base.rest)
     at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
-    at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
+    off = spec.angles[0] if spec.slides else 0.0
+    tip = sum(length * exp(1j * (angle - off)) for length, angle in zip(spec.lengths, spec.angles, strict=True))
+    at_rest[base.at("X")], at_rest[base.at("Y")] = -tip.imag, tip.real
     bones = [
         Bone("root", "parent", rest, "QUATERNION", like="bone 1", is_askew=spec.is_askew),
         *([Bone("origin", "root", _flat(_rest_of_first(spec)), "QUATERNION")] if spec.is_moved else ()),
@@ -196,14 +198,15 @@ def _flat(matrix: Any) -> tuple[float, ...]:
 def _constraints(spec: Spec) -> list[Constraint]:
     constraints = _constraints_of_line(spec)
     if spec.is_moved:
-        constraints.append(Constraint("turn 1", ROOT, "COPY_LOCATION", "origin"))
+        along = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("use_offset", True))
+        constraints.append(Constraint("turn 1", ROOT, "COPY_LOCATION", "origin", along))
     for k in range(1, len(spec.bones) + 1) if spec.twist else ():
         constraints += _constraints_of_twist(spec, k)
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
             after = (*LOCAL, ("mix_mode", "AFTER_FULL"))
             constraints.append(Constraint(f"turn {k}", POSE, "COPY_TRANSFORMS", f"reference {k}", after))
-    if spec.plane != "HINGE":
+    if not spec.is_flat:
         before = (*LOCAL, ("mix_mode", "BEFORE"))
         constraints.append(Constraint("turn 1", LINE, "COPY_ROTATION", "target_in_frame", before))
     count = len(spec.bones)
@@ -225,7 +228,7 @@ def _constraints_of_line(spec: Spec) -> list[Constraint]:
     if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
         outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
         constraints.append(Constraint(bone, NOT_NEARER, "LIMIT_DISTANCE", _origin(spec), outside, space="root"))
-    if spec.plane != "HINGE":
+    if not spec.is_flat:
         swing = (*IN_SPACE, ("track_axis", f"TRACK_NEGATIVE_{axes.name('Y')}"))
         constraints += [
             Constraint(bone, SWING, "DAMPED_TRACK", _origin(spec), swing, space="root"),
@@ -271,7 +274,7 @@ def _drivers(spec: Spec) -> list[Driver]:
     axes = axes_of(spec)
     if spec.is_moved:
         drivers += [("origin", "location", axis, letter) for axis, letter in enumerate("pqr")]
-    if spec.plane != "HINGE":
+    if not spec.is_flat:
         drivers.append(("turn 1", "rotation_euler", axes.at("Y"), formulas.swivel(spec)))
     if spec.pole_switch:
         drivers.append(("target_in_frame", f'constraints["{FACING}"].influence', -1, "k"))
@@ -281,6 +284,8 @@ def _drivers(spec: Spec) -> list[Driver]:
         drivers.append(("scale", "scale", index, expression))
     for role, expressions in (formulas.folds(spec) | formulas.groups(spec) | formulas.limits(spec)).items():
         drivers += [(role, "location", *numbered) for numbered in enumerate(expressions)]
+    if spec.slides:
+        drivers.append(("turn 1", "location", axes.at("Y"), formulas.slide(spec)))
     drivers += _drivers_of_turns(spec)
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
@@ -295,6 +300,8 @@ def _drivers_of_turns(spec: Spec) -> list[tuple[str, str, int, str]]:
     lines = [twisted_line(spec, k) for k in range(1, len(spec.bones) + 1)] if spec.twist else []
     drivers = [driver for k, line in enumerate(lines, 1) for driver in _drivers_of_twist(spec, k, line)]
     for k, turn in enumerate(formulas.turns(spec, [line.about for line in lines]), 1):
+        if turn == formulas.NONE:
+            continue
         drivers.append((f"turn {k}", "rotation_euler", axes_of_turn(spec, k).at("Z"), turn))
     return drivers
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import remainder, tau
-from typing import Any
 
 from bpy.types import Context, PoseBone
-from mathutils import Quaternion
 
 from ..blender.animation import driver_of, is_animated
+from ..blender.announcing import announce
 from ..blender.changes import Change
-from ..blender.rotation import get_turn, rotation_channel, set_turn
+from ..blender.rotation import set_turn
 from ..blender.types import path_to_custom, tag, view_layer_of
 from ..limb.follow import follow_of, matrix_of
 from ..limb.foot_roll import flat_toes, goal_bone, has_roll
-from ..limb.moving import Move, move
+from ..limb.moving import Move, change_of, move
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import SLIDER
@@ -33,28 +31,10 @@ def level(lasts: Sequence[PoseBone]) -> list[Change]:
             path = path_to_custom(last.name, SLIDER[name].key)
             is_free = not is_animated(last.id_data, path) and driver_of(last.id_data, path) is None
             if is_free and read_slider(last, name):
-                changes.append(Change.of_property(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
+                announce(last.id_data)
+                changes.append(change_of(last, name))
                 last[SLIDER[name].key] = 0.0
                 tag(last)
-    return changes
-
-
-def turn_toes(context: Context, lasts: Sequence[PoseBone]) -> list[Change]:
-    """Turn toes that are kept flat by their own channels so that they are in IK as these have them in FK now; what was
-    changed. What keeps them flat is a turn before their own."""
-    rolled = [last for last in lasts if flat_toes(last)]
-    toes = [toe for last in rolled for toe in flat_toes(last)]
-    if not toes:
-        return []
-    with feet.at_influence(context, rolled, 1.0):
-        in_ik = [feet.shown_turn(context, toe) for toe in toes]
-    changes = []
-    for toe, in_ik_now in zip(toes, in_ik, strict=True):
-        own: Any = Quaternion(get_turn(toe))
-        if abs(remainder(own.rotation_difference(in_ik_now).angle, tau)) > feet.ALIKE:
-            changes.append(Change.of_property(toe.id_data, toe.name, rotation_channel(toe.rotation_mode)))
-            set_turn(toe, (own @ in_ik_now.inverted() @ own)[:])
-            tag(toe)
     return changes
 
 

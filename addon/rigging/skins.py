@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import bpy
 import numpy as np
 from bpy.types import Object, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.types import ArmatureObject
+from ..blender.types import ArmatureObject, all_objects
 
 Array = NDArray[Any]
 
@@ -23,7 +22,7 @@ def skin_of(ob: ArmatureObject, feet: Iterable[PoseBone]) -> dict[str, Array]:
     rest space. What has none is left out. Goes through each mesh once, however many feet there are."""
     owners = {bone.name: foot.name for foot in feet for bone in (foot.bone, *foot.bone.children_recursive)}
     points: dict[str, list[Any]] = {}
-    for mesh in (other for other in bpy.data.objects if other.type == "MESH" and owners):
+    for mesh in (other for other in all_objects() if other.type == "MESH" and owners):
         if mesh.parent == ob and mesh.parent_type == "BONE":
             if mesh.parent_bone in owners:
                 points.setdefault(owners[mesh.parent_bone], []).extend(_corners(ob, mesh))

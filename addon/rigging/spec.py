@@ -14,6 +14,7 @@ from bpy.types import PoseBone
 from ..blender.animation import curves_everywhere, driver_of
 from ..blender.types import path_to_bone
 from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
+from ..limb.settings import FLAT
 from ..limb.sides import outwards
 from ..limb.storage import choices_of, has_slider, has_twist
 from ..limb.transforms import own_location
@@ -84,6 +85,16 @@ class Spec(NamedTuple):
         return is_narrow and self.plane == "HINGE" and len(self.bones) == 2
 
     @property
+    def slides(self) -> bool:
+        """Whether the first bone slides along its line rather than turns."""
+        return self.plane == "SLIDE"
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the limb stays in its plane."""
+        return self.plane in FLAT
+
+    @property
     def is_zigzag(self) -> bool:
         """Which bones of more than two keep together, see `limb.geometry`."""
         return is_zigzag(self.angles)
@@ -131,11 +142,11 @@ def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
         root_min_angle=float(choices["root_min_angle"]),
         root_max_angle=float(choices["root_max_angle"]),
         seat=seat_in(geometry.frame, below),
-        outwards=1.0 if plane == "HINGE" and not twist else outwards(last.name),
+        outwards=1.0 if plane in FLAT and not twist else outwards(last.name),
         is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
         twist=twist,
         lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),
-        is_moved=_is_moved(first, sum(geometry.lengths), is_now),
+        is_moved=plane == "SLIDE" or _is_moved(first, sum(geometry.lengths), is_now),
     )
 
 
@@ -179,9 +190,11 @@ def to_json(spec: Spec) -> str:
 
 @lru_cache(4096)
 def from_json(text: str) -> Spec | None:
-    """The spec that a text is of; None if it is of none."""
+    """The spec that a text is of; None if it is of none. What is not known of it is left out: it may be of another
+    version of the extension."""
     try:
-        return Spec(**{name: _frozen(value) for name, value in json.loads(text).items()})
+        kept = json.loads(text).items()
+        return Spec(**{name: _frozen(value) for name, value in kept if name in Spec._fields})
     except (TypeError, ValueError, AttributeError):
         return None
 

@@ -7,33 +7,46 @@ from typing import Any
 
 import numpy as np
 
-from .groups import slack_at_rest, with_ankle
+from .groups import members, slack_at_rest, with_ankle
 from .ops import ARRAYS, Array
 from .reference import Reference
-from .rotation import Quaternion, conjugate, dot, multiply
+from .rotation import Vector
 
 TRIES, HALVINGS = 64, 40
 """In how many parts of a turn an ankle is looked for that no formula gives, and how often each is halved."""
 
 
-def ankles_of(reference: Reference, turns: Sequence[Quaternion], distance: Array, side: Array) -> Iterator[Array]:
+def ankles_of(reference: Reference, joints: Sequence[Vector], side: Array) -> Iterator[Array]:
     """The ankles ``(rows,)`` that may give a limb the bend between its last bone and the one that keeps together with
-    it, first none, by the bones' own turns (arrays of rows), the distance from root to tip, and the side that the knee
-    is on; not a number in rows that have one less."""
-    yield np.zeros_like(distance)
+    it, first none, by where its knees and its tip are (arrays of rows) and the side that the knee is on; not a number
+    in rows that have one less."""
+    yield np.zeros_like(side)
     if reference.groups is None:
         return
-    bends = []
-    for at_rest, turn, normal, (cosine, sine) in zip(
-        reference.reference_rotations[1:], turns[1:], reference.normals, reference.axis_corrections, strict=True
-    ):  # each bone against the one before, about the normal
-        w, *about = multiply(conjugate(at_rest), turn)
-        along = dot((about[0], about[1], about[2]), normal)
-        bends.append(2.0 * (np.arctan2(along, w) - np.arctan2(sine, cosine)))
-    bend = -side * within_half_turn(sum(bends[-2:]) if reference.groups.is_zigzag else bends[-1])
+    ends = np.stack([np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints])
+    distance = np.linalg.norm(ends[-1], axis=-1)
+    bones = np.diff(ends, axis=0, prepend=0.0)
+    normal = _normal_of(reference, bones, side)
+    flat = bones - (bones * normal).sum(axis=-1, keepdims=True) * normal
+    across, along = np.cross(flat[:-1], flat[1:]), (flat[:-1] * flat[1:]).sum(axis=-1)
+    bends = np.arctan2((across * normal).sum(axis=-1), along)  # each bone against the one before
+    bend = -within_half_turn(bends[-2:].sum(axis=0) if reference.groups.is_zigzag else bends[-1])
     yield from _by_share(reference, bend, distance)
     if not reference.groups.is_zigzag:
         yield from _by_halving(reference, bend, distance)
+
+
+def _normal_of(reference: Reference, bones: Array, side: Array) -> Array:
+    """What bones ``(bones, rows, 3)`` bend about: square to the line to the tip and to the knee, but for how far that
+    is off the plane at rest."""
+    tip, group = bones.sum(axis=0), [*members(len(bones), reference.groups.is_zigzag)[0]]  # type: ignore[union-attr]
+    along = tip / np.maximum(np.linalg.norm(tip, axis=-1, keepdims=True), ARRAYS.tiny)
+    knee = bones[group].sum(axis=0)
+    aside = knee - (knee * along).sum(axis=-1, keepdims=True) * along
+    size = np.maximum(np.linalg.norm(aside, axis=-1, keepdims=True), ARRAYS.tiny)
+    sine = (side[:, None] * sum(reference.plane_offsets[k] for k in group) / size).clip(-1.0, 1.0)
+    normal: Array = np.sqrt(1.0 - sine * sine) * np.cross(along, aside / size) + sine * aside / size
+    return normal
 
 
 def within_half_turn(angle: Any) -> Any:

@@ -40,6 +40,7 @@ from .rotation import (
     shortest,
     slerp,
 )
+from .slide import slid
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
 from .triangle import extend, extend_shaped, judge
 from .twist import twisted
@@ -58,6 +59,8 @@ class Plane(StrEnum):
     turn about its normal."""
     POLE = "POLE"
     """That through root, target and pole; while these are in line, that of `FREE`."""
+    SLIDE = "SLIDE"
+    """As `HINGE`, but the first of two bones slides along its own line rather than turns, see `slide`."""
 
 
 class Pose(NamedTuple):
@@ -67,6 +70,7 @@ class Pose(NamedTuple):
     stretch: Any  # factor on the length of the bones, blended by influence
     reach: Any
     shortfall: Any  # distance from tip to target
+    slide: Any = 0.0  # how far the first bone slides along its line, blended by influence
 
 
 class Poses(NamedTuple):
@@ -76,6 +80,7 @@ class Poses(NamedTuple):
     stretch: Array  # S
     reach: Array  # S, Reach values as int8
     shortfall: Array  # S
+    slide: Any = 0.0  # S, of those that slide
 
 
 AS_IT_IS = Settings()
@@ -100,6 +105,41 @@ def pose_limb(
     if nobody asks for the reach.
     Numbers that are not finite are the caller's to refuse.
     """
+    slide: Any = 0.0
+    if plane == Plane.SLIDE:
+        turn, joints, slide, reach, shortfall = _sliding(target, reference, settings, tolerance, ops)
+        stretch: Any = 1.0
+    else:
+        turn, joints, stretch, reach, shortfall = _turning(target, reference, settings, plane, ops, pole, tolerance)
+    w, x, y, z = turn
+    turns = [(w, *components((x, y, z), reference.first_axes))]
+    for (cosine, sine), (nx, ny, nz) in zip(joints, reference.normals, strict=True):
+        turns.append((cosine, sine * nx, sine * ny, sine * nz))
+    if settings.twist is not None:
+        turns = twisted(turns, settings.twist, reference)
+    turns = [_onto(*pair) for pair in zip(reference.reference_rotations, turns, strict=True)]
+    if own is not None:
+        turns = [slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
+        stretch = 1.0 + settings.influence * (stretch - 1.0)
+        slide = settings.influence * slide
+    return Pose(tuple(turns), stretch, reach, shortfall, slide)
+
+
+Bent = tuple[Quaternion, Sequence[HalfAngle], Any, Any, Any]
+"""The first bone's turn in G off the reference, the turns of the others, each against the one before, how much longer
+the bones are or how far the first one slides, the `Reach`, and how far the tip is from the target."""
+
+
+def _turning(
+    target: Vector,
+    reference: Reference,
+    settings: Settings,
+    plane: Plane,
+    ops: Ops,
+    pole: Vector | None,
+    tolerance: Any,
+) -> Bent:
+    """How a limb bends whose first bone turns."""
     x, y, z = target
     square = x * x + y * y
     distance = ops.sqrt(square if plane == Plane.HINGE else square + z * z)
@@ -115,10 +155,7 @@ def pose_limb(
                 at_limit = ops.select(is_off, Reach.LIMITED, Reach.REACHED)
                 reach = ops.select(limited.is_free, reach, at_limit)
         turn = (cosine, 0.0, 0.0, sine)
-        if tolerance is not None:
-            beside = ops.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
-            reach = ops.select(reach > Reach.REACHED, reach, beside)
-        shortfall = ops.sqrt(shortfall * shortfall + z * z)
+        reach, shortfall = _beside(z, reach, shortfall, reference, tolerance, ops)
     else:
         line = line_to(target, distance, ops)
         cosine, sine = settings.swivel
@@ -128,17 +165,26 @@ def pose_limb(
         about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
         turn = multiply(line, about_line)
         shortfall = abs(shortfall)
-    w, x, y, z = turn
-    turns = [(w, *components((x, y, z), reference.first_axes))]
-    for (cosine, sine), (nx, ny, nz) in zip(joints, reference.normals, strict=True):
-        turns.append((cosine, sine * nx, sine * ny, sine * nz))
-    if settings.twist is not None:
-        turns = twisted(turns, settings.twist, reference)
-    turns = [_onto(*pair) for pair in zip(reference.reference_rotations, turns, strict=True)]
-    if own is not None:
-        turns = [slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
-        stretch = 1.0 + settings.influence * (stretch - 1.0)
-    return Pose(tuple(turns), stretch, reach, shortfall)
+    return turn, joints, stretch, reach, shortfall
+
+
+def _sliding(target: Vector, reference: Reference, settings: Settings, tolerance: Any, ops: Ops) -> Bent:
+    """How a limb bends whose first bone slides."""
+    x, y, z = target
+    slide, rod, shortfall = slid((x, y), reference.lengths, reference.half_angles, settings.side, ops)
+    slack = 0.0 if tolerance is None else tolerance * reference.bones.total
+    reach = ops.select(shortfall > slack, Reach.TOO_FAR, Reach.REACHED)
+    joint = plus(unit_half(rod, ops), reference.axis_corrections[0])
+    reach, shortfall = _beside(z, reach, ops.maximum(shortfall, 0.0), reference, tolerance, ops)
+    return IDENTITY, [joint], slide, reach, shortfall
+
+
+def _beside(off: Any, reach: Any, shortfall: Any, reference: Reference, tolerance: Any, ops: Ops) -> tuple[Any, Any]:
+    """The `Reach` and the distance from tip to target where this may be so far off the plane as well."""
+    if tolerance is not None:
+        beside = ops.select(abs(off) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
+        reach = ops.select(reach > Reach.REACHED, reach, beside)
+    return reach, ops.sqrt(shortfall * shortfall + off * off)
 
 
 def pose_limbs(
@@ -170,37 +216,49 @@ def pose_limbs(
     def formula(arguments: Any) -> list[Any]:
         target, reference, settings, pole, own, tolerance = arguments
         pose = pose_limb(target, reference, settings, plane, ARRAYS, pole, own, tolerance)
-        return [*chain(*pose.turns), pose.stretch, pose.shortfall, pose.reach]
+        slide = [pose.slide] if plane == Plane.SLIDE else []
+        return [*chain(*pose.turns), *slide, pose.stretch, pose.shortfall, pose.reach]
 
-    count = len(reference.lengths)
-    results = in_slabs(formula, arguments, 4 * count + 3)
+    count, slides = len(reference.lengths), plane == Plane.SLIDE
+    results = in_slabs(formula, arguments, 4 * count + 3 + slides)
     turns = tuple(results[..., 4 * k : 4 * k + 4] for k in range(count))
     quaternions = results[..., : 4 * count].reshape(*results.shape[:-1], count, 4)
     sizes = np.einsum("...i,...i", quaternions, quaternions)  # 1, unless it is a number too large, or none
     is_sound = (abs(sizes - 1.0) < 0.1).all(axis=-1) & np.isfinite(results[..., -3] + results[..., -2])
     if not is_sound.all():
-        for i, number in enumerate((*chain(*map(_sound, reference.reference_rotations)), 1.0, 0.0, Reach.INVALID)):
+        still = (*chain(*map(_sound, reference.reference_rotations)), *(0.0,) * slides, 1.0, 0.0, Reach.INVALID)
+        for i, number in enumerate(still):
             np.copyto(results[..., i], number, where=~is_sound)
-    return Poses(turns, results[..., -3], results[..., -1].astype(np.int8), results[..., -2])
+    slide = results[..., 4 * count] if slides else 0.0
+    return Poses(turns, results[..., -3], results[..., -1].astype(np.int8), results[..., -2], slide)
 
 
-def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0) -> tuple[Vector, ...]:
-    """Where the bones' local rotations put knees and tip, in G: forward kinematics."""
-    joint: Vector = (0.0, 0.0, 0.0)
+def joints_of(
+    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, slide: Any = 0.0
+) -> tuple[Vector, ...]:
+    """Where the bones' local rotations, and how far the first slides, put knees and tip, in G: forward kinematics."""
+    return _joints(_carried(turns, reference), reference, stretch, slide)
+
+
+def joints_and_normals(
+    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, slide: Any = 0.0
+) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
+    """These, and where each bone has the bend plane's normal of the reference pose, in G: what says how it is turned
+    about its own line."""
+    poses = _carried(turns, reference)
+    return _joints(poses, reference, stretch, slide), tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
+
+
+def _joints(poses: Sequence[Quaternion], reference: Reference, stretch: Any, slide: Any) -> tuple[Vector, ...]:
+    joint: Vector = scale(direction(*reference.half_angles[0]), slide)
     joints = []
-    parts = zip(_carried(turns, reference), reference.half_angles, reference.lengths, strict=True)
+    parts = zip(poses, reference.half_angles, reference.lengths, strict=True)
     for k, (pose, half, length) in enumerate(parts):
         x, y, _ = direction(*half)
         bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
         joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
         joints.append(joint)
     return tuple(joints)
-
-
-def normals_of(turns: Sequence[Quaternion], reference: Reference) -> tuple[Vector, ...]:
-    """Where each bone has the bend plane's normal of the reference pose, in G: what says how it is turned about its own
-    line."""
-    return tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in _carried(turns, reference))
 
 
 def _carried(turns: Sequence[Quaternion], reference: Reference) -> list[Quaternion]:

@@ -8,16 +8,16 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
-from ..limb.whole import Progress, wholly
+from ..blender.stepping import Steps, Stepwise
+from ..limb.whole import wholly_in_steps
 from ..limb.words import Message
 from ..poses.over_frames import show_in_ik
 from ..poses.planned import Options, Request, check_all, frames_kept, let_off_feet, planned
-from ..poses.settling import settle, shown
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
+from ..rigging.features import live_for_now
 from ..rigging.made_keys import mark_keys
-from .modes import live_for_now
 
 __all__ = ["KEPT", "Added", "Request", "add"]
 
@@ -33,7 +33,8 @@ class Added(NamedTuple):
     warnings: list[Message]
 
 
-@wholly
+@Stepwise
+@wholly_in_steps
 def add(
     context: Context,
     requests: Sequence[Request],
@@ -47,8 +48,7 @@ def add(
     mode: str = "LIVE",
     foot_roll: bool = False,
     pole_follows: bool = True,
-    progress: Progress | None = None,
-) -> Added:
+) -> Steps[Added]:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects
@@ -58,14 +58,14 @@ def add(
     ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
-    their ``RIG``, or the add-on (``LIVE``). ``progress`` is told the part done of frames, and may raise to cancel.
+    their ``RIG``, or the add-on (``LIVE``).
     """
     dependencies = Dependencies()
     check_all(requests, dependencies)
     frames = frames_kept(requests, controls) if keyed == "KEEP" else []
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
-    knees = [shown(context, request.last, request.segments) for request in requests]
-    plans = planned(context, requests, options, frames, dependencies)
+    task = Task(context, frames, tolerance, stays=True)
+    plans = yield from planned(context, requests, options, frames, dependencies, task.next_share())
     limbs = [plan.limb for plan in plans]
     new = [limb for limb, request in zip(limbs, requests, strict=True) if request.target is None]
     led = [limb for limb, request in zip(limbs, requests, strict=True) if turn or request.target or request.pole]
@@ -74,10 +74,9 @@ def add(
         wishes, warnings = live_for_now(wishes, dependencies)
     apply(context, wishes)
     let_off_feet(context, plans)
-    settle(context, knees, is_shown=all(wish.mode == "RIG" for wish in wishes.values()))
     if frames:
         lasts = [ob.pose.bones[bone] for ob, bone in new]
-        warnings += show_in_ik(Task(context, frames, tolerance, stays=True, progress=progress), lasts).warnings
+        warnings += (yield from show_in_ik(task, lasts)).warnings
         mark_keys(wishes)
     check_still(context, places, max(tolerance, KEPT))
     return Added([ob.pose.bones[bone] for ob, bone in limbs], len(frames), warnings)

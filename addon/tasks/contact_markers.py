@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone, Scene
 
+from ..blender.announcing import announce
+from ..blender.stepping import Progress, Steps, Stepwise, finished
 from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
-from ..limb.whole import Progress
 from ..limb.words import Refused
 from ..poses.contacts import (
     HEEL,
@@ -26,12 +27,15 @@ from ..poses.contacts import (
     Contact,
     Path,
     Phase,
+    Span,
     contacts_of,
     floor_of,
     slide_of,
 )
-from ..poses.reading import record
+from ..poses.recording import record
 from ..poses.tip_paths import path_of
+
+__all__ = ["HEIGHT", "SPEED", "Contact", "Path", "Span"]
 
 
 class Contacts(NamedTuple):
@@ -122,6 +126,7 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     contact at all. Gives how many contacts there are."""
     count = sum(len(of_limb.contacts) for of_limb in listed)
     if count:
+        announce(scene)
         _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.last).values()})
         wishes = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.last, contact)]
         for _, name, frames in sorted(wishes, key=lambda wish: (wish[0], wish[2][0])):
@@ -175,19 +180,18 @@ def frame_range(scene: Scene) -> range:
     return range(scene.frame_start, scene.frame_end + 1)
 
 
+@Stepwise
 def find_contacts(
     context: Context,
     lasts: Sequence[PoseBone],
     frames: Sequence[float],
     height: float = HEIGHT,
     speed: float = SPEED,
-    progress: Progress | None = None,
-) -> list[Contacts]:
+) -> Steps[list[Contacts]]:
     """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
     limbs = readable_limbs_beside(context, lasts)
-    recording = record(context, limbs, frames, progress=progress)
-    paths = {last: path_of(recording, last) for last in limbs}
+    paths = yield from _paths(context, limbs, frames)
     return contacts_in(scene_of(context), lasts, frames, paths, height, speed)
 
 
@@ -233,3 +237,27 @@ def contacts_known(
 def contacts_on(last: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
     """These contacts of a limb that goes this way over these frames."""
     return Contacts(last, contacts, [slide_of(path, frames, contact.span) for contact in contacts])
+
+
+def contacts_there(
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], progress: Progress | None = None
+) -> list[Contacts]:
+    """The contacts in these frames of those limbs that can be read and have some: as marked, else as found."""
+    limbs = readable_limbs_beside(context, lasts)
+    known = [last for last in lasts if last in limbs]
+    paths = finished(_paths(context, limbs, frames), progress)
+    listed = contacts_known(scene_of(context), known, frames, paths)
+    return [of_limb for of_limb in listed if of_limb.contacts]
+
+
+def slides_now(
+    context: Context, listed: Sequence[Contacts], frames: Sequence[float], progress: Progress | None = None
+) -> list[Contacts]:
+    """The same contacts, and how far soles slide in them now."""
+    paths = finished(_paths(context, [of_limb.last for of_limb in listed], frames), progress)
+    return [contacts_on(of_limb.last, of_limb.contacts, paths[of_limb.last], frames) for of_limb in listed]
+
+
+def _paths(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> Steps[dict[PoseBone, Path]]:
+    recording = yield from record(context, limbs, frames)
+    return {last: path_of(recording, last) for last in limbs}

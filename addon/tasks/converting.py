@@ -3,121 +3,100 @@ what is animated, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from math import inf
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import Context, PoseBone
-from numpy.typing import NDArray
 
-from ..blender.animation import actions_besides, using_action
-from ..blender.dependencies import Dependencies
 from ..blender.editing import edit_mode
+from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject, path_to_bone, scene_of, takes_bones
-from ..finding.constraints import (
-    Solvers,
-    at_full_influence,
-    check_rest,
-    plane_of,
-    solvers_of,
-)
-from ..limb.follow import read
-from ..limb.storage import hierarchy, is_converted, mode_of
-from ..limb.tips import tip_of
-from ..limb.whole import Progress, wholly
+from ..blender.types import ArmatureObject, takes_bones
+from ..limb.storage import is_converted
+from ..limb.whole import wholly_in_steps
 from ..limb.words import Message, Refused
 from ..live import refresh
-from ..live.settings import is_live
-from ..poses.channels import Channel
-from ..poses.fitting import fit
-from ..poses.keeping import frames_of
-from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
-from ..poses.over_frames import show_in_ik
-from ..poses.reading import Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.converted import Conversion, conversion_of, make_converted
+from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of
 from ..poses.writing import Task
-from ..solver.matrices import applied, inverted_all
-from .converted import Conversion, make_converted
 from .removing import remove
 
-Array = NDArray[Any]
+LimbRef = tuple[ArmatureObject, str]
 
 MOVED = 2e-3
-"""By how much a limb may move, in its lengths, without keys of swivel, flip and ankle that keep it."""
-
-KEPT = 5e-4
-"""How far these may have joints off for the sake of fewer keys, in lengths of the limb."""
+"""By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as
+much, and no key of ours does."""
 
 
 class Converted(NamedTuple):
     """What was done."""
 
-    lasts: list[tuple[ArmatureObject, str]]  # the limbs that were made, by rig and last bone's name
-    refused: list[Refused]  # why others were not
+    lasts: list[LimbRef]  # the limbs that were made, by rig and last bone's name
+    refused: list[tuple[LimbRef, Refused]]  # others, by rig and the bone with the constraint, and why
     warnings: list[Message]  # what is otherwise than the constraints had it
-
-
-class Sighting(NamedTuple):
-    """Where constraints have limbs in some frames of an action."""
-
-    ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
-    action: Any
-    frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
-    joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
-    poses: dict[LimbName, LimbPoses]  # how the bones stand
 
 
 class NotKept(Exception):
     """Some limbs can't be ones without moving: why, by the rig and the name of the bone with the constraint."""
 
-    def __init__(self, refused: dict[tuple[Any, str], Refused]) -> None:
+    def __init__(self, refused: dict[LimbRef, Refused]) -> None:
         super().__init__(*map(str, refused.values()))
         self.refused = refused
 
 
-@wholly
+@Stepwise
+@wholly_in_steps
 def convert(
     context: Context,
     lasts: Sequence[PoseBone],
     tolerance: float = MOVED,
     mode: str = "LIVE",
     all_actions: bool = False,
-    progress: Progress | None = None,
-) -> Converted:
-    """Make limbs of the IK constraints that bones have, on the rig or live: those of which knee and tip stay within a
-    tolerance, in lengths of the limb, as Blender evaluates them, in every frame of what is animated. Where these would
-    move, swivel, flip and ankle get as many keys as that takes. ``all_actions`` does that in all actions of the rig,
-    not only in the one in use. ``progress`` is told the part done of frames, and may raise to cancel. Raises `Refused`
-    if there are none."""
-    waiting, refused = [(last.id_data, last.name) for last in lasts], list[Refused]()
+) -> Steps[Converted]:
+    """Make limbs of the IK constraints that bones have, on the rig or live: of those whose knee and tip stay, as
+    Blender evaluates them, in every frame of what is animated. Where these would move by more than a tolerance, in
+    lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
+    ``all_actions`` does that in all actions of the rig, not only in the one in use. Raises `Refused` if there are
+    none."""
+    done = yield from convert_what_can.steps(context, lasts, tolerance, mode, all_actions)
+    if not done.lasts:
+        raise done.refused[0][1] if done.refused else Refused("Select bones with an IK constraint")
+    return done
+
+
+@Stepwise
+@wholly_in_steps
+def convert_what_can(
+    context: Context, lasts: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
+) -> Steps[Converted]:
+    """The same, also if there are none."""
+    waiting, refused = [(last.id_data, last.name) for last in lasts], list[tuple[LimbRef, Refused]]()
     for ob in dict.fromkeys(ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)):
         with edit_mode(context, ob):  # which shifts the rest poses of old files: what is to stay is looked at after it
             pass
+    sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []
         for ob, name in [*waiting]:
             try:
-                plans.append(_conversion_of(context, ob.pose.bones[name]))
+                plans.append(conversion_of(context, ob.pose.bones[name]))
             except Refused as why:
-                refused.append(why)
+                refused.append(((ob, name), why))
                 waiting.remove((ob, name))
         if not plans:
-            raise refused[0] if refused else Refused("Select bones with an IK constraint")
+            return Converted([], refused, [])
         limbs = [plan.name for plan in plans]
         try:
-            with all_or_nothing(context, dict.fromkeys(ob for ob, _ in waiting)):
-                whole = Task(context, None, progress=progress)
-                warnings = _convert(whole, plans, tolerance, mode, all_actions)
+            with all_or_nothing(context):
+                warnings = yield from _convert(Task(context, None), plans, tolerance, mode, all_actions, sightings)
         except NotKept as why:  # taken back, the others go on without them
-            refused += why.refused.values()
+            refused += why.refused.items()
             waiting = [owner for owner in waiting if owner not in why.refused]
             continue
         return Converted(limbs, refused, warnings)
 
 
-def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:
+def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[LimbRef]:
     """Give limbs back to the constraints that they were, with what animates their influence."""
     for last in lasts:
         if not is_converted(last):
@@ -127,113 +106,54 @@ def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[Armatur
     return named
 
 
-def _conversion_of(context: Context, owner: PoseBone) -> Conversion:
-    """What is to be known of the limb of a bone's constraints; raises `Refused`."""
-    solvers = solvers_of(owner)
-    last = solvers.last
-    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
-    with at_full_influence(context, solvers):
-        check_rest(context, solvers)
-        fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
-    return Conversion(solvers, fitted, others)
-
-
-def _convert(whole: Task, plans: Sequence[Conversion], tolerance: float, mode: str, all_actions: bool) -> list[Message]:
-    """Look where limbs are, make them, and keep them there. Raises `NotKept`."""
+def _convert(
+    whole: Task,
+    plans: Sequence[Conversion],
+    tolerance: float,
+    mode: str,
+    all_actions: bool,
+    sightings: list[Sighting],
+) -> Steps[list[Message]]:
+    """Look where limbs are, unless that is known already, make them, and keep them there. Raises `NotKept`."""
     context = whole.context
-    warnings = list[Message]()
-    left_out = {} if all_actions else {plan.name: [action.name for action in plan.others] for plan in plans}
-    sightings = _sightings(whole, plans, all_actions)
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
-    for plan in plans:
-        try:
-            solvers_of(plan.solvers.owner)  # one before it may have taken its bones
-            with all_or_nothing(context, [plan.name[0]]):
-                warnings += make_converted(context, plan, mode)
-        except Refused as why:
-            raise NotKept({owners[plan.name]: why}) from why
+    _check_apart(plans, owners)
+    if not sightings:
+        sightings += yield from sightings_of(whole, plans, all_actions)
+    warnings = make_converted(context, plans, mode)
     refresh(context)
     for sighting in sightings:
-        warnings += _keep_still(whole, sighting, owners, tolerance)
-    for (_, name), actions in left_out.items():
-        if actions:
-            names = ", ".join(f"'{action}'" for action in actions)
+        warnings += yield from _check_still(whole, sighting, owners, tolerance)
+    for plan in plans if not all_actions else ():
+        if plan.others:
+            names = ", ".join(f"'{action.name}'" for action in plan.others)
             template = "'{bone}' may move in {actions}, not looked at: All Actions keeps it"
-            warnings.append(Message(template, bone=name, actions=names))
+            warnings.append(Message(template, bone=plan.name[1], actions=names))
     return warnings
 
 
-def _moving_bones(solvers: Solvers) -> list[PoseBone]:
-    """The bone with the constraints, those above it, and the bones of its rig that it follows."""
-    ob, owner = solvers.owner.id_data, solvers.owner
-    follow = [pair for constraint in solvers.constraints for pair in read(constraint).pairs]
-    return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
+def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) -> None:
+    """Refuse limbs that share bones with one before them."""
+    taken = set[PoseBone]()
+    for plan in plans:
+        if taken.intersection(plan.solvers.bones):
+            template = "The limb of '{bone}' shares bones with another one: add one of the two"
+            raise NotKept({owners[plan.name]: Refused(template, bone=plan.name[1])})
+        taken.update(plan.solvers.bones)
 
 
-def _sightings(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> list[Sighting]:
-    """Where constraints have limbs in this frame, and in every frame of all that animates them now, and of other
-    actions."""
-    sightings = [_sighting(whole, plans, None, None, None)]
-    others = dict.fromkeys((plan.name[0], action) for plan in plans for action in plan.others if all_actions)
-    for ob, action in [(None, None), *others]:
-        moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
-        with using_action(ob, action):
-            bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
-            if frames := frames_of(Dependencies().carriers(*bones)):
-                sightings.append(_sighting(whole, moved, ob, action, frames))
-    return sightings
-
-
-def _sighting(whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None) -> Sighting:
-    context, progress = whole.context, whole.next_share() if frames else None
-    bones = [bone for plan in plans for bone in plan.solvers.bones]
-    refs = [(bone.id_data, bone.name) for bone in (*bones, *(bone.parent for bone in bones if bone.parent))]
-
-    @contextmanager
-    def fully() -> Iterator[None]:
-        with ExitStack() as stack:
-            for plan in plans:
-                if plan.solvers.acting.influence < 1.0:
-                    stack.enter_context(at_full_influence(context, plan.solvers))
-            yield
-
-    firsts = [plan.solvers.bones[0] for plan in plans]
-    locations = [Channel.of_bone(first.id_data, first.name, "location") for first in firsts]
-    recording = record(context, [], frames, refs, locations, progress=progress, within=fully)
-    joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
-    poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
-    return Sighting(ob, action, frames, joints, poses)
-
-
-def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
-    """Knees and tail of a bone and those above it, so many in all, in the armature and in lengths of the limb, (frames,
-    count, 3)."""
-    ob, bones = last.id_data, hierarchy(last, count)
-    places = [poses_of(recording, ob, bone.name)[:, :3, 3] for bone in bones[1:]]
-    tail = np.broadcast_to(tip_of(last, "TAIL"), (recording.frames, 3))
-    joints = np.stack([*places, applied(poses_of(recording, ob, last.name), tail)], axis=1)
-    in_lengths: Array = joints / sum(bone.bone.length for bone in bones)
-    return in_lengths
-
-
-def _keep_still(
-    whole: Task, sighting: Sighting, owners: dict[LimbName, tuple[Any, str]], tolerance: float
-) -> list[Message]:
-    """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
-    were seen. Raises `NotKept` if one still does."""
-    with using_action(sighting.ob, sighting.action):
-        misses = _misses(whole, sighting, [*sighting.joints])
-        moved = [name for name, (off, _) in misses.items() if not off <= tolerance]
-        if moved and sighting.frames is not None:
-            kept, progress = min(KEPT, 0.25 * tolerance), whole.next_share()
-            task = Task(whole.context, sighting.frames, kept, stays=True, progress=progress)
-            lasts = [ob.pose.bones[name] for ob, name in moved]
-            show_in_ik(task, lasts, sighting.poses, moves_controls=False)
-            misses |= _misses(whole, sighting, moved)
-    warnings, refused = list[Message](), dict[tuple[Any, str], Refused]()
-    for (ob, name), (off, frame) in misses.items():
+def _check_still(
+    whole: Task, sighting: Sighting, owners: dict[LimbRef, LimbRef], tolerance: float
+) -> Steps[list[Message]]:
+    """Keep limbs where they were seen; warnings of those that move or turn all the same. Raises `NotKept` where keys
+    can't keep one."""
+    warnings, refused = list[Message](), dict[LimbRef, Refused]()
+    misses = yield from kept_misses(whole, sighting, owners, tolerance)
+    for (ob, name), (off, turn, frame) in misses.items():
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
-        if not off <= tolerance:
+        if turn > NOTICED_TURN:
+            warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
+        if not off <= max(tolerance, MOVED):
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"
@@ -244,28 +164,3 @@ def _keep_still(
     if refused:
         raise NotKept(refused)
     return warnings
-
-
-def _misses(whole: Task, sighting: Sighting, names: Sequence[LimbName]) -> dict[LimbName, tuple[float, int]]:
-    """How far knees and tip of limbs are at most from where they were seen, in lengths of the limb, and in which
-    frame, by IK as Blender evaluates them; of live limbs while *Live* is off, where they would be."""
-    context, frames, lasts = whole.context, sighting.frames, [ob.pose.bones[name] for ob, name in names]
-    progress = whole.next_share() if frames else None
-    recording = record(context, lasts, frames, influence=1.0, progress=progress)
-    misses: dict[LimbName, tuple[float, int]] = {}
-    for rig in recording.rigs:
-        limbs = limbs_read(recording, rig)
-        solved = solved_joints(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
-        for row, last in enumerate(rig.lasts):
-            before = sighting.joints[rig.object, last.name]
-            if mode_of(last) == "RIG" or is_live(scene_of(context)):
-                joints = _joints_seen(recording, last, before.shape[1])
-            else:
-                into = inverted_all(worlds_of(recording, rig.object))
-                size = sum(rig.table.limbs[row].geometry.lengths)
-                joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
-            off = np.abs(joints - before).reshape(len(joints), -1).max(axis=1)
-            worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
-            frame = scene_of(context).frame_current if frames is None else frames[worst]
-            misses[rig.object, last.name] = (float(off[worst]), frame)
-    return misses

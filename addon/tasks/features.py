@@ -11,7 +11,6 @@ from ..blender.dependencies import Dependencies
 from ..finding.checking import check_editable
 from ..limb.foot_roll import goal_bone, has_roll
 from ..limb.pole_follow import has_pole_follow, poles_kept
-from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import TWISTS
 from ..limb.whole import wholly
 from ..limb.words import Refused
@@ -39,8 +38,8 @@ def give_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
     for last in lasts:
         check_editable(last)
     lacking, dependencies = [last for last in lasts if goal_bone(last) is None or not has_roll(last)], Dependencies()
-    feet = {ref_of(last): (with_foot(context, last), rest_geometry_of(last)) for last in lacking}
-    apply(context, {limb: roll_for(wish, limb, rest, dependencies) for limb, (wish, rest) in feet.items()})
+    limbs = {ref_of(last): with_foot(context, last) for last in lacking}
+    apply(context, {limb: roll_for(wish, limb, dependencies) for limb, wish in limbs.items()})
 
 
 @wholly
@@ -97,7 +96,7 @@ def toggle(context: Context, lasts: Sequence[PoseBone], name: str, like: PoseBon
         set_feet(context, lasts, limb.foot_turn is None)
     elif name == "roll":
         (take_roll if limb.roll else give_roll)(context, lasts)
-    elif name == "twist" and TWISTS[0].name in limb.sliders:
+    elif name == "twist" and limb.has_twist:
         drop_feature(context, lasts, *(twist.name for twist in TWISTS))
     elif name == "twist":
         give_twist(context, lasts)

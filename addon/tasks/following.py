@@ -14,7 +14,7 @@ from ..limb.pole_follow import poles_kept
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..poses.hinging import targets_off_plane
-from ..poses.planned import refitted, without_target
+from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import standing
@@ -38,12 +38,15 @@ def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
         apply(context, {limb: standing(context, limb, wish) for limb, wish in wishes.items()})
 
 
+@wholly
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
     """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
     plane of a hinge. Raises `Refused`."""
     limbs = [ref_of(last) for last in lasts]
+    if plane != "SLIDE":
+        let_turn(context, lasts)
     _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
-    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs]) if plane == "HINGE" else []
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs])
 
 
 def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:

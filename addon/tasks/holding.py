@@ -1,190 +1,50 @@
 """Hold: limbs' tips, and how their feet are turned, are planted in the world over ranges of frames or contacts, eased
-in and out. Feet that roll are planted as they stand.
-
-The controls get keys for it, in the frames of a range and of its easing and in no others."""
+in and out. Feet that roll are planted as they stand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
-from typing import Any, NamedTuple
 
-import bpy
-import numpy as np
 from bpy.types import Context, PoseBone
-from numpy.typing import NDArray
 
-from ..blender.dependencies import Dependencies
-from ..blender.stepping import times_of
+from ..blender.stepping import Steps, Stepwise
 from ..blender.types import is_evaluated, scene_of
-from ..limb.follow import follow_of
-from ..limb.foot_roll import goal_bone, has_roll
-from ..limb.moving import check_movable, check_undriven, rig_slider
-from ..limb.solving import limbs_now
-from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
-from ..limb.tips import foot_of
-from ..limb.whole import Progress, wholly
-from ..limb.words import Message, Refused
-from ..live.settings import is_live
-from ..poses.channels import Channel, Values, copied
-from ..poses.contacts import SOLE, Contact, Phase, Span, slide_of
-from ..poses.holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
-from ..poses.parts import part_of_foot, part_of_ik, slider_channel
-from ..poses.placing import controls_of, parents_of, place
-from ..poses.planted_feet import SLIDERS, Stand, hold_rolling
-from ..poses.planting import mean_of, reached
-from ..poses.reading import Recording, limbs_read, read_again, record
-from ..poses.tip_paths import path_of
-from ..poses.writing import Run, Task, Writing
-from ..rigging import feet
-from ..rigging.description import LimbRef, ref_of
-from .status import check_posable
+from ..limb.follow import check_posable, follow_of
+from ..limb.moving import check_movable, rig_slider
+from ..limb.storage import is_live, mode_of
+from ..limb.whole import wholly_in_steps
+from ..limb.words import Refused
+from ..poses.contacts import Contact, Span
+from ..poses.holds import Report, Request, hold_limbs, over, planted_over
+from ..rigging.made_keys import marks_kept
 
-Array = NDArray[Any]
+__all__ = ["Report", "Request", "over"]
 
 MOST_EASE = 10
 """The frames that a hold may be eased in and out over."""
 
-TOLERANCE = 1e-5
-"""How far joints may be off for fewer keys, in lengths of their limb: what is planted is to look it."""
 
-MISSED = 1e-4
-"""How far a tip may be off its place for nobody to be told, in lengths of its limb."""
-
-SLACK = 1e-4
-"""How much of its length a limb that is planted where all frames reach keeps in the farthest of these."""
-
-
-class Request(NamedTuple):
-    """How limbs are held: over how many frames before and after it is eased; whether feet that roll are planted on
-    heel, sole and toe, as in contacts, or kept as they are turned; whether where they are moved least, or where they
-    are in the current frame, or in that of a range which is nearest to it; and how far joints may be off for fewer
-    keys, in lengths of their limb."""
-
-    ease: int = 3
-    rolls: bool = False
-    is_mean: bool = False
-    tolerance: float = TOLERANCE
-
-
-class Slip(NamedTuple):
-    """How far what is lowest of a sole slides in a range, in scene units: in the median of ranges, and at most."""
-
-    median: float
-    most: float
-
-
-class Report(NamedTuple):
-    """In how many ranges limbs are held; how far soles slid in these, and do now; in how many frames the limb of a name
-    does not reach where it is to be."""
-
-    ranges: int
-    slid: Slip
-    slide: Slip
-    missed: dict[LimbRef, int]
-
-    @property
-    def warnings(self) -> list[Message]:
-        """What to tell of limbs that do not reach."""
-        template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
-        return [Message(template, bone=bone, count=count) for (_, bone), count in self.missed.items() if count]
-
-
-class Plan(NamedTuple):
-    """A limb, whether its foot rolls, and where it is held, in order."""
-
-    last: PoseBone
-    rolls: bool
-    contacts: list[Contact]
-
-
-@wholly
+@Stepwise
+@wholly_in_steps
 def hold_tips(
     context: Context,
     lasts: Sequence[PoseBone],
     contacts: Sequence[Sequence[Contact]],
     request: Request,
-    progress: Progress | None = None,
-) -> Report:
+) -> Steps[Report]:
     """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
-    where they are on their soles. Two passes over the frames. Raises `Refused`, and then nothing has changed."""
+    where they are on their soles. Raises `Refused`, and then nothing has changed."""
     within = Span(scene_of(context).frame_start, scene_of(context).frame_end)
-    plans = [
-        _plan(context, last, of_limb, request.rolls, within) for last, of_limb in zip(lasts, contacts, strict=True)
-    ]
-    runs: dict[Span, list[int]] = {}
-    for i, plan in enumerate(plans):
-        for run in _runs([contact.span for contact in plan.contacts], request.ease, within):
-            runs.setdefault(run, []).append(i)
-    frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
-    if not frames:
+    limbs = []
+    for last, of_limb in zip(lasts, contacts, strict=True):
+        check_hold(context, last)
+        limbs.append(planted_over(last, of_limb, request.rolls, within))
+    with marks_kept(follow_of(last).pairs[0] for last in lasts):
+        report = yield from hold_limbs(context, limbs, request, within)
+    if report is None:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
         raise Refused(template, first=within.first, last=within.last)
-    task = Task(context, frames, request.tolerance, keeps_others=within, progress=progress)
-    controls = controls_of(lasts) + [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
-    channels = [*dict.fromkeys(channel for plan in plans for channel in _channels(plan))]
-    recording = record(
-        context=context,
-        lasts=lasts,
-        frames=frames,
-        refs=parents_of(controls),
-        channels=channels,
-        controls=controls,
-        progress=task.next_share(),
-    )
-    before = copied(recording.channels)
-    values = copied(before)
-    slid = _slip(recording, plans, frames)
-    limbs_held = [_held(context, recording, plan, request, frames, values) for plan in plans]
-    in_runs = [
-        Run(
-            np.arange(*np.searchsorted(frames, (run.first, run.last + 1))),
-            [keyed_part for i in which for keyed_part in limbs_held[i].parts],
-        )
-        for run, which in runs.items()
-    ]
-    writing = Writing(task, before, in_runs)
-
-    def reread(rows: Array) -> None:
-        writing.write(values)
-        read_again(context, recording, lasts, frames, rows, None, task.next_share())
-
-    place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
-    writing.finish(recording, values)
-    count = sum(len(plan.contacts) for plan in plans)
-    missed = {ref_of(limb.last): _missed(recording, limb) for limb in limbs_held}
-    return Report(count, slid, _slip(recording, plans, frames), missed)
-
-
-def _plan(context: Context, last: PoseBone, contacts: Sequence[Contact], rolls: bool, within: Span) -> Plan:
-    check_hold(context, last)
-    contacts = [clipped for contact in contacts for clipped in contact.within(within)]
-    if not (rolls and has_roll(last) and goal_bone(last)):
-        return Plan(last, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
-    check_undriven(last, *SLIDERS)
-    return Plan(last, True, [*contacts])
-
-
-def over(span: Span) -> Contact:
-    """A range of frames as a contact of the sole."""
-    return Contact((Phase(span.first, SOLE),), span.last)
-
-
-def _channels(plan: Plan) -> list[Channel]:
-    """What of a limb may get keys."""
-    channels = [*part_of_ik(plan.last).channels, *(part_of_foot(plan.last).channels if foot_of(plan.last) else ())]
-    return channels + [slider_channel(plan.last, name) for name in SLIDERS if plan.rolls]
-
-
-def _slip(recording: Recording, plans: Sequence[Plan], frames: Sequence[int]) -> Slip:
-    """How far what is lowest of soles slides where they are held."""
-    paths = [path_of(recording, plan.last) for plan in plans]
-    slides = [
-        slide_of(path, frames, contact.span)
-        for plan, path in zip(plans, paths, strict=True)
-        for contact in plan.contacts
-    ]
-    return Slip(float(np.median(slides)), max(slides))
+    return report
 
 
 def check_hold(context: Context, last: PoseBone) -> None:
@@ -198,82 +58,3 @@ def check_hold(context: Context, last: PoseBone) -> None:
     check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
     if mode_of(last) == "LIVE" and not is_live(scene_of(context)):
         raise Refused("'{bone}' is in FK, because Live is off in this scene: switch it on, then hold", bone=last.name)
-
-
-# one limb
-
-
-def _held(
-    context: Context, recording: Recording, plan: Plan, request: Request, frames: Sequence[int], values: Values
-) -> HeldLimb:
-    """How a limb is held, by what was read. Raises `Refused`."""
-    last = plan.last
-    rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
-    limbs, row = limbs_read(recording, rig), [limb.name for limb in rig.lasts].index(last.name)
-    spans = [contact.span for contact in plan.contacts]
-    rows = [(frames.index(span.first), frames.index(span.last)) for span in spans]
-    ease = Ease(rows, request.ease, _reach(last))
-    _check_in_ik(limbs.sliders["influence"][:, row], last, ease, frames)
-    current = scene_of(context).frame_current
-    at = [None if request.is_mean else min(max(current, span.first), span.last) - span.first for span in spans]
-    if plan.rolls:
-        stands = [Stand(contact.on, i) for contact, i in zip(plan.contacts, at, strict=True)]
-        return hold_rolling(recording, limbs, row, ease, stands, times_of(scene_of(context), frames), values)
-    tips, roots, foot = tips_of(recording, last), roots_of(recording, last), foot_of(last)
-    turns = rotations_of(recording, (last.id_data, foot.name)) if foot else None
-    plants = []
-    for (first, end), i in zip(rows, at, strict=True):
-        here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
-        reach = np.full(len(roots[here]), ease.reach * (1.0 - SLACK) if i is None else inf)
-        place_held = reached(tips[here].mean(axis=0), roots[here], reach)
-        plants.append(Plant(place_held, None if turns is None else mean_of(turns[here])))
-    return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(last))
-
-
-def _turns_by_itself(last: PoseBone) -> bool:
-    """Whether the foot of a limb does not follow its target, and nothing else turns it."""
-    foot = foot_of(last)
-    if foot is None or feet.foot_follows(last):
-        return False
-    taken = {bone.name for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
-    return foot.name not in taken and not [*Dependencies().movers(foot)]
-
-
-def _check_in_ik(influence: Array, last: PoseBone, ease: Ease, frames: Sequence[int]) -> None:
-    """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
-    wrong = np.flatnonzero(ease.changed(len(frames)) & (influence < 1.0 - 1e-6))
-    if len(wrong):
-        raise Refused(
-            "'{bone}' is not in IK in frame {frame}: switch it there, then hold",
-            bone=last.name,
-            frame=frames[int(wrong[0])],
-        )
-
-
-def _reach(last: PoseBone) -> float:
-    """How far a limb reaches in the world; one that stretches, anywhere."""
-    if read_slider(last, "stretch") > 0.0:
-        return inf
-    now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
-    single = now.table.singles[0]
-    return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
-
-
-def _missed(recording: Recording, limb: HeldLimb) -> int:
-    """In how many rows that are held or eased the tip of a limb is not where it is to be."""
-    rows = limb.ease.changed(recording.frames)
-    off = np.linalg.norm(tips_of(recording, limb.last) - limb.tips, axis=1)
-    return int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())
-
-
-def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:
-    """The frames to be keyed, easing included, of those that are ``within`` a range: what is eased out while the next
-    is eased in is keyed as one."""
-    runs: list[Span] = []
-    for span in spans:
-        first, last = max(span.first - ease, within.first), min(span.last + ease, within.last)
-        if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
-            runs[-1] = Span(runs[-1].first, last)
-        else:
-            runs.append(Span(first, last))
-    return runs

@@ -16,8 +16,8 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe
+from ..rigging.features import live_for_now
 from ..rigging.mirrored import Image, image_of, images_of, moves_of, pair_of
-from .modes import live_for_now
 
 
 class Mirrored(NamedTuple):

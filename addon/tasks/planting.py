@@ -7,12 +7,9 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.transaction import all_or_nothing
+from ..blender.stepping import Steps, Stepwise
+from ..blender.transaction import as_one
 from ..blender.types import scene_of
-from ..limb.names import ARM, HANDS, says
-from ..limb.storage import chain_bones
-from ..limb.tips import foot_of
-from ..limb.whole import Progress, concerned
 from ..limb.words import Message, Refused
 from ..poses.contacts import HEIGHT, SPEED
 from ..rigging.description import ref_of
@@ -20,6 +17,7 @@ from . import holding
 from .adding import Request, add
 from .contact_markers import Contacts, find_contacts, mark_contacts
 from .features import give_roll
+from .limbs import foot_of
 
 NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
 
@@ -46,35 +44,29 @@ class NoneStands(Refused):
     """No foot stands in any frame."""
 
 
-def is_leg(last: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
-    """Whether a limb, or what could be one, is no arm, as far as names say."""
-    foot, names = foot_of(last), [bone.name for bone in chain_bones(last, segments)]
-    return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
-
-
+@Stepwise
 def plant(
     context: Context,
     requests: Sequence[Request],
     lasts: Sequence[PoseBone],
     frames: Sequence[int],
     wish: Wish,
-    progress: Progress | None = None,
-) -> Planted:
+) -> Steps[Planted]:
     """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
     marked in place of those that are. Raises `Refused`, and then nothing has changed."""
     names = [ref_of(last) for last in (*lasts, *(request.last for request in requests))]
     warnings: list[Message] = []
-    with all_or_nothing(context, concerned(ob for ob, _ in names)):
+    with as_one(context):
         if requests:
-            warnings = add(context, requests, mode="RIG", foot_roll=True, progress=progress).warnings
-        give_roll(context, [ob.pose.bones[bone] for ob, bone in names if foot_of(ob.pose.bones[bone])])
+            warnings = (yield from add.steps(context, requests, mode="RIG", foot_roll=True)).warnings
+        give_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
         legs = [ob.pose.bones[bone] for ob, bone in names]
-        listed = find_contacts(context, legs, frames, wish.height, wish.speed, progress)
+        listed = yield from find_contacts.steps(context, legs, frames, wish.height, wish.speed)
         standing = [of_leg for of_leg in listed if of_leg.contacts]
         if not standing:
             raise NoneStands(NOT_LOW)
         request = holding.Request(wish.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
-        report = holding.hold_tips(context, [of_leg.last for of_leg in standing], contacts, request, progress)
+        report = yield from holding.hold_tips.steps(context, [of_leg.last for of_leg in standing], contacts, request)
         mark_contacts(scene_of(context), standing)
     return Planted(standing, report, [*warnings, *report.warnings])

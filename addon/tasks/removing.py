@@ -12,6 +12,8 @@ from ..live import refresh
 from ..rigging.apply import apply
 from ..rigging.description import ref_of
 
+__all__ = ["STAYING", "refresh", "remove"]
+
 STAYING = "Kept {names}: something uses or animates it"
 
 

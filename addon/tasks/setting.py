@@ -3,13 +3,15 @@ or `Refused`, and nothing is changed."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 
-from ..blender.transaction import all_or_nothing
+from ..blender.keying import key_automatically
+from ..blender.transaction import as_one
+from ..blender.types import path_to_custom
 from ..limb import values
 from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURNS, TWISTS, has_first_limits
 from ..limb.storage import (
@@ -19,10 +21,10 @@ from ..limb.storage import (
     has_slider,
     has_twist,
     is_limb,
+    read_slider,
     segments_of,
     write_slider,
 )
-from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
@@ -44,7 +46,7 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
         raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
     check_structure(last)
     limb = ref_of(last)
-    with set_wholly(last):
+    with as_one(bpy.context):
         if name in ROLL_SLIDERS:
             give_roll(bpy.context, [last])
         elif name == "pole_follow":
@@ -53,6 +55,13 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
             apply(bpy.context, {limb: describe(limb).with_slider(name, number)})
             return
         write_slider(limb[0].pose.bones[limb[1]], name, number)
+
+
+def flip(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Bend limbs to the other side, with keys as Auto Keying wants them."""
+    for last in lasts:
+        set_slider(last, "flip", not read_slider(last, "flip"))
+        key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
 
 
 def set_twist(last: PoseBone, value: Any) -> None:
@@ -77,7 +86,7 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
     _check_first_limits(last, name, value)
     check_structure(last)
     _check_limits(name, value, choices_of(last))
-    with set_wholly(last):
+    with as_one(bpy.context):
         apply(bpy.context, {ref_of(last): describe(ref_of(last)).with_choice(name, value)})
 
 
@@ -97,11 +106,6 @@ def _check_first_limits(last: PoseBone, name: str, value: Any) -> None:
         raise Refused("Root limits are about a hinge: '{bone}' needs two bones and Hinge", bone=last.name)
     if has_slider(last, "softness") or has_slider(last, "stretch"):
         raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
-
-
-def set_wholly(last: PoseBone) -> AbstractContextManager[None]:
-    """What is set on a limb is set wholly or not at all."""
-    return all_or_nothing(bpy.context, concerned([last.id_data]))
 
 
 def check_limb(last: PoseBone, name: str) -> None:

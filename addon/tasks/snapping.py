@@ -7,53 +7,52 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.changes import Change, key_changes, key_changes_from
+from ..blender.changes import key_changes, key_changes_from
 from ..blender.editing import unkeyed_kept
+from ..blender.stepping import Steps, Stepwise, finished
 from ..blender.types import view_layer_of
-from ..limb.follow import follow_of
-from ..limb.moving import check_movable, check_undriven, rig_slider
-from ..limb.settings import SLIDER
+from ..limb.follow import check_posable, follow_of
+from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
-from ..limb.whole import Progress, wholly
+from ..limb.whole import wholly, wholly_in_steps
 from ..limb.words import Message, Refused
 from ..poses.over_frames import Matched, show_in_fk, show_in_ik
 from ..poses.writing import Task
 from ..rigging.rolling import level
-from .status import check_posable
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
 
-@wholly
+@Stepwise
+@wholly_in_steps
 def snap_target(
     context: Context,
     lasts: Sequence[PoseBone],
     frames: Sequence[float] | None = None,
-    progress: Progress | None = None,
     tolerance: float = 0.0,
-) -> list[Message]:
+) -> Steps[list[Message]]:
     """Move targets and poles, and set flip and swivel, so that IK shows the bones' own pose: here and now, or in each
     of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
     limb. Returns warnings."""
     check_snap(lasts, to_target)
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
     leveled = level(lasts) if frames is None else []
-    shown = show_in_ik(Task(context, frames, tolerance, progress=progress), lasts)
+    shown = yield from show_in_ik(Task(context, frames, tolerance), lasts)
     return _snapped(context, shown._replace(changes=[*leveled, *shown.changes]))
 
 
-@wholly
+@Stepwise
+@wholly_in_steps
 def snap_fk(
     context: Context,
     lasts: Sequence[PoseBone],
     frames: Sequence[float] | None = None,
-    progress: Progress | None = None,
     tolerance: float = 0.0,
-) -> list[Message]:
+) -> Steps[list[Message]]:
     """Give the limbs' bones, and the feet that turn with their targets, what IK shows, as their own. Returns
     warnings."""
     check_snap(lasts, to_fk)
-    return _snapped(context, show_in_fk(Task(context, frames, tolerance, progress=progress), lasts))
+    return _snapped(context, (yield from show_in_fk(Task(context, frames, tolerance), lasts)))
 
 
 def _snapped(context: Context, matched: Matched) -> list[Message]:
@@ -77,13 +76,13 @@ def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
 
 def to_target(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
-    return show_in_ik(Task(context, None), lasts)
+    return finished(show_in_ik(Task(context, None), lasts))
 
 
 def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Give the bones, and the feet that turn with targets, the solved rotations as their own in this frame, without
     keys."""
-    return show_in_fk(Task(context, None), lasts)
+    return finished(show_in_fk(Task(context, None), lasts))
 
 
 # from one to the other
@@ -105,7 +104,7 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
         to = "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
     snap: Snap = to_fk if to == "FK" else to_target
     check_snap(lasts, snap)
-    switched = [Change.of_property(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
+    switched = [change_of(last, "influence") for last in lasts]
     leveled = level(lasts) if to == "IK" else []
     changes, warnings = snap(context, lasts)
     changes = [*leveled, *changes]

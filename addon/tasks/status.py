@@ -11,20 +11,18 @@ from bpy.types import Context, Depsgraph, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
-from ..limb.follow import follow_of, is_gone, matrix_of
+from ..limb.follow import check_posable, follow_of, matrix_of
 from ..limb.foot_roll import tip_at_rest
-from ..limb.measuring import Measured, measure
-from ..limb.moving import RigSlider
+from ..limb.measuring import Measured, measure, stray_bone
+from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
-from ..limb.storage import chain_bones, check_whole, has_slider, mode_of
+from ..limb.storage import is_live, mode_of
 from ..limb.table import Table, table_of
-from ..limb.tips import is_foot_gone
-from ..limb.transforms import own_location
-from ..limb.words import MOVED as MOVED_ITSELF
 from ..limb.words import SIZELESS, Refused
-from ..live.settings import is_live
 from ..rigging.state import problems_of
 from ..solver.reach import Reach
+
+__all__ = ["MISSED", "RigSlider", "Status", "Structure", "Table", "rig_slider"]
 
 Array = NDArray[Any]
 
@@ -34,8 +32,6 @@ BENT = 2e-3
 """And a knee, which moves with the root of what the tip is off."""
 BLENDED = 2e-3
 """The same between FK and IK, where the mechanism blends a little differently."""
-SIZED = 1e-4
-"""By how much a limb's own bones may be scaled, as for Add."""
 ROUNDING = 1e-6
 """And as a fraction of how far the limb is from the world's origin."""
 
@@ -50,6 +46,21 @@ class Status(NamedTuple):
     values: dict[str, Any]
     is_fk: bool = False
     is_ik: bool = True
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the limb can't be posed, or is not where it should be: the message says why."""
+        return self.reach == Reach.INVALID
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether the target is reached."""
+        return self.reach == Reach.REACHED
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the limb is live where Live is off."""
+        return self.template == OFF
 
     @property
     def is_eased(self) -> bool:
@@ -81,8 +92,6 @@ SENTENCES = {
     Reach.OFF_PLANE: "{distance} beside the hinge",
 }
 OFF = "In FK, because Live is off in this scene"
-FOOT_GONE = "The foot or hand below '{bone}' is gone: rebuild the limb"
-SCALED = "'{bone}' is scaled by itself: clear its scale"
 SHEARED = "{distance} from the target: the rig is scaled unevenly, and Blender blends FK and IK in the world"
 MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
@@ -155,19 +164,9 @@ def _judged(
 def problem_of(last: PoseBone) -> Status | None:
     """The status of a limb that can't be posed at all."""
     try:
-        check_whole(last)
+        check_posable(last)
     except Refused as why:
         return _invalid(why.message.template, **why.message.values)
-    follow = follow_of(last)
-    if is_foot_gone(last):
-        return _invalid(FOOT_GONE, bone=last.name)
-    if follow.target is None:
-        return _invalid("Pick a target for '{bone}', or make one", bone=last.name)
-    if follow.target == last.id_data and not follow.subtarget:
-        return _invalid("'{name}' carries the limb: pick one of its bones, or another object", name=last.id_data.name)
-    if is_gone(follow.target, follow.subtarget):
-        name: Any = follow.target.name
-        return _invalid("'{name}' has no bone '{bone}': pick another target", name=name, bone=follow.subtarget)
     return None
 
 
@@ -181,12 +180,9 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
         return _invalid(SIZELESS, bone=last.name)
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
-    scaled = _scaled(last)
-    if not broken and scaled:
-        return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk=is_fk, is_ik=is_ik)
-    moved = _moved(last, float(measured.sizes[row]))
-    if not broken and moved:
-        return Status(Reach.INVALID, residual, MOVED_ITSELF, {"bone": moved.name}, is_fk=is_fk, is_ik=is_ik)
+    stray = None if broken else stray_bone(last, MISSED * float(measured.sizes[row]))
+    if stray:
+        return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
     is_off = off > allowed or measured.knee_errors[row] > allowed + BENT * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(last) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
@@ -204,23 +200,5 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": residual})
 
 
-def _scaled(last: PoseBone) -> PoseBone | None:
-    """The bone of a limb that is scaled by itself, which IK takes no account of but as the FK stretch of the first."""
-    bones = chain_bones(last)[1 if has_slider(last, "stretch") else 0 :]
-    return next((bone for bone in bones if max(abs(size - 1.0) for size in bone.scale[:]) > SIZED), None)
-
-
-def _moved(last: PoseBone, size: float) -> PoseBone | None:
-    """The bone of a limb that is moved by its own location, which IK goes along with only of the first."""
-    return next((bone for bone in chain_bones(last)[1:] if np.abs(own_location(bone)).max() > MISSED * size), None)
-
-
 def _invalid(template: str, **values: Any) -> Status:
     return Status(Reach.INVALID, 0.0, template, values)
-
-
-def check_posable(last: PoseBone) -> None:
-    """Refuse what is done to a limb that can't be posed."""
-    problem = problem_of(last)
-    if problem:
-        raise Refused(problem.template, **problem.values)

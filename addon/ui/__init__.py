@@ -6,7 +6,7 @@ import bpy
 
 from ..blender.handlers import all_or_none
 from . import dots, features, manual, menus, overlay, panel, preferences, remembering, sections, translations
-from .operators import adding, baking, converting, holding, mending, planting, selecting, setting, switching
+from .operators import adding, baking, converting, cylinders, holding, mending, planting, selecting, setting, switching
 
 WITH_CLASSES = (
     adding,
@@ -17,9 +17,11 @@ WITH_CLASSES = (
     planting,
     mending,
     converting,
+    cylinders,
     baking,
     menus,
     features,
+    overlay,
     panel,
     sections,
     preferences,

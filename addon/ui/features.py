@@ -10,9 +10,8 @@ import bpy
 from bpy.props import FloatProperty, PointerProperty
 from bpy.types import PoseBone, PropertyGroup, Scene
 
-from ..limb.settings import SLIDER
-from ..limb.storage import has_slider, read_slider
 from ..limb.words import Refused
+from ..tasks.limbs import field_of, limb_of
 from ..tasks.setting import set_slider
 from .finding import limb_meant
 from .remembering import Name, name_of
@@ -30,20 +29,25 @@ _moved: dict[tuple[Name, str], float] = {}
 def _property(name: str) -> Any:
     def read(_features: Any) -> float:
         last = limb_meant(bpy.context)
-        return float(read_slider(last, name)) if last else 0.0
+        return float(limb_of(last).sliders.get(name, 0.0)) if last else 0.0
 
     def write(_features: Any, value: float) -> None:
         last = limb_meant(bpy.context)
-        if last is None or (value <= 0.0 and not has_slider(last, name)):
+        if last is None or (value <= 0.0 and name not in limb_of(last).sliders):
             return
         key = name_of(last), name
         with suppress(Refused):  # on a rig that takes no bones, where the panel shows it disabled
             set_slider(last, name, value)
             _moved[key] = monotonic()
 
-    slider = SLIDER[name]
     return FloatProperty(
-        name=FEATURES[name], description=slider.description, min=0.0, max=1.0, subtype="FACTOR", get=read, set=write
+        name=FEATURES[name],
+        description=field_of(name).description,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        get=read,
+        set=write,
     )
 
 
@@ -56,7 +60,7 @@ class PlanarIKFeatures(PropertyGroup):
 
 def is_there(last: PoseBone, name: str) -> bool:
     """Whether a limb has a feature, and nobody is dragging the slider that made it."""
-    return has_slider(last, name) and monotonic() - _moved.get((name_of(last), name), -PAUSE) >= PAUSE
+    return name in limb_of(last).sliders and monotonic() - _moved.get((name_of(last), name), -PAUSE) >= PAUSE
 
 
 SCENE: Any = Scene

@@ -9,8 +9,7 @@ from bpy.types import Context, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, scene_of, takes_bones
-from ..limb.settings import SLIDER, TWISTS
-from ..limb.storage import choices_of, has_slider, has_twist, segments_of
+from ..tasks.limbs import FLAT, Description, field_of, limb_of
 from .features import FEATURES, is_there
 from .preferences import PLANE
 from .state import slider_of_rig
@@ -19,27 +18,29 @@ from .titles import joint_of
 
 def draw_fields(layout: Any, context: Context, last: PoseBone) -> None:
     """All of them, from influence down."""
+    limb = limb_of(last)
     draw_influence(layout, last)
-    draw_knee(layout, last)
+    draw_knee(layout, last, limb)
     draw_features(layout, context, last)
-    if has_twist(last):
-        draw_twist(layout, last)
+    if limb.has_twist:
+        draw_twist(layout, last, limb)
     for names in (("ankle",), ("roll", "bank"), ("pole_follow",)):
         row = layout.row(align=True)
         for name in names:
-            if has_slider(last, name):
+            if name in limb.sliders:
                 draw_keyed(row, last, name)
 
 
 def draw_slider(row: Any, last: PoseBone, name: str, **options: Any) -> None:
     """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
-    row.prop(last, f'["{SLIDER[name].key}"]', **{"text": SLIDER[name].label, **options})
+    field = field_of(name)
+    row.prop(last, field.path, **{"text": field.label, **options})
 
 
 def draw_keyed(row: Any, last: PoseBone, name: str) -> None:
     """The same with the dot that sets a key."""
     draw_slider(row, last, name)
-    row.prop_decorator(last, f'["{SLIDER[name].key}"]')
+    row.prop_decorator(last, field_of(name).path)
 
 
 def narrow(row: Any, width: float) -> Any:
@@ -78,29 +79,29 @@ def has_panel(rig: ArmatureObject) -> bool:
     return hasattr(bpy.types, f"VIEW3D_PT_rig_ui_{data.get('rig_id')}")
 
 
-def draw_knee(layout: Any, last: PoseBone) -> None:
+def draw_knee(layout: Any, last: PoseBone, limb: Description) -> None:
     """The plane, and where the knee points in it."""
-    plane = choices_of(last)["plane"]
+    plane = limb.choices["plane"]
     split = layout.split(factor=0.22)
     split.label(text=joint_of(last))
     row = split.row(align=True)
     for value, label, _ in PLANE[1:]:
         row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
     row = layout.row(align=True)
-    if plane != "HINGE":
+    if plane not in FLAT:
         draw_keyed(row, last, "swivel")
         row.separator()
-    draw_slider(row if plane == "HINGE" else narrow(row, 3.2), last, "flip")
+    draw_slider(row if plane in FLAT else narrow(row, 3.2), last, "flip")
 
 
-def draw_twist(layout: Any, last: PoseBone) -> None:
+def draw_twist(layout: Any, last: PoseBone, limb: Description) -> None:
     """A number for each bone, from the root down."""
-    split = layout.split(factor=0.22)
-    split.label(text=TWISTS[0].label)
-    row, path = split.row(align=True), f'["{TWISTS[0].key}"]'
-    for k in range(len(segments_of(last))):
-        row.prop(last, path, index=k, text="")
-    row.prop_decorator(last, path)
+    split, field = layout.split(factor=0.22), field_of("twist 1")
+    split.label(text=field.label)
+    row = split.row(align=True)
+    for k in range(len(limb.segments)):
+        row.prop(last, field.path, index=k, text="")
+    row.prop_decorator(last, field.path)
 
 
 def draw_features(layout: Any, context: Context, last: PoseBone) -> None:

@@ -1,11 +1,12 @@
-"""Sentences in panels, in as many lines as they take."""
+"""Sentences in panels, in as many lines as they take, and lengths as the scene's units write them."""
 
 from __future__ import annotations
 
 from textwrap import wrap
 from typing import Any
 
-from bpy.types import Context
+import bpy
+from bpy.types import Context, Scene
 
 
 def draw_lines(layout: Any, context: Context, sentence: str, icon: str) -> None:
@@ -19,3 +20,12 @@ def wrapped(context: Context, sentence: str) -> list[str]:
     """A sentence in lines that the region has room for."""
     region, scale = context.region, context.preferences.system.ui_scale  # type: ignore[union-attr]
     return wrap(sentence, max(20, int((region.width if region else 250) / (7.5 * scale)) - 4))
+
+
+def length_text(scene: Scene, length: float) -> str:
+    """A length of the scene in the unit that suits it."""
+    units = scene.unit_settings
+    if units.system == "NONE":
+        return f"{length:.2g}"
+    text: str = bpy.utils.units.to_string(units.system, "LENGTH", length * units.scale_length, precision=2)
+    return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -20,16 +21,21 @@ PAGES = (
     ("bpy.ops.pose.planar_ik_hold*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_find_contacts*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik*", "animator.html"),
     ("bpy.types.planarik*", "animator.html"),
-    ("bpy.types.posebone.ik *", "animator.html#the-panel"),
 )
-"""Operators, settings and sliders, as Blender names them in small letters, and their pages; the first that fits."""
+"""Operators and settings, as Blender names them in small letters, and their pages; the first that fits."""
+
+SLIDERS = ("bpy.types.bpy_struct", "animator.html#the-panel")
+"""What Blender calls each custom property, ours too."""
 
 
 def guide() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The beginning of all addresses, and the rest of each."""
-    return FOLDER, PAGES
+    """The beginning of all addresses, and the rest of each; that of sliders if the mouse is over one of a limb."""
+    under_mouse: Any = bpy.context.property
+    is_ours = bool(under_mouse) and under_mouse[1].rpartition('["')[2].startswith("IK ")
+    return FOLDER, (*PAGES, SLIDERS) if is_ours else PAGES
 
 
 def register() -> None:

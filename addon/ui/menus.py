@@ -9,27 +9,29 @@ import bpy
 from bpy.types import Context, Event, Menu, Operator
 
 from ..blender.types import is_armature
-from ..finding.constraints import candidates
-from ..limb.storage import is_converted, mode_of
-from .finding import limbs_in_view, limbs_meant
-from .operators import adding, baking, converting, holding, planting, setting, switching
+from ..tasks.limbs import limb_of
+from ..tasks.selection import candidates, limbs_in_view
+from .finding import limbs_meant
+from .operators import adding, baking, converting, cylinders, holding, planting, setting, switching
 
 
 def applying(context: Context) -> list[Any]:
     """The operators that make sense with what is selected."""
     lasts, ob = limbs_meant(context), context.object
-    modes = {mode_of(last) for last in lasts}
+    limbs = [limb_of(last) for last in lasts]
+    modes = {limb.mode for limb in limbs}
     choices: list[tuple[bool, Any]] = [
         (
             bool(lasts),
             (*switching.CLASSES, *holding.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove),
         ),
         (not lasts and context.mode == "POSE", adding.CLASSES[:1]),
+        (not lasts and len(context.selected_pose_bones or ()) == 2, cylinders.CLASSES[:1]),
         (context.mode == "POSE", planting.CLASSES),
         ("LIVE" in modes, converting.CLASSES[:1]),
         ("RIG" in modes, converting.CLASSES[1:3]),
         (is_armature(ob) and bool(candidates(ob)), converting.CLASSES[3:4]),
-        (any(map(is_converted, lasts)), converting.CLASSES[4:]),
+        (any(limb.converted_from for limb in limbs), converting.CLASSES[4:]),
         (bool(limbs_in_view(context)), baking.CLASSES),
     ]
     return [cls for applies, classes in choices if applies for cls in classes]

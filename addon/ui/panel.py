@@ -8,18 +8,19 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..finding.choosing import offered
-from ..limb.storage import read_slider
-from ..limb.tips import foot_of
+from ..blender.types import scene_of
 from ..limb.words import limbs_counted, translated_text
-from ..rigging.feet import foot_follows
-from ..solver.reach import Reach
+from ..tasks.cylinders import cylinder_at, is_ours, stroke_of
+from ..tasks.limbs import limb_of
+from ..tasks.repairing import repairs_for
+from ..tasks.selection import control_of, convertible, left_at, offered
 from ..tasks.status import Status
 from .dots import dot
 from .fields import draw_fields, draw_slider_of_limb
-from .finding import bones_selected, control_of, convertible, left_at, limb_meant, limbs_shown
-from .lines import draw_lines
-from .operators.mending import labels_of, repairs_for, repairs_for_adding
+from .finding import bones_selected, limb_meant, limbs_shown
+from .lines import draw_lines, length_text
+from .operators.cylinders import halves_selected
+from .operators.mending import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
@@ -78,6 +79,8 @@ def _offer(context: Context) -> str:
         return ""
     if left_at(bones):
         return "LEFT"
+    if halves_selected(context):
+        return "CYLINDER"
     return "CONVERT" if convertible(bones) else "ADD" if offered(context) else ""
 
 
@@ -91,8 +94,24 @@ def draw_offer(layout: Any, context: Context) -> None:
         draw_problem(layout.column(align=True), context, sentence, repairs)
     elif offer == "CONVERT":
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
+    elif offer == "CYLINDER":
+        draw_cylinder(layout, context)
     elif offer == "ADD":
         draw_adding(layout, context)
+
+
+def draw_cylinder(layout: Any, context: Context) -> None:
+    """How long a cylinder is, and how far it is out."""
+    bone = next(iter(halves_selected(context)), None)
+    cylinder = cylinder_at(bone) if bone else None
+    if cylinder is None:
+        return
+    length, stroke = (length_text(scene_of(context), size) for size in stroke_of(context, cylinder))
+    layout.label(text=", ".join(half.name for half in cylinder), icon="CON_TRACKTO", translate=False)
+    text = translated_text("Length {length}, stroke {stroke}", length=length, stroke=stroke)
+    layout.label(text=text, translate=False)
+    if is_ours(cylinder):
+        layout.operator("pose.planar_ik_cylinder_remove")
 
 
 def draw_adding(layout: Any, context: Context) -> None:
@@ -152,7 +171,7 @@ def draw_several(layout: Any, context: Context, lasts: Sequence[PoseBone]) -> No
 def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) -> None:
     """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
     sentence = sentence_of(context, status)
-    if status.reach == Reach.INVALID:
+    if status.is_broken:
         draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(last, status), last))
     else:
         layout.label(text=sentence, icon_value=dot(colour_of(status)), translate=False)
@@ -160,8 +179,10 @@ def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) ->
 
 def draw_foot(layout: Any, context: Context, last: PoseBone) -> None:
     """On a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow so, too."""
-    bone, foot = context.active_pose_bone, foot_of(last)
-    if bone is None or bone != foot or not foot_follows(last) or read_slider(last, "influence") <= 0.0:
+    bone, limb = context.active_pose_bone, limb_of(last)
+    if bone is None or (bone.id_data, bone.name) != (last.id_data, limb.foot) or limb.foot_turn is None:
+        return
+    if limb.sliders["influence"] <= 0.0:
         return
     if abs(bone.matrix_basis.to_quaternion().angle) > TURNED:
         target, control = control_of(last)

@@ -19,6 +19,7 @@ PLANE: Any = [
     ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
     ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),
     ("HINGE", "Hinge", "The knee bends in one plane, which turns with the bone above the limb"),
+    ("SLIDE", "Slide", "The first of two bones slides along its own line; the second is a rod to the target"),
 ]
 KNEE: Any = {"name": "Knee", "description": "What decides where the knee points", "items": PLANE}
 KINDS = [

@@ -8,13 +8,8 @@ from typing import Any
 from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
-from ..limb.foot_roll import has_roll
-from ..limb.pole_follow import has_pole_follow
-from ..limb.storage import choices_of, has_slider, has_twist, is_converted, limbs_of, mode_of, segments_of
-from ..limb.tips import foot_of
 from ..limb.words import translated_text
-from ..rigging.feet import foot_follows
-from ..tasks.defining import read_followed
+from ..tasks.limbs import Description, limb_of, limbs_of
 from .features import FEATURES
 from .fields import draw_slider_of_limb
 from .finding import limb_meant, rig_in_view
@@ -66,69 +61,69 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
         last = limb_meant(context)
         if last is None:
             return
-        draw_followed(layout, last)
-        draw_foot_setup(layout, last)
-        draw_limits(layout, last)
-        draw_mode(layout, context, last)
+        limb = limb_of(last)
+        draw_followed(layout, limb)
+        draw_foot_setup(layout, limb)
+        draw_limits(layout, last, limb)
+        draw_mode(layout, context, limb)
 
 
-def draw_followed(layout: Any, last: PoseBone) -> None:
+def draw_followed(layout: Any, limb: Description) -> None:
     """Target and pole, each a button that picks another."""
-    for text, role, name in (("Target", "TARGET", "target"), ("Pole", "POLE", "pole_target")):
-        followed = read_followed(last, name)
-        bone = read_followed(last, f"{name.removesuffix('target')}subtarget")
+    for text, role, ref in zip(("Target", "Pole"), ("TARGET", "POLE"), limb.followed, strict=True):
+        ob, bone = ref or (None, "")
         row = layout.row(align=True)
         row.label(text=text)
-        label = (bone or followed.name) if followed else "-"
+        label = (bone or ob.name) if ob else "-"
         row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
-    if read_followed(last, "pole_target"):
-        layout.operator("pose.planar_ik_pole_follows", text="Pole Follow", depress=has_pole_follow(last))
+    if limb.pole:
+        layout.operator("pose.planar_ik_pole_follows", text="Pole Follow", depress="pole_follow" in limb.sliders)
 
 
-def draw_foot_setup(layout: Any, last: PoseBone) -> None:
+def draw_foot_setup(layout: Any, limb: Description) -> None:
     """Whether bones have twist, and the foot follows, and rolls."""
-    layout.operator("pose.planar_ik_twist", text="Twist", depress=has_twist(last))
-    if not foot_of(last):
+    layout.operator("pose.planar_ik_twist", text="Twist", depress=limb.has_twist)
+    if not limb.foot:
         return
-    layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=foot_follows(last))
+    layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=limb.foot_turn is not None)
     row = layout.row(align=True)
-    row.operator("pose.planar_ik_foot_roll", text="Foot Roll", depress=has_roll(last))
-    if has_roll(last):
-        angle = f"{degrees(choices_of(last)['break_angle']):.0f}°"
+    row.operator("pose.planar_ik_foot_roll", text="Foot Roll", depress=limb.roll is not None)
+    if limb.roll:
+        angle = f"{degrees(limb.choices['break_angle']):.0f}°"
         row.operator("pose.planar_ik_roll_break", text=angle, translate=False)
 
 
-def draw_limits(layout: Any, last: PoseBone) -> None:
+def draw_limits(layout: Any, last: PoseBone, limb: Description) -> None:
     """The limits of its angles and of its stretch; and the way out of softness and stretch."""
-    choices = choices_of(last)
+    choices = limb.choices
     angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
     row = layout.row(align=True)
     row.label(text=f"{joint_of(last)} Limits")
     row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
-    if choices["plane"] == "HINGE" and len(segments_of(last)) == 2:
+    if choices["plane"] == "HINGE" and len(limb.segments) == 2:
         turns = f"{degrees(choices['root_min_angle']):.0f}° - {degrees(choices['root_max_angle']):.0f}°"
         row = layout.row(align=True)
         row.label(text="Root Limits")
         row.operator("pose.planar_ik_root_limits", text=turns, translate=False)
-    if has_slider(last, "stretch"):
+    if "stretch" in limb.sliders:
         row = layout.row(align=True)
         row.label(text="Stretch Limit")
         row.operator("pose.planar_ik_stretch_limit", text=f"{choices['stretch_max']:.2f}", translate=False)
     row = layout.row(align=True)
     for name, text in FEATURES.items():
-        if has_slider(last, name):
+        if name in limb.sliders:
             row.operator("pose.planar_ik_drop", text=f"Remove {text}").feature = name.upper()
 
 
-def draw_mode(layout: Any, context: Context, last: PoseBone) -> None:
+def draw_mode(layout: Any, context: Context, limb: Description) -> None:
     """What poses it, and the way out."""
-    mode = mode_of(last)
+    mode = limb.mode
     row = layout.row(align=True)
     row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
     row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")
     if mode == "RIG":
         layout.operator("pose.planar_ik_rebuild")
-    if is_converted(last):
+    if limb.converted_from:
         layout.operator("pose.planar_ik_unconvert")
     layout.operator("pose.planar_ik_remove", text="Remove")
     if mode == "LIVE":
@@ -174,8 +169,8 @@ class VIEW3D_PT_planar_ik_overlay(Panel):
     def draw(self, context: Context) -> None:
         """Two checkboxes."""
         row: Any = self.layout.row()  # type: ignore[union-attr]
-        for name in ("show_overlay", "show_reach"):
-            row.prop(scene_of(context).planar_ik, name)  # type: ignore[attr-defined]
+        for name in ("shows_limbs", "shows_reach"):
+            row.prop(scene_of(context).planar_ik_overlay, name)  # type: ignore[attr-defined]
 
 
 CLASSES = (

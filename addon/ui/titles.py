@@ -7,10 +7,9 @@ from collections import Counter
 from bpy.types import PoseBone
 
 from ..blender.names import side_of
-from ..limb.names import ARM, LEG, says
-from ..limb.storage import chain_bones, limbs_of, segments_of
 from ..limb.words import translated_text
-from .finding import control_of
+from ..tasks.limbs import kind_of, limb_of, limbs_of
+from ..tasks.selection import control_of
 from .remembering import name_of, until_rebuilt
 from .state import slider_of_rig
 
@@ -38,7 +37,7 @@ def joint_of(last: PoseBone) -> str:
 
 
 def _joint(last: PoseBone) -> str:
-    return {"ARM": "Elbow", "LEG": "Knee"}.get(_kind(last), "Bend") if len(segments_of(last)) == 2 else "Bend"
+    return {"ARM": "Elbow", "LEG": "Knee"}.get(kind_of(last), "Bend") if len(limb_of(last).segments) == 2 else "Bend"
 
 
 def _title(last: PoseBone) -> tuple[str, bool]:
@@ -55,10 +54,4 @@ def _title(last: PoseBone) -> tuple[str, bool]:
 
 def _named(last: PoseBone) -> str:
     """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
-    return TITLES.get((_kind(last), side_of(last.name)), "")
-
-
-def _kind(last: PoseBone) -> str:
-    """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
-    names = [bone.name for bone in chain_bones(last)]
-    return next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
+    return TITLES.get((kind_of(last), side_of(last.name)), "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import cos, pi, sin
 from typing import Any, NamedTuple
 
@@ -121,6 +121,8 @@ def metarig(name: str) -> Any:
     import addon_utils
 
     addon_utils.enable("rigify", default_set=True)
+    if bpy.context.object and bpy.context.object.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
     getattr(bpy.ops.object, f"armature_{name}_metarig_add")()
     ob = bpy.context.object
     rigs.activate(ob)
@@ -274,24 +276,24 @@ def by_joint() -> Any:
     return renamed(person(Vector((0, 0, -1))), new)
 
 
-def round_trip(ob: Any, folder: Any) -> Any:
-    """A rig as Blender's glTF importer brings it back, the only one in the file then."""
-    rigs.activate(ob, "OBJECT")
-    skin = bpy.data.objects.new("skin", bpy.data.meshes.new("skin"))
-    skin.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
-    bpy.context.collection.objects.link(skin)
-    skin.parent = ob
-    skin.modifiers.new("Armature", "ARMATURE").object = ob
-    skin.vertex_groups.new(name=ob.data.bones[0].name).add(range(3), 1.0, "REPLACE")
+def round_trip(obs: Sequence[Any], folder: Any) -> list[Any]:
+    """Rigs as Blender's glTF importer brings them back, which are all that is in the file then."""
+    for number, ob in enumerate(obs):
+        ob.name = f"rig {number}"
+        rigs.activate(ob, "OBJECT")
+        skin = bpy.data.objects.new(f"skin {number}", bpy.data.meshes.new("skin"))
+        skin.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+        bpy.context.collection.objects.link(skin)
+        skin.parent = ob
+        skin.modifiers.new("Armature", "ARMATURE").object = ob
+        skin.vertex_groups.new(name=ob.data.bones[0].name).add(range(3), 1.0, "REPLACE")
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "rig.blend"))
     another.export(
         "io_scene_gltf2", "export_scene.gltf", folder / "rig.blend", folder / "rig.glb", folder / "after.blend"
     )
     another.bring("io_scene_gltf2", "import_scene.gltf", folder / "rig.glb", folder / "brought.blend")
     bpy.ops.wm.open_mainfile(filepath=str(folder / "brought.blend"))
-    made = next(each for each in bpy.data.objects if each.type == "ARMATURE")
-    rigs.activate(made)
-    return made
+    return [bpy.data.objects[f"rig {number}"] for number in range(len(obs))]
 
 
 def sided(*names: str) -> set[str]:

@@ -130,7 +130,8 @@ def key(owner: Any, path: str, *values: Any) -> None:
 
 def bake(addon: Any, *lasts: Any, frames: Any = FRAMES, progress: Any = None, **options: Any) -> Any:
     """Bake limbs: the report."""
-    return addon("bake").bake(bpy.context, addon("bake").Request(lasts, list(frames), **options), progress)
+    steps = addon("bake").bake.steps(bpy.context, addon("bake").Request(lasts, list(frames), **options))
+    return addon("blender.stepping").finished(steps, progress)
 
 
 # what is seen of them

@@ -41,7 +41,7 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     bones = chain_bones(ob.pose.bones[last.name], group["segments"])
     limb = _reference(bones, group)
     world = np.array(ob.matrix_world, float)
-    carried = world @ _carried(bones[0])
+    carried = world @ _carried(bones[0], last.id_data.pose.bones[bones[0].name].location)
     to_frame = np.linalg.inv(carried @ limb.frame)
     sliders = _sliders(ob.pose.bones[last.name])
     target = place_of(constraint.target, constraint.subtarget, depsgraph)
@@ -51,6 +51,7 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     blended = [q.slerp(p, sliders["influence"]) for q, p in zip(own, solved.turns, strict=True)]
     stretch = 1.0 + sliders["influence"] * (solved.stretch - 1.0)
     joints, poses = _posed(bones, group["segments"], blended, stretch, limb.tip)
+    joints = joints + sliders["influence"] * solved.slide * _unit(limb.joints[1] - limb.joints[0])
     return Expected(
         np.array([(carried @ [*joint, 1.0])[:3] for joint in joints]),
         tuple(_unit_columns((carried @ pose)[:3, :3]) for pose in poses),
@@ -138,6 +139,7 @@ class _Solved(NamedTuple):
     turns: tuple[Quaternion, ...]
     stretch: float
     reach: str
+    slide: float = 0.0
 
 
 def _reference(bones: list[Any], group: Any) -> _Limb:
@@ -177,12 +179,12 @@ def _posed(bones: list[Any], segments: Any, turns: Any, stretch: float, tip: Arr
     return joints[0] + stretch * (joints - joints[0]), of_segments
 
 
-def _carried(first: Any) -> Array:
+def _carried(first: Any, location: Vector) -> Array:
     """What takes the first bone's rest pose to where it would be with channels that say nothing but a location."""
     above = {}
     if first.parent:
         above = {"parent_matrix": first.parent.matrix, "parent_matrix_local": first.parent.bone.matrix_local}
-    own = Matrix() if first.bone.use_connect and first.parent else Matrix.Translation(first.location)
+    own = Matrix() if first.bone.use_connect and first.parent else Matrix.Translation(location)
     unturned = first.bone.convert_local_to_pose(own, first.bone.matrix_local, **above)
     return np.array(unturned, float) @ np.linalg.inv(np.array(first.bone.matrix_local, float))
 
@@ -196,6 +198,8 @@ def _sliders(bone: Any) -> dict[str, float]:
 def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any, group: Any, is_left: bool) -> _Solved:
     x, y, z = (to_frame @ [*target, 1.0])[:3]
     side = -1.0 if sliders["flip"] > 0.5 else 1.0
+    if group["plane"] == "SLIDE":
+        return _slid((x, y, z), side, limb, sliders["twist"], is_left)
     if group["plane"] == "HINGE":
         line, distance = _about((0, 0, 1), atan2(-x, y)), hypot(x, y)
     else:
@@ -212,14 +216,33 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
     angles = [side * angle for angle in _angles(gone, limb, sliders["ankle"])]
     if group["plane"] == "HINGE" and group["root_max_angle"] - group["root_min_angle"] < tau - 1e-6:
         angles, reach = _within_limits((x, y), angles, side, limb, group, reach)
-    turned = limb.frame @ line @ _about((0, 0, 1), angles[0] - limb.angles[0]) @ np.linalg.inv(limb.frame)
+    line = line @ _about((0, 0, 1), angles[0] - limb.angles[0])
+    return _Solved(_turns_of(limb, line, angles, sliders["twist"], is_left), stretch, reach)
+
+
+def _slid(place: Any, side: float, limb: _Limb, twist: Any, is_left: bool) -> _Solved:
+    """A first bone that slides: where a circle around the target meets its line."""
+    first, rod = limb.lengths
+    seen = complex(*place[:2]) / (1j * exp(1j * limb.angles[0]))  # from the root along the line, and beside it
+    ahead = copysign(sqrt(max(rod**2 - seen.imag**2, 0.0)), side * cos(limb.angles[1] - limb.angles[0]))
+    turn = phase(complex(ahead, max(min(seen.imag, rod), -rod)))
+    off = max(abs(seen.imag) - rod, 0.0), abs(place[2])
+    near = 1e-5 * sum(limb.lengths)
+    reach = "TOO_FAR" if off[0] > near else "OFF_PLANE" if off[1] > near else "REACHED"
+    angles = [limb.angles[0], limb.angles[0] + turn]
+    return _Solved(_turns_of(limb, np.eye(4), angles, twist, is_left), 1.0, reach, seen.real - ahead - first)
+
+
+def _turns_of(limb: _Limb, line: Array, angles: Any, twist: Any, is_left: bool) -> tuple[Quaternion, ...]:
+    """The bones' own rotations where the first one is turned so in G, and each is at such an angle off the line."""
+    turned = limb.frame @ line @ np.linalg.inv(limb.frame)
     one = np.linalg.inv(limb.poses[0]) @ turned @ limb.poses[0]
     turns = [limb.reference_rotations[0] @ Matrix(one[:3, :3].tolist()).to_quaternion()]
     for k in range(1, len(angles)):
         bent = (angles[k] - angles[k - 1]) - (limb.angles[k] - limb.angles[k - 1])
         normal = limb.poses[k][:3, :3].T @ limb.frame[:3, 2]
         turns.append(limb.reference_rotations[k] @ Quaternion(normal, bent))
-    return _Solved(_twisted(turns, limb, sliders["twist"], is_left), stretch, reach)
+    return _twisted(turns, limb, twist, is_left)
 
 
 def _twisted(turns: list[Quaternion], limb: _Limb, twist: Any, is_left: bool) -> tuple[Quaternion, ...]:

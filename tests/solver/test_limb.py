@@ -12,7 +12,19 @@ from addon.solver import Plane, Reach, Settings, pose_limb
 from addon.solver.limb import joints_of, line_to, roll_to
 from addon.solver.ops import FLOATS
 from tests.solver.oracles import ROUNDING, X, Y, Z, frame_of, is_slerp, knee_in_plane, matrix, reached, turn, unit
-from tests.solver.shapes import Case, RestGeometry, cases, fractions, half, planes, quaternion, seeds, shapes, vector
+from tests.solver.shapes import (
+    TURNING,
+    Case,
+    RestGeometry,
+    cases,
+    fractions,
+    half,
+    planes,
+    quaternion,
+    seeds,
+    shapes,
+    vector,
+)
 
 ROOM = 4 * ROUNDING
 """`ROUNDING` over the half a dozen matrices that are multiplied here."""
@@ -38,7 +50,7 @@ def knee_error(gone: float, lengths) -> float:
     return max(float(math.hypot(a[0] - here[0], a[1] - here[1])) for a in there)
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(cases())
 def test_joints_and_plane(case):
     """Every plane, side, swivel, softness, stretch and limit."""
@@ -166,7 +178,7 @@ def test_straight_opposite_is_half_a_turn_about_the_normal(plane, off, swivel):
     assert UPRIGHT.turned(pose.turns)[0] @ Z == pytest.approx(turn(-Y, swivel) @ Z, abs=1e-7)
 
 
-@pytest.mark.parametrize("plane", Plane)
+@pytest.mark.parametrize("plane", TURNING)
 @pytest.mark.parametrize("pole", [(0.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, -1e-9, 0.0)])
 def test_a_target_at_the_root_and_a_pole_in_line(plane, pole):
     limb = RestGeometry((1.0, 1.0), 0.8, UPRIGHT.axes, UPRIGHT.reference_rotations)
@@ -202,7 +214,7 @@ def test_no_jumps(shape, plane, seed, softness):
     assert worst < 20.0 * math.sqrt(step)
 
 
-@pytest.mark.parametrize("plane", Plane)
+@pytest.mark.parametrize("plane", TURNING)
 def test_a_swivel_or_a_target_that_goes_full_circle_has_no_seam(plane):
     angles = np.linspace(-2.0 * math.pi, 2.0 * math.pi, 2001)
     for is_swivel in (True, False):

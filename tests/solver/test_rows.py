@@ -51,13 +51,13 @@ def test_rows_equal_floats(plane, is_blended, frames, count, monkeypatch):
     target, pole, own = given_for(rng, (*frames, count))
     poses = pose_limbs(target, stacked(shapes), stacked(to), plane, pole, own if is_blended else None)
     assert [turn.shape for turn in poses.turns] == [(*frames, count, 4)] * 2
-    assert [numbers.shape for numbers in poses[1:]] == [(*frames, count)] * 3
+    assert [numbers.shape for numbers in poses[1:4]] == [(*frames, count)] * 3
     assert poses.reach.dtype == np.int8
     for index in rng.sample(list(np.ndindex(*frames, count)), min(40, target.size // 3)):
         row = index[-1]
         single = tuple(tuple(turn[index].tolist()) for turn in own) if is_blended else None
         given = tuple(target[index].tolist()), shapes[row], to[row], plane, FLOATS, tuple(pole[index].tolist()), single
-        one = pose_limb(*given)
+        one = pose_limb(*given)[:4]
         # To rounding: a processor may take a product and a sum of arrays in one step, which rounds once.
         assert np.array([turn[index] for turn in poses.turns]) == pytest.approx(np.array(one.turns), rel=0.0, abs=4e-15)
         numbers = (poses.stretch[index], poses.reach[index], poses.shortfall[index])

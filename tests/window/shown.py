@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import bpy
 from hand import Hand
@@ -137,3 +141,21 @@ def greys_what_the_library_has(hand: Hand) -> Iterator[Any]:
     hand.picture("override")
     can = {name: getattr(bpy.ops.pose, f"planar_ik_{name}").poll() for name in ("remove", "plane", "switch", "mirror")}
     return {"can": can, "joints": joints()}
+
+
+def asks_for_help(hand: Hand) -> Iterator[Any]:
+    """Press F1 over a slider and over a button: the addresses that go to the browser, and whether they are there."""
+    yield from open_limb(hand, "RIG")
+    yield from hand.open_sidebar()
+    asked: list[str] = []
+    browser, webbrowser.open = webbrowser.open, asked.append
+    try:
+        yield from hand.hover("IK Influence")
+        yield from hand.key("F1")
+        yield from hand.hover_button("bpy.ops.pose.planar_ik_switch()")
+        yield from hand.key("F1")
+        yield
+    finally:
+        webbrowser.open = browser
+    pages = [Path(url2pathname(urlsplit(address).path)) for address in asked]
+    return {"asked": [address.rpartition("/")[2] for address in asked], "there": [page.is_file() for page in pages]}

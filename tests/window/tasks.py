@@ -272,13 +272,13 @@ def shows_the_overlay(hand: Hand) -> Iterator[Any]:
         bpy.context.view_layer.update()
         pictures = []
         for is_on in (True, False):
-            bpy.context.scene.planar_ik.show_overlay = is_on
+            bpy.context.scene.planar_ik_overlay.shows_limbs = is_on
             hand.view()[0].tag_redraw()
             yield
             yield
             pictures.append(pixels(str(hand.picture(f"{name}-{is_on}", hand.place_of_view()))))
         found[name] = sum(1 for a, b in zip(*pictures, strict=True) if abs(a - b) > 0.05)
-    bpy.context.scene.planar_ik.show_overlay = True
+    bpy.context.scene.planar_ik_overlay.shows_limbs = True
     return found
 
 

@@ -213,3 +213,8 @@ def test_what_the_library_has_is_grey(play):
     assert play("shown.greys_what_the_library_has")["can"] == {
         "remove": False, "plane": False, "switch": True, "mirror": True,
     }  # fmt: skip
+
+
+def test_help_opens_the_guide_that_comes_along(play):
+    found = play("shown.asks_for_help")
+    assert found == {"asked": ["animator.html#the-panel", "animator.html#keys"], "there": [True, True]}

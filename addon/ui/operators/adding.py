@@ -11,20 +11,17 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
+from ...blender.stepping import Steps
 from ...blender.types import is_hidden
-from ...finding.choosing import chosen
-from ...finding.constraints import candidates
-from ...finding.knees import bends_to
-from ...limb.follow import follow_of
-from ...limb.storage import chain_bones
 from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
+from ...tasks.limbs import bends_to, chain_bones, limb_of
 from ...tasks.removing import STAYING, remove
-from ..finding import convertible, selected_limbs
+from ...tasks.selection import candidates, chosen, convertible
+from ..finding import selected_limbs
 from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
-from .base import PoseOperator, RigOperator, progress_shown
+from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
 MODES = [
@@ -123,7 +120,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         precision=4,
     )
 
-    def invoke(self, context: Context, _event: Event) -> Any:
+    def invoke(self, context: Context, event: Event) -> Any:
         """Begin as the preferences say, not as the last limb was made; on a rig that Rigify generated, offer what its
         own IK is for."""
         for name in OF_ONE_LIMB:
@@ -132,7 +129,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
                 setattr(self, name, preference(context, name, default.default))
         which = own_ik(context)
         if not which:
-            return self.execute(context)
+            return super().invoke(context, event)
         settings = {name: getattr(self, name) for name in OF_ONE_LIMB}
 
         def draw(menu: Any, _context: Context) -> None:
@@ -176,7 +173,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         """What IK can be added to, what it is to follow, and what is skipped."""
         return chosen(context, 0 if self.bones == "AUTO" else int(self.bones), self.ends_at)
 
-    def act(self, context: Context, subject: Any) -> None:
+    def act(self, context: Context, subject: Any) -> Steps[None]:
         """Add, and go on with the targets."""
         limbs, goals, skipped = subject
         target, pole = [*goals, None, None][:2]
@@ -184,14 +181,12 @@ class POSE_OT_planar_ik_add(PoseOperator):
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
         options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
         options |= {"keyed": self.keyed, "tolerance": self.tolerance, "mode": self.mode}
-        with progress_shown(context) as progress:
-            added = add(context, requests, **options, turn=turn, progress=progress)
+        added = yield from add.steps(context, requests, **options, turn=turn)
         self.warn(*added.warnings)
-        live.refresh(context)
         lasts = added.lasts
         self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})
         self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(last)) for last in lasts)
-        select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
+        select_if_shown(context, [target for last in lasts if (target := limb_of(last).followed[0])])
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
         kept += unseen(bone for last in lasts for bone in chain_bones(last))
         if skipped:
@@ -238,7 +233,6 @@ class POSE_OT_planar_ik_remove(RigOperator):
         kept = remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
             self.warn(Message(STAYING, names=", ".join(kept)))
-        live.refresh(context)
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)
         self.inform("Removed IK from {limbs}", limbs=limbs_counted(len(names)))

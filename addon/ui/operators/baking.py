@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from time import perf_counter
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event
 
-from ... import live
-from ...bake.job import steps
-from ...bake.request import Report, Request, frames_between
-from ...blender.types import scene_of, view_layer_of
+from ...bake.job import bake
+from ...bake.request import Request, frames_between
+from ...blender.stepping import Steps
+from ...blender.types import scene_of
 from ...limb.words import Refused, translated_text
-from ..finding import limbs_in_view, limbs_meant
+from ...tasks.selection import limbs_in_view
+from ..finding import limbs_meant
 from .base import PoseOperator
 from .switching import start_from_scene, take_given_range
-
-SLICE = 0.1
-"""Seconds of work between two looks at the keyboard."""
 
 
 class POSE_OT_planar_ik_bake(PoseOperator):
@@ -61,10 +57,6 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         name="For Games", description="Leave a rig that moves by keys of its own alone, without IK and constraints"
     )
 
-    _steps: Generator[float, None, Report] | None = None
-    _timer: Any = None
-    _is_asked = False
-
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where there are limbs."""
@@ -79,7 +71,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         start_from_scene(self, context)
         self.range = self.range  # said, so that the frames of the dialog do not mean another one
         self.which = "SELECTED" if limbs_meant(context) else "ALL"
-        self._is_asked = True
+        self._has_window = True
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, confirm_text="Bake")
 
@@ -102,68 +94,8 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             column.prop(self, name)
         layout.prop(self, "new_action")
 
-    def execute(self, context: Context) -> Any:
-        """Bake at once; after the dialog, a little at a time."""
-        view_layer_of(context).update()
-        try:
-            self._steps = steps(context, self._request(context))
-        except Refused as why:
-            return self.refuse(why)
-        except Exception as error:  # noqa: BLE001  # as in `PoseOperator.execute`
-            return self.fail(error)
-        if not self._is_asked:
-            return self._go_on(context, float("inf"))
-        self._is_asked = False  # adjusting the settings afterwards bakes at once
-        manager: Any = context.window_manager
-        self._timer = manager.event_timer_add(0.01, window=context.window)
-        manager.progress_begin(0.0, 1.0)
-        done = self._go_on(context, SLICE)  # so that what can't be baked is refused at once
-        if done == {"RUNNING_MODAL"}:
-            manager.modal_handler_add(self)
-        return done
-
-    def modal(self, context: Context, event: Event) -> Any:
-        """Go on, unless Esc was pressed."""
-        if event.type == "ESC" and event.value == "PRESS":
-            self.cancel(context)
-            self.inform("Cancelled: nothing was baked")
-            return {"CANCELLED"}
-        return self._go_on(context, SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
-
-    def cancel(self, context: Context) -> None:
-        """Leave everything as it was: Esc was pressed, or Blender quits."""
-        if self._steps:
-            self._steps.close()
-        if self._timer:
-            manager: Any = context.window_manager
-            manager.event_timer_remove(self._timer)
-            manager.progress_end()
-            context.workspace.status_text_set(None)  # type: ignore[union-attr]
-        self._steps = self._timer = None
-
-    def _go_on(self, context: Any, seconds: float) -> Any:
-        """Bake for so long, and show how much is done."""
-        until, done = perf_counter() + seconds, 0.0
-        try:
-            while perf_counter() < until:
-                done = next(self._steps)  # type: ignore[arg-type]
-        except StopIteration as end:
-            self.cancel(context)
-            return self._report_of(context, end.value)
-        except Refused as why:
-            self.cancel(context)
-            return self.refuse(why)
-        except Exception as error:  # noqa: BLE001  # raised, Blender would take it for done, with an undo step
-            self.cancel(context)
-            return self.fail(error)
-        except BaseException:
-            self.cancel(context)
-            raise
-        context.window_manager.progress_update(done)
-        context.workspace.status_text_set(translated_text("Baking: {share}   Esc: Cancel", share=f"{done:.0%}"))
-        return {"RUNNING_MODAL"}
-
-    def _request(self, context: Context) -> Request:
+    def checked(self, context: Context) -> Request:
+        """What is baked."""
         scene = scene_of(context)
         take_given_range(self, "range", "GIVEN")
         if self.range == "GIVEN":
@@ -181,6 +113,12 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             new_action=self.new_action,
         )
 
+    def act(self, context: Context, request: Request) -> Steps[None]:
+        """Bake, and say how it went."""
+        report = yield from bake.steps(context, request)
+        self.warn(*report.notes)
+        self.report({"WARNING" if report.unreached else "INFO"}, report.sentence.translated)
+
     def _ends(self, context: Context) -> tuple[float, float]:
         """The first and the last frame of the range."""
         scene = scene_of(context)
@@ -189,12 +127,6 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             "PREVIEW": (scene.frame_preview_start, scene.frame_preview_end),
             "GIVEN": (self.frame_start, self.frame_end),
         }[self.range]
-
-    def _report_of(self, context: Context, report: Report) -> Any:
-        self.warn(*report.notes)
-        self.report({"WARNING" if report.unreached else "INFO"}, report.sentence.translated)
-        live.refresh(context)
-        return {"FINISHED"}
 
 
 CLASSES = (POSE_OT_planar_ik_bake,)

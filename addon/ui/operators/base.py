@@ -1,18 +1,22 @@
-"""What all operators share: where they can run, and that they refuse with a sentence and change nothing."""
+"""What all operators share: where they can run, that they refuse with a sentence and change nothing, and that long work
+shows itself and can be stopped."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from bpy.types import Context, Operator
+import bpy
+from bpy.types import Context, Event, Operator
 
+from ...blender.stepping import Steps
 from ...blender.transaction import all_or_nothing
 from ...blender.types import takes_bones, view_layer_of
 from ...limb.words import Message, Refused, translated_text
-from ..finding import concerned_in, limbs_shown, selected_limbs
+from ...tasks.removing import refresh
+from ..finding import limbs_shown, selected_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -20,21 +24,22 @@ if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
 
 
-@contextmanager
-def progress_shown(context: Context) -> Iterator[Callable[[float], None]]:
-    """Gives what shows at the mouse how much of a task is done."""
-    manager: Any = context.window_manager
-    manager.progress_begin(0.0, 1.0)
-    try:
-        yield manager.progress_update
-    finally:
-        manager.progress_end()
+PATIENCE = 0.5
+"""Seconds of work before a window shows how much of it is done."""
+
+SLICE = 0.1
+"""Seconds of work between two looks at the keyboard from then on."""
 
 
 class PoseOperator(Operator):
     """An operator in Pose Mode"""
 
     bl_options = {"REGISTER", "UNDO"}
+    changes_limbs = True
+
+    _steps: Steps[None] | None = None
+    _timer: Any = None
+    _has_window = False
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -49,25 +54,83 @@ class PoseOperator(Operator):
             return False
         return True
 
-    def execute(self, context: Context) -> set[OperatorReturnItems]:
-        """Do it, or say why not: whatever is raised, nothing is changed."""
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Do it for somebody at a window, who may wait."""
+        self._has_window = not bpy.app.background and context.window is not None
+        return self.execute(context)
+
+    def execute(self, context: Context) -> Any:
+        """Do it, or say why not: whatever is raised, nothing is changed. Long work goes on a little at a time where
+        there is a window, which shows how much is done."""
         view_layer_of(context).update()  # after an undo, as for Adjust Last Operation, Blender evaluates only later
+        self._steps = self._work(context)
+        if not self._has_window:
+            return self._go_on(context, inf)
+        self._has_window = False  # adjusting the settings afterwards does it at once
+        done = self._go_on(context, PATIENCE)
+        if done == {"RUNNING_MODAL"}:
+            manager: Any = context.window_manager
+            self._timer = manager.event_timer_add(0.01, window=context.window)
+            manager.progress_begin(0.0, 1.0)
+            manager.modal_handler_add(self)
+        return done
+
+    def modal(self, context: Context, event: Event) -> Any:
+        """Go on, unless Esc was pressed."""
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.inform("Cancelled: nothing was changed")
+            return {"CANCELLED"}
+        return self._go_on(context, SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
+
+    def cancel(self, context: Context) -> None:
+        """Leave everything as it was: Esc was pressed, or Blender quits."""
+        if self._steps:
+            self._steps.close()
+        if self._timer:
+            manager: Any = context.window_manager
+            manager.event_timer_remove(self._timer)
+            manager.progress_end()
+            context.workspace.status_text_set(None)  # type: ignore[union-attr]
+        self._steps = self._timer = None
+
+    def _work(self, context: Context) -> Steps[None]:
+        subject = self.checked(context)  # before any copies are made: to take these back takes time
+        with all_or_nothing(context):
+            yield from self.act(context, subject) or ()
+            if self.changes_limbs:
+                refresh(context)
+
+    def _go_on(self, context: Any, seconds: float) -> Any:
+        """Work for so long, and show how much is done."""
+        until, done = perf_counter() + seconds, 0.0
         try:
-            subject = self.checked(context)  # before any copies are made: to take these back takes time
-            with all_or_nothing(context, concerned_in(context)):
-                self.act(context, subject)
+            while perf_counter() < until:
+                done = next(self._steps)  # type: ignore[arg-type]
+        except StopIteration:
+            self.cancel(context)
+            return {"FINISHED"}
         except Refused as why:
+            self.cancel(context)
             return self.refuse(why)
         except Exception as error:  # noqa: BLE001  # raised, Blender would take it for done, with an undo step
+            self.cancel(context)
             return self.fail(error)
-        return {"FINISHED"}
+        except BaseException:
+            self.cancel(context)
+            raise
+        context.window_manager.progress_update(done)
+        label = translated_text(self.bl_label)
+        text = translated_text("{label}: {share}   Esc: Cancel", label=label, share=f"{done:.0%}")
+        context.workspace.status_text_set(text)
+        return {"RUNNING_MODAL"}
 
     def checked(self, context: Context) -> Any:
         """What it is to be done to. Changes nothing; raises `Refused` if there is nothing."""
         raise NotImplementedError
 
-    def act(self, context: Context, subject: Any) -> None:
-        """What the operator does, to what was checked; raises `Refused`."""
+    def act(self, context: Context, subject: Any) -> Steps[None] | None:
+        """What the operator does, to what was checked, in steps if it may take long; raises `Refused`."""
         raise NotImplementedError
 
     def refuse(self, why: Refused) -> set[OperatorReturnItems]:

@@ -7,18 +7,16 @@ from typing import Any, ClassVar
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
 
-from ... import live
+from ...blender.stepping import Steps
 from ...blender.types import is_armature, scene_of
-from ...finding.constraints import candidates
-from ...limb.storage import is_converted, limbs_of, mode_of
 from ...limb.words import Refused, limbs_counted, translated_text
-from ...live.settings import is_live
-from ...rigging.controls import recolour
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
-from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
+from ...tasks.limbs import is_converted, limb_of, limbs_of
+from ...tasks.selection import candidates, convertible
+from ..finding import limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE
-from .base import PoseOperator, RigOperator, progress_shown
+from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
 
@@ -39,7 +37,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     mode: EnumProperty(**MODE)
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Skip limbs that would move in some frame by more than this share of their length",
+        description="How far joints may be off, as a share of the limb's length; less takes more keys",
         default=2e-3,
         min=0.0,
         soft_max=0.1,
@@ -64,12 +62,10 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             raise Refused("There is no IK constraint of two to four bones here: select such a bone, or choose All")
         return lasts
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
         """Convert what can be, and name what can't."""
-        with progress_shown(context) as progress:
-            done = convert(context, lasts, self.tolerance, self.mode, self.all_actions, progress)
-        self.warn(*(why.message for why in done.refused), *done.warnings)
-        live.refresh(context)
+        done = yield from convert.steps(context, lasts, self.tolerance, self.mode, self.all_actions)
+        self.warn(*(why.message for _, why in done.refused), *done.warnings)
         if not limbs_meant(context):
             select_if_shown(context, done.lasts)
         self.inform("Solved {count} of {all} exactly", count=len(done.lasts), all=limbs_counted(len(lasts)))
@@ -116,7 +112,6 @@ class POSE_OT_planar_ik_unconvert(RigOperator):
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Give the constraints back."""
         names = unconvert(context, lasts)
-        live.refresh(context)
         if context.active_pose_bone is None:
             select_if_shown(context, names)
         self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))
@@ -128,17 +123,16 @@ class _Mode(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that are in the other mode."""
-        lasts = [last for last in selected_limbs(context) if mode_of(last) == self._from]
+        lasts = [last for last in selected_limbs(context) if limb_of(last).mode == self._from]
         if not lasts:
             raise Refused(self._already)
-        if self._from == "RIG" and not is_live(scene_of(context)):
+        if self._from == "RIG" and not scene_of(context).planar_ik.live:  # type: ignore[attr-defined]
             raise Refused("Live is off in this scene: switch it on, then make the limb live")
         return lasts
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Change their mode."""
         (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
-        live.refresh(context)
         self.inform("{limbs} on the rig" if self._from == "LIVE" else "{limbs} live", limbs=limbs_counted(len(lasts)))
 
 
@@ -167,24 +161,15 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
     bl_label = "Rebuild"
 
     def checked(self, context: Context) -> list[PoseBone]:
-        """The selected limbs that have a mechanism."""
-        lasts = [last for last in selected_limbs(context) if mode_of(last) == "RIG"]
+        """The selected limbs that have a mechanism, or need to be rebuilt for another reason."""
+        lasts = [last for last in selected_limbs(context) if limb_of(last).mode == "RIG" or modes.problem_of(last)]
         if not lasts:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
         return lasts
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Rebuild these, and what else of their rigs has to be rebuilt."""
-        rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])
-        live.refresh(context)
-
-
-def rebuild(context: Context, lasts: list[PoseBone]) -> None:
-    """Rebuild limbs, whose controls get the colours of their sides."""
-    named = [(last.id_data, last.name) for last in lasts]
-    modes.rebuild(context, lasts)
-    for ob, name in named:
-        recolour(ob.pose.bones[name])
+        modes.rebuild(context, lasts, and_others=True)
 
 
 CLASSES = (

@@ -7,16 +7,24 @@ from typing import Any
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
+from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...limb.words import Refused, contacts_counted, frames_counted, translated_text
-from ...poses.contacts import HEIGHT, SPEED, Contact, Span
-from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
+from ...tasks.contact_markers import (
+    HEIGHT,
+    SPEED,
+    Contact,
+    Span,
+    find_contacts,
+    frame_range,
+    mark_contacts,
+    marked_contacts,
+)
 from ...tasks.holding import MOST_EASE, Report, Request, hold_tips, over
 from ...tasks.planting import NOT_LOW
 from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant
-from ..units import length_text
+from ..lines import length_text
 from .base import LimbOperator
 from .switching import start_from_scene, take_given_range
 
@@ -102,17 +110,18 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             return translated_text("Hold the selected limbs where markers say that they are in contact")
         return translated_text(" ".join((cls.__doc__ or "").split()))
 
-    def invoke(self, context: Context, _event: Event) -> Any:
+    def invoke(self, context: Context, event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
         take_given_range(self, "range", "GIVEN")
         if self.properties.is_property_set("range"):
-            return self.execute(context)
+            return super().invoke(context, event)
         source = source_meant(context, limbs_meant(context))
         if source:
             self.range = source
-            return self.execute(context)
+            return super().invoke(context, event)
         scene, manager = scene_of(context), context.window_manager  # type: Any, Any
         self.range, self.frame_start, self.frame_end = "GIVEN", scene.frame_current, frame_range(scene)[-1]
+        self._has_window = True
         return manager.invoke_props_dialog(self, confirm_text="Hold")
 
     def draw(self, _context: Context) -> None:
@@ -122,20 +131,14 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         for name in ("range", *(("frame_start", "frame_end") if self.range == "GIVEN" else ()), "ease", "place"):
             layout.prop(self, name)
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
         """Hold, and say how far feet slid before, and slide now."""
         take_given_range(self, "range", "GIVEN")
         contacts, is_contacts = self._contacts(context, lasts), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
-        manager: Any = context.window_manager
-        manager.progress_begin(0.0, 1.0)
-        try:
-            request = Request(self.ease, is_contacts, is_mean)
-            report = hold_tips(context, lasts, contacts, request, manager.progress_update)
-        finally:
-            manager.progress_end()
+        request = Request(self.ease, is_contacts, is_mean)
+        report = yield from hold_tips.steps(context, lasts, contacts, request)
         self.warn(*report.warnings)
-        live.refresh(context)
         if is_contacts:
             self.inform(HELD, **said_of(context, report))
         else:
@@ -167,19 +170,15 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
 
     bl_idname = "pose.planar_ik_find_contacts"
     bl_label = "Find Contacts"
+    changes_limbs = False
 
     height: FloatProperty(**STANDS_UP_TO)
     speed: FloatProperty(**STANDS_TILL)
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
         """Mark them in place of those that are marked, and say how far tips slide there."""
         scene = scene_of(context)
-        manager: Any = context.window_manager
-        manager.progress_begin(0.0, 1.0)
-        try:
-            listed = find_contacts(context, lasts, frame_range(scene), self.height, self.speed, manager.progress_update)
-        finally:
-            manager.progress_end()
+        listed = yield from find_contacts.steps(context, lasts, frame_range(scene), self.height, self.speed)
         count = mark_contacts(scene, listed)
         if not count:
             raise Refused(NOT_LOW)

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
-from ... import live
-from ...finding.checking import check, conflicts_of
-from ...finding.choosing import offered
-from ...limb.follow import follow_of, is_gone
-from ...limb.storage import bones_of_limb, chain_bones, is_limb
-from ...limb.tips import is_foot_gone
 from ...limb.words import Refused, translated_text
-from ...rigging.state import problem_of
-from ...solver.reach import Reach
-from ...tasks.following import make_targets
-from ...tasks.modes import unfit
-from ...tasks.removing import remove
-from ...tasks.status import Status
-from ..finding import left_at, limbs_meant
+from ...tasks.repairing import REPAIRS, conflicts_of, refusal_of, repairs_for
+from ...tasks.selection import left_at, offered
+from ..finding import limbs_meant
 from .base import PoseOperator
-from .converting import rebuild
 
 DESCRIPTIONS = {
     "TARGET": "Make a control for the limb to follow, where its tip is",
@@ -34,7 +23,7 @@ DESCRIPTIONS = {
 }
 """What each mend does."""
 
-REPAIRS = {
+LABELS = {
     "TARGET": "Make a Target",
     "PICK": "Pick a Target",
     "MUTE": "Mute Conflicting Constraints",
@@ -45,26 +34,10 @@ REPAIRS = {
 """The mends by name, and what their buttons say."""
 
 
-def repairs_for(last: PoseBone, status: Status | None = None) -> list[str]:
-    """The names of the mends that help a limb now."""
-    if status is not None and status.reach != Reach.INVALID:
-        return []
-    if not bones_of_limb(last):
-        return ["LEFT"]
-    if is_gone(*follow_of(last).pairs[0]):
-        return ["TARGET", "PICK"]
-    repairs = ["REBUILD"] if problem_of(last) or is_foot_gone(last) else []
-    repairs += ["MUTE"] if conflicts_of(last) else []
-    return repairs or (["INHERIT_SCALE"] if _uneven(last) else [])
-
-
 def repairs_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, list[str]]:
     """Why IK can't be added to a limb, as a sentence, and the mends that help; nothing if it can."""
-    try:
-        check(last, segments)
-    except Refused as why:
-        return why.message.translated, [mend for mend in REPAIRS if mend.lower() == why.mend]
-    return "", []
+    why = refusal_of(last, segments)
+    return (why.message.translated, [mend for mend in LABELS if mend.lower() == why.mend]) if why else ("", [])
 
 
 def labels_of(repairs: Sequence[str], last: PoseBone) -> dict[str, str]:
@@ -74,33 +47,7 @@ def labels_of(repairs: Sequence[str], last: PoseBone) -> dict[str, str]:
 
 def _label(repair: str, last: PoseBone) -> str:
     names = [constraint.name for constraint in conflicts_of(last)] if repair == "MUTE" else []
-    return translated_text("Mute {name}", name=names[0]) if len(names) == 1 else translated_text(REPAIRS[repair])
-
-
-def _uneven(last: PoseBone) -> list[PoseBone]:
-    return [bone for bone in chain_bones(last) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
-
-
-def _mute(_context: Context, last: PoseBone) -> None:
-    for constraint in conflicts_of(last):
-        constraint.mute = True
-    last.id_data.update_tag()
-
-
-def _inherit(context: Context, last: PoseBone) -> None:
-    for bone in _uneven(last):
-        bone.bone.inherit_scale = "FULL"
-    if is_limb(last):
-        rebuild(context, [last])
-
-
-ACTS: dict[str, Callable[[Context, PoseBone], Any]] = {
-    "TARGET": lambda context, last: make_targets(context, [last]),
-    "MUTE": _mute,
-    "INHERIT_SCALE": _inherit,
-    "REBUILD": lambda context, last: rebuild(context, unfit([last])),
-    "LEFT": lambda context, last: remove(context, [last]),
-}
+    return translated_text("Mute {name}", name=names[0]) if len(names) == 1 else translated_text(LABELS[repair])
 
 
 def _left(context: Context) -> list[PoseBone]:
@@ -108,7 +55,7 @@ def _left(context: Context) -> list[PoseBone]:
     return left_at([bone for bone in bones if bone]) if context.mode == "POSE" else []
 
 
-ITEMS: Any = [(name, label, DESCRIPTIONS[name]) for name, label in REPAIRS.items() if name in ACTS]
+ITEMS: Any = [(name, label, DESCRIPTIONS[name]) for name, label in LABELS.items() if name in REPAIRS]
 
 
 class POSE_OT_planar_ik_mend(PoseOperator):
@@ -142,15 +89,14 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         if not lasts and not leftovers:
             helped = [last for last, _ in offered(context)]
         if not helped:
-            raise Refused("{what}: nothing of the kind is in the way", what=translated_text(REPAIRS[self.repair]))
+            raise Refused("{what}: nothing of the kind is in the way", what=translated_text(LABELS[self.repair]))
         return helped
 
     def act(self, context: Context, helped: list[PoseBone]) -> None:
         """Mend each of them, and say what was done."""
-        text = _label(self.repair, helped[0]) if len(helped) == 1 else translated_text(REPAIRS[self.repair])
+        text = _label(self.repair, helped[0]) if len(helped) == 1 else translated_text(LABELS[self.repair])
         for ob, name in [(last.id_data, last.name) for last in helped]:
-            ACTS[self.repair](context, ob.pose.bones[name])
-        live.refresh(context)
+            REPAIRS[self.repair](context, ob.pose.bones[name])
         self.inform("Repaired: {what}", what=text)
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from bpy.props import FloatProperty, IntProperty
 from bpy.types import Context, PoseBone
 
-from ... import live
+from ...blender.stepping import Steps
 from ...blender.types import scene_of
-from ...finding.choosing import Chosen, chosen, without_ik
-from ...limb.follow import follow_of
-from ...limb.storage import check_whole
 from ...limb.words import Refused
 from ...tasks.adding import Request
 from ...tasks.contact_markers import frame_range
-from ...tasks.planting import Wish, is_leg, plant
+from ...tasks.limbs import check_whole, is_leg, limb_of
+from ...tasks.planting import Wish, plant
+from ...tasks.selection import Chosen, chosen, without_ik
 from ..finding import limbs_meant
 from .adding import own_ik
-from .base import PoseOperator, progress_shown
+from .base import PoseOperator
 from .holding import EASED, HELD, STANDS_TILL, STANDS_UP_TO, said_of
 from .selecting import select_if_shown
 
@@ -47,14 +46,12 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         target, pole = [*choice.followed, None, None][:2]
         return [Request(last, segments, target, pole) for last, segments in new], legs
 
-    def act(self, context: Context, subject: tuple[list[Request], list[PoseBone]]) -> None:
+    def act(self, context: Context, subject: tuple[list[Request], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
         (new, legs), wish, frames = subject, Wish(self.height, self.speed, self.ease), frame_range(scene_of(context))
-        with progress_shown(context) as progress:
-            planted = plant(context, new, legs, frames, wish, progress)
+        planted = yield from plant.steps(context, new, legs, frames, wish)
         self.warn(*planted.warnings)
-        live.refresh(context)
-        select_if_shown(context, [follow_of(of_leg.last).pairs[0] for of_leg in planted.legs])  # type: ignore[misc]
+        select_if_shown(context, [ref for leg in planted.legs if (ref := limb_of(leg.last).followed[0])])
         self.inform(HELD, **said_of(context, planted.report))
 
 

@@ -9,15 +9,15 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, PoseBone
 
+from ...blender.announcing import announce
 from ...blender.dependencies import BoneRef
 from ...blender.types import bones_of, has_bone, view_layer_of
-from ...limb.follow import follow_of, is_gone
-from ...limb.storage import bones_of_limb, is_limb
 from ...limb.words import Refused, translated_text
-from ..finding import control_of, limbs_shown, rig_in_view
-from ..generated import fk_bones
+from ...tasks import selection
+from ...tasks.limbs import is_limb
+from ..finding import limbs_shown, rig_in_view
 from ..state import slider_of_rig
-from .base import PoseOperator
+from .base import LimbOperator
 
 ROLES: Any = [
     ("TARGET", "Target", "What the tip goes to"),
@@ -29,11 +29,12 @@ MOST = 4
 """So many are named in a tooltip."""
 
 
-class POSE_OT_planar_ik_select(PoseOperator):
+class POSE_OT_planar_ik_select(LimbOperator):
     """Select this part of the limb, in the mode in which it can be moved"""
 
     bl_idname = "pose.planar_ik_select"
     bl_label = "Select Part of Limb"
+    changes_limbs = False
 
     role: EnumProperty(name="Part", description="What to select", items=ROLES)
     bone: StringProperty(
@@ -53,14 +54,6 @@ class POSE_OT_planar_ik_select(PoseOperator):
             return translated_text(" ".join((cls.__doc__ or "").split()))
         names = ", ".join(refs[:MOST]) + (", …" if len(refs) > MOST else "")
         return translated_text("{part}: select {names}", part=translated_text(label), names=names)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Where a limb is meant."""
-        if context.mode not in {"POSE", "OBJECT"} or not limbs_shown(context):
-            cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
-            return False
-        return True
 
     def checked(self, context: Context) -> list[BoneRef]:
         """The part, of all limbs meant."""
@@ -92,11 +85,7 @@ def bone_named(context: Context, name: str) -> PoseBone | None:
 
 def refs_of_role(last: PoseBone, role: str) -> list[BoneRef]:
     """The objects or bones that are this part of a limb, the one to be active last."""
-    if role == "LIMB":
-        own = [bone.name for bone in bones_of_limb(last)]
-        return [(last.id_data, name) for name in (fk_bones(last) if slider_of_rig(last) else own)]
-    ob, bone = control_of(last) if role == "TARGET" else follow_of(last).pairs[1]
-    return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
+    return selection.refs_of_role(last, role, is_generated=slider_of_rig(last) is not None)
 
 
 def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:
@@ -107,6 +96,7 @@ def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:
     for ob, _ in refs:
         if not ob.visible_get():
             raise Refused("'{name}' is hidden: show it first", name=ob.name)
+    announce(*(ob for ob, _ in refs), *(bone.id_data for bone in context.selected_pose_bones or ()))
     shown = [*dict.fromkeys(name for ob, bone in refs if bone for name in _show(ob, bone))]
     layer: Any = view_layer_of(context)
     objects, is_bones = [*dict.fromkeys(ob for ob, _ in refs)], bool(refs[0][1])

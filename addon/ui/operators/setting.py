@@ -5,19 +5,15 @@ from __future__ import annotations
 from math import pi
 from typing import Any, ClassVar
 
-import bpy
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
-from ...blender.keying import key_automatically
-from ...blender.types import path_to_custom
-from ...limb.settings import SLIDER
-from ...limb.storage import choices_of, read_slider
+from ...blender.types import all_objects
 from ...limb.words import Refused, translated_text
 from ...tasks.features import drop_feature, toggle
 from ...tasks.following import follow, make_poles, make_targets, pickable, set_plane
-from ...tasks.setting import set_choice, set_slider
+from ...tasks.limbs import limb_of
+from ...tasks.setting import flip, set_choice
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
 from .base import LimbOperator, RigOperator
@@ -38,10 +34,7 @@ class POSE_OT_planar_ik_flip(LimbOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Flip, with keys as Auto Keying wants them."""
-        for last in lasts:
-            set_slider(last, "flip", not read_slider(last, "flip"))
-            key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
-        live.refresh(context)
+        flip(context, lasts)
 
 
 class POSE_OT_planar_ik_plane(RigOperator):
@@ -60,19 +53,49 @@ class POSE_OT_planar_ik_plane(RigOperator):
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
         self.warn(*set_plane(context, lasts, self.plane))
-        live.refresh(context)
 
 
-class POSE_OT_planar_ik_foot_follows(RigOperator):
+class _Toggle(RigOperator):
+    """A feature that limbs have or not"""
+
+    _feature: ClassVar[str]
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb does not have it yet."""
+        toggle(context, lasts, self._feature, limb_meant(context) or lasts[0])
+
+
+class POSE_OT_planar_ik_foot_follows(_Toggle):
     """Turn the feet or hands below the selected limbs as the targets are turned, or not"""
 
     bl_idname = "pose.planar_ik_foot_follows"
     bl_label = "Limb: Foot Follows"
+    _feature = "foot"
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's does not yet."""
-        toggle(context, lasts, "foot", limb_meant(context) or lasts[0])
-        live.refresh(context)
+
+class POSE_OT_planar_ik_foot_roll(_Toggle):
+    """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
+
+    bl_idname = "pose.planar_ik_foot_roll"
+    bl_label = "Limb: Foot Roll"
+    _feature = "roll"
+
+
+class POSE_OT_planar_ik_twist(_Toggle):
+    """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
+
+    bl_idname = "pose.planar_ik_twist"
+    bl_label = "Limb: Twist"
+    _feature = "twist"
+
+
+class POSE_OT_planar_ik_pole_follows(_Toggle):
+    """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
+    on"""
+
+    bl_idname = "pose.planar_ik_pole_follows"
+    bl_label = "Limb: Pole Follow"
+    _feature = "pole_follow"
 
 
 class POSE_OT_planar_ik_drop(RigOperator):
@@ -93,7 +116,6 @@ class POSE_OT_planar_ik_drop(RigOperator):
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Take it from every selected limb that has it."""
         drop_feature(context, lasts, self.feature.lower())
-        live.refresh(context)
 
 
 class _Numbers(RigOperator):
@@ -105,7 +127,7 @@ class _Numbers(RigOperator):
         """Ask, starting from the numbers of the active limb."""
         last = limb_meant(context)
         for name in self._names if last else ():
-            setattr(self, name, choices_of(last)[name])  # type: ignore[arg-type]
+            setattr(self, name, limb_of(last).choices[name])  # type: ignore[arg-type]
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self)
 
@@ -121,7 +143,6 @@ class _Numbers(RigOperator):
         for ob, bone in [(last.id_data, last.name) for last in lasts]:
             for name in self._in_order(ob.pose.bones[bone]):
                 set_choice(ob.pose.bones[bone], name, getattr(self, name))
-        live.refresh(context)
 
     def _in_order(self, _last: PoseBone) -> tuple[str, ...]:
         """The settings in an order in which they can be set one after the other; raises `Refused` if they can't."""
@@ -145,7 +166,7 @@ class POSE_OT_planar_ik_knee_limits(_Numbers):
     def _in_order(self, last: PoseBone) -> tuple[str, ...]:
         if self.min_angle > self.max_angle:
             raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
-        return self._names[::-1] if self.min_angle > choices_of(last)["max_angle"] else self._names
+        return self._names[::-1] if self.min_angle > limb_of(last).choices["max_angle"] else self._names
 
 
 class POSE_OT_planar_ik_root_limits(_Numbers):
@@ -211,43 +232,6 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
     )
 
 
-class POSE_OT_planar_ik_foot_roll(RigOperator):
-    """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
-
-    bl_idname = "pose.planar_ik_foot_roll"
-    bl_label = "Limb: Foot Roll"
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's do not yet."""
-        toggle(context, lasts, "roll", limb_meant(context) or lasts[0])
-        live.refresh(context)
-
-
-class POSE_OT_planar_ik_twist(RigOperator):
-    """Let the bones of the selected limbs turn about their own lines, joints unmoved, or not"""
-
-    bl_idname = "pose.planar_ik_twist"
-    bl_label = "Limb: Twist"
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's do not yet."""
-        toggle(context, lasts, "twist", limb_meant(context) or lasts[0])
-        live.refresh(context)
-
-
-class POSE_OT_planar_ik_pole_follows(RigOperator):
-    """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
-    on"""
-
-    bl_idname = "pose.planar_ik_pole_follows"
-    bl_label = "Limb: Pole Follow"
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """As the active limb's does not yet."""
-        toggle(context, lasts, "pole_follow", limb_meant(context) or lasts[0])
-        live.refresh(context)
-
-
 def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
     """What may be picked, under names that tell all apart."""
     if context is None:
@@ -285,9 +269,8 @@ class POSE_OT_planar_ik_pick(RigOperator):
             select_if_shown(context, new_refs)
         else:
             name, bone = self.followed.split("\n")
-            ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
+            ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
             follow(context, lasts, self.role.lower(), (ob, bone))
-        live.refresh(context)
 
 
 CLASSES = (

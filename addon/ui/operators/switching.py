@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
-from ... import live
+from ...blender.stepping import Steps, Stepwise
 from ...blender.types import scene_of
 from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
-from .base import LimbOperator, progress_shown
+from .base import LimbOperator
 from .selecting import select_if_shown
 
 
@@ -39,7 +38,6 @@ class POSE_OT_planar_ik_switch(LimbOperator):
         """Switch, and go on with what is animated next."""
         done = switch(context, lasts, None if self.to == "OTHER" else self.to, self.insert_keys)
         self.warn(*done.warnings)
-        live.refresh(context)
         select_if_shown(context, done.select)
         self.inform("{limbs} in {to}", limbs=limbs_counted(len(lasts)), to=done.to)
 
@@ -61,7 +59,7 @@ class _Snap(LimbOperator):
         precision=4,
     )
 
-    _snap: ClassVar[Callable[..., list[Message]]]
+    _snap: ClassVar[Stepwise[..., list[Message]]]
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
@@ -80,7 +78,7 @@ class _Snap(LimbOperator):
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, confirm_text="Snap")
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
         """Snap this frame, or all of the range."""
         frames = None
         take_given_range(self, "use_range", True)
@@ -93,10 +91,8 @@ class _Snap(LimbOperator):
                     start=self.frame_start,
                 )
             frames = range(self.frame_start, self.frame_end + 1, self.step)
-        with progress_shown(context) as progress:
-            warnings = type(self)._snap(context, lasts, frames, progress, self.tolerance)
+        warnings = yield from type(self)._snap.steps(context, lasts, frames, self.tolerance)
         self.warn(*warnings)
-        live.refresh(context)
         self.inform(
             "Snapped {limbs} in {frames}", limbs=limbs_counted(len(lasts)), frames=frames_counted(len(frames or [0]))
         )
@@ -122,7 +118,7 @@ class POSE_OT_planar_ik_snap_target(_Snap):
 
     bl_idname = "pose.planar_ik_snap_target"
     bl_label = "Snap IK to FK"
-    _snap = staticmethod(snap_target)
+    _snap = snap_target
 
 
 class POSE_OT_planar_ik_snap_fk(_Snap):
@@ -130,7 +126,7 @@ class POSE_OT_planar_ik_snap_fk(_Snap):
 
     bl_idname = "pose.planar_ik_snap_fk"
     bl_label = "Snap FK to IK"
-    _snap = staticmethod(snap_fk)
+    _snap = snap_fk
 
 
 class POSE_OT_planar_ik_mirror(LimbOperator):
@@ -143,7 +139,6 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
         """Mirror, and say how many."""
         mirrored = mirror(context, lasts)
         self.warn(*mirrored.warnings)
-        live.refresh(context)
         self.inform("Mirrored {limbs}", limbs=limbs_counted(len(mirrored.pairs)))
 
 

@@ -2,4 +2,5 @@
 
 from . import drawing
 
+CLASSES = drawing.CLASSES
 register, unregister = drawing.register, drawing.unregister

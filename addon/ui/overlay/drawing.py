@@ -8,14 +8,15 @@ from typing import Any
 import bpy
 import gpu
 import numpy as np
-from bpy.types import Context, Depsgraph, SpaceView3D
+from bpy.props import BoolProperty, PointerProperty
+from bpy.types import Context, Depsgraph, PropertyGroup, Scene, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from ...blender.types import scene_of, view_layer_of
+from ...tasks.figure import Stroke, View, figure
 from ..finding import limb_meant
 from ..preferences import preference
 from ..state import table_known
-from .figure import Stroke, View, figure
 
 log = logging.getLogger("planar_ik")
 
@@ -51,8 +52,8 @@ def faded(context: Context, colour: Colour) -> Colour:
 def strokes_of(context: Context) -> list[Stroke]:
     """What is to be drawn now: the limb that is active, unless the animation plays or overlays are off."""
     space, screen = context.space_data, context.screen
-    settings: Any = scene_of(context).planar_ik  # type: ignore[attr-defined]
-    if not settings.show_overlay or (screen and screen.is_animation_playing):
+    settings: Any = scene_of(context).planar_ik_overlay  # type: ignore[attr-defined]
+    if not settings.shows_limbs or (screen and screen.is_animation_playing):
         return []
     if isinstance(space, SpaceView3D) and not space.overlay.show_overlays:
         return []
@@ -62,7 +63,7 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     view: Any = context.region_data
     along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None
-    return figure(last, depsgraph, View(along, _is_dragging(context), settings.show_reach), table_known(last))
+    return figure(last, depsgraph, View(along, _is_dragging(context), settings.shows_reach), table_known(last))
 
 
 def _is_dragging(context: Context) -> bool:
@@ -105,8 +106,21 @@ def _draw_strokes(context: Context, strokes: list[Stroke]) -> None:
         GPU.state.blend_set(blend)
 
 
+class PlanarIKOverlay(PropertyGroup):
+    """Planar IK: what of limbs a scene shows"""
+
+    shows_limbs: BoolProperty(
+        name="Limbs", description="Show limbs, their targets and how far these are out of reach", default=True
+    )
+    shows_reach: BoolProperty(name="Reach", description="Show all of how far the limb goes, stretched too")
+
+
+SCENE: Any = Scene
+
+
 def register() -> None:
-    """Draw in all 3D views from now on, where there is a window."""
+    """Draw in all 3D views from now on, where there is a window, as scenes have it set."""
+    SCENE.planar_ik_overlay = PointerProperty(type=PlanarIKOverlay)
     if not bpy.app.background:
         _handles.append(SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
 
@@ -115,3 +129,7 @@ def unregister() -> None:
     """Draw no more."""
     while _handles:
         SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    del SCENE.planar_ik_overlay
+
+
+CLASSES = (PlanarIKOverlay,)

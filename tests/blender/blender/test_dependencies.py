@@ -56,6 +56,17 @@ def test_a_bone_may_follow_bones_that_only_share_its_rig(addon):
     assert addon("blender.dependencies").Dependencies().moves_with((ob, "slider"), ob, ["shin"])
 
 
+def test_the_bone_of_a_custom_space_is_followed_too(addon):
+    ob, other = stack("thigh", "shin", "-control"), empty("Other")
+    constraint = ob.pose.bones["control"].constraints.new("LIMIT_LOCATION")
+    constraint.owner_space = "CUSTOM"
+    constraint.space_object, constraint.space_subtarget = ob, "shin"
+    graph = addon("blender.dependencies").Dependencies()
+    assert graph.moves_with((ob, "control"), ob, ["thigh", "shin"])
+    constraint.space_object = other
+    assert not addon("blender.dependencies").Dependencies().moves_with((ob, "control"), ob, ["thigh", "shin"])
+
+
 def test_a_limb_follows_its_target_muted_or_not(addon):
     ob, target, pole = stack("thigh", "shin", "foot"), empty("Target"), empty("Pole")
     constraint = ob.pose.bones["shin"].constraints.new("IK")

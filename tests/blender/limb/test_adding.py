@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import bpy
 import numpy as np
@@ -10,13 +11,16 @@ import pytest
 
 from tests.blender import rigs
 
+KNEES = ("FREE", "POLE", "HINGE")
 CASES = [
-    (seed, straight, parents, twist)
-    for seed in rigs.share(range(3))
-    for straight in (False, True)
-    for parents in ("PLAIN", "SCALED", "MIRRORED", "SHEARED")
-    for twist in (False, True)
+    (straight, parents, twist, knee, kind)
+    for k, (straight, parents, twist) in enumerate(
+        product((False, True), ("PLAIN", "SCALED", "MIRRORED", "SHEARED"), (False, True))
+    )
+    for knee, kind in ((KNEES[k % 3], "ANY"), (KNEES[(k + 1) % 3], ("REST", "BENT")[k // 3 % 2]))
 ]
+"""Every kind of limb and parents, each with two of the knees, in two of the poses."""
+
 BONES = ("upper", "lower")
 
 
@@ -35,12 +39,10 @@ def moved(before, after, size):
     return np.abs(before - after)[:, :3, 3].max() / size, np.abs(before - after)[:, :3, :3].max()
 
 
-@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
-@pytest.mark.parametrize("kind", ["REST", "BENT", "ANY"])
 @pytest.mark.parametrize("mode", ["SOLVED", "RIG"])
-def test_nothing_moves(addon, add, solved, knee, kind, mode):
-    for seed, straight, parents, twist in CASES:
-        rng = random.Random(f"{seed}{straight}{parents}{twist}")
+def test_nothing_moves(addon, add, solved, mode):
+    for straight, parents, twist, knee, kind in CASES:
+        rng = random.Random(f"{straight}{parents}{twist}{knee}{kind}")
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         ob = rigs.random_limb(rng, straight, parents, twist)
         pose(ob, rng, kind)
@@ -57,7 +59,7 @@ def test_nothing_moves(addon, add, solved, knee, kind, mode):
         size = sum(addon("limb.rest_geometry").rest_geometry(lasts[0], segments).lengths)
         off, turned = moved(before, rigs.matrices(ob, (*BONES, "foot")), size)
         assert parents in {"MIRRORED", "SHEARED"} or addon("rigging.feet").foot_follows(lasts[0])
-        told = f"{seed} {straight} {parents} {twist}: {off:.2e}, {turned:.2e}, {dict(lasts[0]['planar_ik'])}"
+        told = f"{straight} {parents} {twist} {knee} {kind}: {off:.2e}, {turned:.2e}, {dict(lasts[0]['planar_ik'])}"
         assert off < 2e-4, told
         assert turned < 3e-3, told
 

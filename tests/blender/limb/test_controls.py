@@ -110,6 +110,21 @@ def test_a_hand_has_a_box_around_it(add):
     assert np.ptp(box, axis=0).max() < 2.0 * hand.length
 
 
+def test_the_box_lies_along_a_hand_whose_bone_points_elsewhere(add):
+    """As importers leave them."""
+    ob, low, high = rigs.biped(), np.array((-0.93, -0.05, 1.35)), np.array((-0.68, 0.05, 1.41))
+    skinned(ob, "hand.R", low, high)
+    rigs.activate(ob, "EDIT")
+    hand = ob.data.edit_bones["hand.R"]
+    hand.tail = hand.head + 0.1 * Vector((0.05, 1.0, 0.05))
+    rigs.activate(ob)
+    add(ob, "forearm.R")
+    box, edges = drawn(ob, "hand_ik.R"), ob.pose.bones["hand_ik.R"].custom_shape.data.edges
+    longest = max((box[a] - box[b] for a, b in (edge.vertices for edge in edges)), key=np.linalg.norm)
+    along = (low + high) / 2.0 - ob.data.bones["hand.R"].head_local
+    assert abs(longest @ along) > 0.95 * np.linalg.norm(longest) * np.linalg.norm(along)
+
+
 def test_other_tips_have_a_small_cube_and_flat_rigs_a_square(add):
     up, low, beside = ((0, 0, 1), (0, 0.1, 0.5), ""), ((0, 0.1, 0.5), (0, 0, 0), "up"), ((1, 0, 0), (1, 1, 1), "")
     ob = rigs.rig({"up": up, "low": low, "beside": beside})

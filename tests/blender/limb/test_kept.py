@@ -120,7 +120,7 @@ def test_a_foot_that_is_gone(leg, addon):
     removed(leg, "Fuss", "toe.L")
     last = leg.pose.bones["shin.L"]
     assert last.planar_ik.message == "The foot or hand below 'shin.L' is gone: rebuild the limb"
-    assert addon("ui.operators.mending").repairs_for(last) == ["REBUILD"]
+    assert addon("tasks.repairing").repairs_for(last) == ["REBUILD"]
     assert np.abs(rigs.matrices(leg, LEG[:2]) - before).max() < 1e-5
     for bone in leg.pose.bones:
         rigs.select(bone, bone.name == "shin.L")

@@ -79,7 +79,7 @@ def make(add, addon):
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_walk_keyed_on_some_frames_is_snapped(make, addon, mode, knee, count):
-    for seed in rigs.share(range(3)):
+    for seed in range(2):
         last, names = make(seed, mode, knee, count)
         before = seen(last.id_data, names)
         addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
@@ -105,7 +105,7 @@ def test_fewer_keys_hold_the_tolerance(make, addon, tolerance, knee):
 @pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
 @pytest.mark.parametrize("count", [2, 3])
 def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
-    for seed in rigs.share(range(3)):
+    for seed in range(2):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed], count=count)
         shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
@@ -193,7 +193,7 @@ HOLDS = {each.__name__: each for each in (child_of, armature, floor, limit, copy
 @pytest.mark.parametrize("hold", HOLDS)
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_through_what_holds_target_and_pole(make, addon, hold, mode, controls):
-    for seed in rigs.share(range(2)):
+    for seed in (1,):
         last, names = make(seed, mode, "POLE", controls=controls)
         ob, limb = last.id_data, last.planar_ik
         holder = ob if controls == "BONES" else rigs.rig({"root": ((0, 0, 0), (0, 0.3, 0), "")}, name="holder")
@@ -258,7 +258,7 @@ def walk_of_ik(ob, rng, add, addon, count):
     addon("tasks.removing").remove(bpy.context, [last])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_there_and_back(add, addon, seed):
     """Add, Snap, Switch, Bake and Remove of a limb with FK animation: it is where it was in every frame."""
     rng = random.Random(seed)

@@ -39,7 +39,7 @@ def joints(rig):
 @pytest.mark.parametrize("there", [(), (".L",), (".L", ".R")])
 def test_a_capture_is_planted_in_one_step(capture, there):
     """Whichever of its legs have IK already: these get Foot Roll."""
-    before = joints(capture)
+    before, bones = joints(capture), {*capture.pose.bones.keys()}
     for side in there:
         for bone in capture.pose.bones:
             rigs.select(bone, bone.name == f"shin{side}")
@@ -61,6 +61,9 @@ def test_a_capture_is_planted_in_one_step(capture, there):
         assert np.linalg.norm(now[:, i] - before[:, i], axis=-1).max() < 0.05
     marked = {marker.name for marker in bpy.context.scene.timeline_markers}
     assert {"foot.L", "foot.R"} <= {word for name in marked for word in name.split()}
+    if not there:
+        bpy.ops.pose.planar_ik_bake(which="ALL", remove=True)
+        assert {*capture.pose.bones.keys()} == bones  # also the controls whose keys planting changed
 
 
 def test_where_no_foot_stands_nothing_is_changed(capture):

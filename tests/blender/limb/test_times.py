@@ -63,30 +63,55 @@ def test_a_strip_that_is_scaled(add, addon):
     assert np.abs(seen(ob, frames) - before).max() < 1e-3
 
 
-class Stopped(BaseException):
-    """What somebody who has waited long enough raises."""
+def converted(addon, ob):
+    """The leg as Blender's own IK poses it, with a target that is keyed."""
+    target = bpy.data.objects.new("target", None)
+    bpy.context.scene.collection.objects.link(target)
+    made = ob.pose.bones["shin.L"].constraints.new("IK")
+    made.target, made.chain_count = target, 2
+    for frame, (x, y, z) in zip(KEYED, ((0, 0.1, 0), (0.05, -0.1, 0.1), (0, 0, 0.2), (0.1, 0.1, 0.1)), strict=True):
+        target.location = ob.matrix_world @ ob.pose.bones["shin.L"].bone.tail_local
+        target.location.x, target.location.y, target.location.z = (
+            target.location.x + x,
+            target.location.y + y,
+            target.location.z + z,
+        )
+        target.keyframe_insert("location", frame=frame)
 
 
-@pytest.mark.parametrize("task", ["add", "snap_target", "snap_fk", "hold"])
+TASKS = ("add", "snap_target", "snap_fk", "hold", "find", "convert", "bake")
+
+
+@pytest.mark.parametrize("task", TASKS)
 def test_what_is_stopped_leaves_nothing(add, addon, task):
     ob = walking(addon)
-    snapping, holding = addon("tasks.snapping"), addon("tasks.holding")
+    frames, context = range(1, 21), bpy.context
+    if task == "convert":
+        converted(addon, ob)
+    elif task != "add":
+        add(ob, "shin.L", mode="RIG")
+    adding, snapping, holding, bake = (
+        addon(name) for name in ("tasks.adding", "tasks.snapping", "tasks.holding", "bake")
+    )
     span = [[holding.over(addon("poses.contacts").Span(8, 12))]]
-    lasts = [] if task == "add" else add(ob, "shin.L", mode="RIG")
-    does = {
-        "add": lambda stop: add(ob, "shin.L", mode="RIG", progress=stop),
-        "snap_target": lambda stop: snapping.snap_target(bpy.context, lasts, range(1, 21), stop),
-        "snap_fk": lambda stop: snapping.snap_fk(bpy.context, lasts, range(1, 21), stop),
-        "hold": lambda stop: holding.hold_tips(bpy.context, lasts, span, holding.Request(), progress=stop),
+    steps_of = {
+        "add": lambda last: adding.add.steps(context, [adding.Request(last)], mode="RIG"),
+        "snap_target": lambda last: snapping.snap_target.steps(context, [last], frames),
+        "snap_fk": lambda last: snapping.snap_fk.steps(context, [last], frames),
+        "hold": lambda last: holding.hold_tips.steps(context, [last], span, holding.Request()),
+        "find": lambda last: addon("tasks.contact_markers").find_contacts.steps(context, [last], frames),
+        "convert": lambda last: addon("tasks.converting").convert.steps(context, [last], mode="RIG"),
+        "bake": lambda last: bake.bake.steps(context, bake.Request([last], [*frames], remove=True)),
     }[task]
-    before = rigs.snapshot()
-    for share in (0.0, 0.3, 0.6, 0.75):
-
-        def stop(done, share=share):
-            if done > share:
-                raise Stopped
-
-        with pytest.raises(Stopped):
-            does(stop)
-        lasts = [ob.pose.bones["shin.L"]]
+    context.scene.frame_set(5)
+    ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((0, 1, 0), 0.4)  # without a key
+    context.view_layer.update()
+    before, closed = rigs.snapshot(), 0
+    for count in (1, 7, 20, 21, 30, 39):
+        steps = steps_of(ob.pose.bones["shin.L"])
+        if any(next(steps, None) is None for _ in range(count)):
+            break
+        steps.close()
+        closed += 1
         assert rigs.snapshot() == before
+    assert closed >= (1 if task == "bake" else 2)

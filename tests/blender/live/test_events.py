@@ -215,6 +215,17 @@ def test_own_pose_is_turned_and_keyed():
     is_right(last, turned)
 
 
+def test_a_frame_that_the_timeline_goes_to():
+    """Blender is told of the frame, and evaluates animation in the place of what was written for it."""
+    last = legs.live_leg()
+    for frame, turn in ((1, (1, 0, 0, 0)), (10, (0.8, 0.6, 0, 0))):
+        last.rotation_quaternion = turn
+        last.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_current = 7
+    bpy.context.view_layer.update()
+    assert legs.off(last) < 1e-5
+
+
 def test_live_off_shows_the_own_pose(addon):
     last = legs.live_leg()
     bpy.context.scene.planar_ik.live = False

@@ -62,26 +62,6 @@ def in_any_order(file: dict[str, Any]) -> dict[str, Any]:
     return file
 
 
-@pytest.mark.parametrize(("mode", "controls"), KINDS)
-def test_what_is_there_is_left_alone_and_made_again_is_the_same(addon: Any, mode: str, controls: str) -> None:
-    ob, rng = added(mode, controls), random.Random(f"{mode} {controls}")
-    changed(ob, addon, rng)
-    described = addon("rigging.description").describe
-    limbs = {(ob, name): described((ob, name)) for name in LIMBS}
-    before = snapshot()
-    addon("rigging.apply").apply(bpy.context, limbs)
-    assert not differences(before, snapshot())
-    addon("rigging.apply").apply(bpy.context, limbs, anew=limbs)
-    again = {limb: described(limb) for limb in limbs}
-    for limb, wish in limbs.items():
-        for one, other in zip(wish, again[limb], strict=True):
-            if one is wish.roll and one:
-                assert one.toes == other.toes
-                assert all((one.pivots[role] - pivot).median_scale < 1e-5 for role, pivot in other.pivots.items())
-            else:
-                assert one == other
-
-
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_any_order_of_toggles_ends_in_the_same_file(addon: Any, mode: str) -> None:
     files = []

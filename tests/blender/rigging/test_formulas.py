@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import product
+from itertools import cycle, product
 from math import pi
 
 import pytest
@@ -30,27 +30,28 @@ def specs(spec):
         (2, 3, 4),
         (1.0, -1.0),
     )
+    sizes = cycle(NASTY)
     for plane, soft, stretch, volume, least, most, count, to in features:
-        for size in NASTY:
-            yield spec._replace(
-                plane=plane,
-                softness=soft,
-                stretch=stretch,
-                pole_switch=plane == "POLE",
-                stretch_volume=volume,
-                stretch_max=size + 1.0,
-                min_angle=least,
-                max_angle=most,
-                lengths=(size, 1.7 * size, 1.23456789 * size, 0.987654321 * size)[:count],
-                angles=(0.123456789, -1.23456789, -1.23456789 + 1.44802468 * to, -0.987654321)[:count],
-                axes=spec.axes[:1] * count,
-                normals=spec.normals[:1] * count,
-                directions=spec.directions[:1] * count,
-                heads=spec.heads[:1] * count,
-                bones=spec.bones[:1] * count,
-                ankle=count > 2,
-                reference_rotations=((0.123456789, -0.123456789, 0.6, -0.6), *((1.0, 0.0, 0.0, 0.0),) * 3)[:count],
-            )
+        size = next(sizes)
+        yield spec._replace(
+            plane=plane,
+            softness=soft,
+            stretch=stretch,
+            pole_switch=plane == "POLE",
+            stretch_volume=volume,
+            stretch_max=size + 1.0,
+            min_angle=least,
+            max_angle=most,
+            lengths=(size, 1.7 * size, 1.23456789 * size, 0.987654321 * size)[:count],
+            angles=(0.123456789, -1.23456789, -1.23456789 + 1.44802468 * to, -0.987654321)[:count],
+            axes=spec.axes[:1] * count,
+            normals=spec.normals[:1] * count,
+            directions=spec.directions[:1] * count,
+            heads=spec.heads[:1] * count,
+            bones=spec.bones[:1] * count,
+            ankle=count > 2,
+            reference_rotations=((0.123456789, -0.123456789, 0.6, -0.6), *((1.0, 0.0, 0.0, 0.0),) * 3)[:count],
+        )
 
 
 def test_drivers_fit_in_what_blender_takes(addon, spec):

@@ -1,11 +1,12 @@
-"""Whatever fails half-way, the file is as it was: each operator, setter and task, broken at several places."""
+"""Whatever fails half-way, the file is as it was: each operator, setter and task, broken at its writes, one after the
+other. What succeeds warns of nothing."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
 from math import sin
 from pathlib import Path
 from typing import Any
@@ -18,76 +19,77 @@ from tests.blender.snapshots import differences, snapshot
 
 from .conftest import select
 
-POINTS = 5
-"""At so many places, evenly over all calls of ours, each case is broken."""
+PLACES = 7
+"""Each case is broken at two writes, at one of so many places among its own, each at others, and once all is done."""
 
-UNBROKEN = ("transaction.py", "backup.py", "alike.py", "words.py")
-"""What puts things back is taken to work; `View` is of this kind too. So are handlers, whose errors Blender keeps."""
-
-
-broken: list[str] = []
+WRITES = {
+    "blender.announcing": ("announce", "announce_keys"),
+    "blender.animation": ("new_curve",),
+    "blender.editing": ("collect", "drop_collections", "_set_mode"),
+    "blender.fcurves": ("write", "divide"),
+    "blender.rotation": ("set_turn",),
+    "limb.storage": ("make_limb", "make_slider", "drop_limb"),
+    "limb.follow": ("write",),
+    "rigging.controls": ("lay", "finish", "make_object"),
+    "rigging.keeping": ("keep_settings",),
+    "rigging.making": ("lay", "finish", "constrain", "drive", "put_in_order"),
+    "rigging.widgets": ("draw_bone", "widget_of"),
+    "poses.converted": ("switch_pole",),
+    "ui.operators.selecting": ("_show", "select_bone"),
+}
+"""What writes, by the module that has it; it is broken as it is called, wherever it is called from."""
 
 
 class Broken(BaseException):
     """What is raised: no refusal, and not even an Exception."""
 
 
-LAST = {"remove_unused", "_baked", "_report_of", "cancel", "_items", "poll"}
-"""What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a
-list; and whether an operator can run, whose errors some Blenders take for yes."""
+class Breaking:
+    """Counts the writes of a case, and breaks it at one of them. What brings things back is left alone."""
 
+    def __init__(self, addon: Any, monkeypatch: Any) -> None:
+        self.count = self.at = 0
+        transaction = addon("blender.transaction")
+        self.open, self.is_restoring = transaction._open, False
+        package = addon().__name__
+        self.modules = [module for name, module in sys.modules.items() if name.startswith(package)]
+        for place, names in WRITES.items():
+            for name in names:
+                self._wrap(getattr(addon(place), name), monkeypatch)
+        monkeypatch.setattr(transaction.Transaction, "restore", self._left_alone(transaction.Transaction.restore))
 
-@cache  # each of our functions is called thousands of times
-def is_breakable(file: str, name: str, addon: str) -> bool:
-    """Whether a function, by its file and qualified name, is one of ours that a task is made of."""
-    if not file.startswith(addon) or name.rpartition(".")[2].startswith("<") or "View." in name:
-        return False
-    return Path(file).name not in UNBROKEN and not any(f"/{room}/" in file for room in ("live", "solver"))
+    def _wrap(self, real: Callable[..., Any], monkeypatch: Any) -> None:
+        def write(*args: Any, **options: Any) -> Any:
+            self._look(real.__name__)
+            return real(*args, **options)
 
+        for module in self.modules:
+            for name, value in [*vars(module).items()]:
+                if value is real:
+                    monkeypatch.setattr(module, name, write)
 
-@cache
-def is_aside(file: str, name: str, addon: str) -> bool:
-    """Whether a function puts things back, is a handler, or is what is called after all is done."""
-    plain = name.rpartition(".")[2]
-    if Path(file).name in UNBROKEN and plain in {"restore", "forget"}:
-        return True
-    return file.startswith((f"{addon}/live/handlers", f"{addon}/ui/remembering")) or plain in LAST or "View." in name
+    def _left_alone(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def restore(*args: Any) -> None:
+            was, self.is_restoring = self.is_restoring, True
+            real(*args)
+            self.is_restoring = was
 
+        return restore
 
-@contextmanager
-def breaking(addon: Any, at: int = 0) -> Iterator[list[int]]:
-    """Raise as the function is called that is the ``at``-th of ours to be called; give how many are called."""
-    folder, count = str(Path(addon().__file__).parent), [0]
-
-    def look(frame: Any, event: str, _: Any) -> None:
-        code = frame.f_code
-        if is_breakable(code.co_filename, code.co_qualname, folder) and not is_called_aside(frame, folder):
-            count[0] += 1
-            if count[0] == at:
-                broken.append(code.co_qualname)
-                raise Broken(code.co_qualname)
-
-    sys.settrace(look)
-    try:
-        yield count
-    finally:
-        sys.settrace(None)
-
-
-def is_called_aside(frame: Any, folder: str) -> bool:
-    """Whether something is called by what puts things back, by a handler, or after all is done."""
-    while frame is not None:
-        if is_aside(frame.f_code.co_filename, frame.f_code.co_qualname, folder):
-            return True
-        frame = frame.f_back
-    return False
+    def _look(self, name: str) -> None:
+        if self.open and not self.is_restoring:
+            self.count += 1
+            if self.count == self.at:
+                raise Broken(name)
 
 
 # what there is
 
 
-def leg(mode: str = "", **options: Any) -> Any:
-    """A biped with an animated leg, in whose file there is more: an NLA strip, a driver, a rig of the same armature."""
+def leg(mode: str = "", by_hand: bool = True, **options: Any) -> Any:
+    """A biped with an animated leg, in whose file there is more: what a rigger made, another action, and what comes
+    from a library, with an action of that."""
+    prop()
     ob = rigs.biped()
     ob.pose.bones["thigh.L"].rotation_mode = "XYZ"
     ob.animation_data_create()
@@ -106,6 +108,7 @@ def leg(mode: str = "", **options: Any) -> Any:
         ob.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=frame)
         ob.pose.bones["hips"].location.z = 0.01 * frame
         ob.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    another(ob, "shin.R")
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 5
     scene.frame_set(3)
@@ -115,11 +118,68 @@ def leg(mode: str = "", **options: Any) -> Any:
     if mode:
         bpy.ops.pose.planar_ik_add(mode=mode, **options)
         ob.pose.bones["shin.L"].keyframe_insert('["IK Swivel"]', frame=2)
-        if options.get("controls") != "EMPTIES":
+        if by_hand and options.get("controls") != "EMPTIES":
             target = ob.pose.bones["foot_ik.L"]
             target.location.y += 0.05
             target.keyframe_insert("location", frame=3)
         select("shin.L")
+    return ob
+
+
+def prop() -> None:
+    """An animated object of a library."""
+    path = Path(bpy.app.tempdir) / "prop.blend"
+    if not path.exists():
+        made = bpy.data.objects.new("prop", None)
+        made.keyframe_insert("location", frame=1)
+        bpy.data.libraries.write(str(path), {made})
+        bpy.data.actions.remove(made.animation_data.action)
+        bpy.data.objects.remove(made)
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.objects = ["prop"]
+    bpy.context.collection.objects.link(wanted.objects[0])
+
+
+def another(ob: Any, moves: str) -> None:
+    """Another action of a rig, which nothing uses, and which moves one of its bones."""
+    own, slot = ob.animation_data.action, getattr(ob.animation_data, "action_slot", None)
+    ob.animation_data.action = other = bpy.data.actions.new("another")
+    other.use_fake_user = True
+    for frame in (1, 3):
+        ob.pose.bones[moves].rotation_mode = "XYZ"
+        ob.pose.bones[moves].rotation_euler = (0.2 * frame, 0.1, 0.0)
+        ob.pose.bones[moves].keyframe_insert("rotation_euler", frame=frame)
+    ob.animation_data.action = own
+    if slot:
+        ob.animation_data.action_slot = slot
+    bpy.context.scene.frame_set(3)
+
+
+def of_library(mode: str) -> Any:
+    """A limb whose rig has an action from another file."""
+    ob = leg(mode)
+    own = ob.animation_data.action
+    slot, path = getattr(ob.animation_data, "action_slot", None), Path(bpy.app.tempdir) / "moves.blend"
+    identifier = slot and slot.identifier
+    bpy.data.libraries.write(str(path), {own}, fake_user=True)
+    name = own.name
+    bpy.data.actions.remove(own)
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.actions = [name]
+    ob.animation_data.action = wanted.actions[0]
+    if identifier:
+        ob.animation_data.action_slot = wanted.actions[0].slots[identifier]
+    bpy.context.scene.frame_set(3)
+    select("shin.L")
+    return ob
+
+
+def resting(mode: str, **options: Any) -> Any:
+    """A limb that nothing has moved yet."""
+    prop()
+    ob = rigs.biped()
+    select("shin.L")
+    bpy.ops.pose.planar_ik_add(mode=mode, **options)
     return ob
 
 
@@ -142,6 +202,14 @@ def converted(mode: str) -> Any:
     return ob
 
 
+def halves(made: bool = False) -> None:
+    """Two bones that are a cylinder, or can be one."""
+    rigs.biped()
+    select("foot.R", "hand.R")
+    if made:
+        bpy.ops.pose.planar_ik_cylinder()
+
+
 def broken_up(mode: str) -> Any:
     """A limb whose target is gone."""
     ob = leg(mode, controls="EMPTIES")
@@ -159,45 +227,70 @@ def stretched(mode: str) -> Any:
 
 def keyed(of: Callable[..., Any], mode: str) -> Any:
     ob = of(mode)
+    bpy.context.scene.frame_set(3)
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
     return ob
 
 
-OPERATORS: dict[str, tuple[Callable[[str], Any], str, dict[str, Any]]] = {
-    "add bones": (lambda mode: leg(), "add", {"controls": "BONES", "plane": "POLE"}),
-    "add empties": (lambda mode: leg(), "add", {"controls": "EMPTIES", "plane": "POLE"}),
-    "remove": (lambda mode: leg(mode, plane="POLE"), "remove", {}),
-    "remove empties": (lambda mode: leg(mode, controls="EMPTIES", plane="POLE"), "remove", {}),
+def moved_otherwise() -> Any:
+    """Constraints on bones that another action of the rig moves too."""
+    ob = leg()
+    constrained(ob)
+    another(ob, "thigh.L")
+    return ob
+
+
+def standing(mode: str) -> Any:
+    """A leg whose foot stands, as markers say."""
+    ob = leg(mode, foot_roll=True)
+    bpy.ops.pose.planar_ik_find_contacts(height=1.0, speed=1.0)
+    return ob
+
+
+Case = tuple[Callable[[str], Any], str, dict[str, Any]]
+
+OPERATORS: dict[str, Case] = {
+    "add bones": (lambda mode: leg(), "add", {"plane": "POLE", "foot_roll": True, "mode": "RIG"}),
+    "add objects": (lambda mode: leg(), "add", {"controls": "EMPTIES", "plane": "POLE", "mode": "LIVE"}),
+    "remove": (lambda mode: leg(mode, by_hand=False, plane="POLE"), "remove", {}),
     "flip": (lambda mode: keyed(leg, mode), "flip", {}),
-    "switch": (leg, "switch", {"to": "FK", "insert_keys": True}),
-    "snap target": (leg, "snap_target", {}),
-    "snap fk": (leg, "snap_fk", {}),
-    "snap target over frames": (leg, "snap_target", {"use_range": True}),
-    "snap fk over frames": (leg, "snap_fk", {"use_range": True}),
+    "switch": (of_library, "switch", {"to": "FK", "insert_keys": True}),
+    "snap target": (leg, "snap_target", {"use_range": True}),
+    "snap with a library's action": (of_library, "snap_target", {"use_range": True}),
+    "snap fk": (lambda mode: leg("LIVE"), "snap_fk", {"use_range": True}),
     "mirror": (leg, "mirror", {}),
+    "hold": (leg, "hold", {"range": "GIVEN", "frame_start": 2, "frame_end": 3}),
+    "find contacts": (standing, "find_contacts", {"height": 0.9, "speed": 1.0}),
+    "plant": (leg, "plant", {"height": 1.0, "speed": 1.0}),
     "bake": (leg, "bake", {"which": "ALL"}),
-    "bake and remove": (leg, "bake", {"remove": True, "new_action": True}),
+    "bake and remove": (lambda mode: leg("LIVE", by_hand=False), "bake", {"remove": True, "new_action": True}),
     "bake for games": (leg, "bake", {"for_game": True}),
-    "convert": (lambda mode: constrained(leg()), "convert", {"which": "ALL", "tolerance": 1.0}),
+    "bake a library's action": (of_library, "bake", {"new_action": True}),
+    "convert": (lambda mode: constrained(leg()), "convert", {"which": "ALL", "mode": "RIG"}),
+    "convert in all actions": (lambda mode: moved_otherwise(), "convert", {"all_actions": True, "mode": "LIVE"}),
     "unconvert": (converted, "unconvert", {}),
     "rebuild": (leg, "rebuild", {}),
     "to live": (leg, "to_live", {}),
-    "to rig": (leg, "to_rig", {}),
-    "set plane": (leg, "plane", {"plane": "POLE"}),
+    "to rig": (lambda mode: leg("LIVE"), "to_rig", {}),
+    "plane": (leg, "plane", {"plane": "POLE"}),
     "drop stretch": (stretched, "drop", {"feature": "STRETCH"}),
-    "set foot": (leg, "foot_follows", {}),
-    "set roll": (leg, "foot_roll", {}),
-    "set pole follow": (lambda mode: leg(mode, plane="POLE"), "pole_follows", {}),
-    "set limits": (leg, "knee_limits", {"max_angle": 2.5}),
-    "set stretch limit": (leg, "stretch_limit", {"stretch_max": 3.0}),
+    "foot follows": (leg, "foot_follows", {}),
+    "foot roll": (leg, "foot_roll", {}),
+    "no foot roll": (lambda mode: leg("LIVE", foot_roll=True), "foot_roll", {}),
+    "pole follow": (lambda mode: leg(mode, plane="POLE"), "pole_follows", {}),
+    "knee limits": (leg, "knee_limits", {"max_angle": 2.5}),
+    "root limits": (lambda mode: resting(mode, plane="HINGE"), "root_limits", {"root_max_angle": 2.0}),
+    "roll break": (lambda mode: leg(mode, foot_roll=True), "roll_break", {"break_angle": 0.3}),
+    "stretch limit": (stretched, "stretch_limit", {"stretch_max": 3.0}),
+    "twist": (leg, "twist", {}),
     "pick a new target": (leg, "pick", {"role": "TARGET", "followed": "\n"}),
-    "pick a new pole": (lambda mode: leg(mode, controls="EMPTIES"), "pick", {"role": "POLE", "followed": "\n"}),
+    "pick a new pole": (lambda mode: leg("LIVE", controls="EMPTIES"), "pick", {"role": "POLE", "followed": "\n"}),
     "mend": (broken_up, "mend", {"repair": "TARGET"}),
-    "select": (leg, "select", {"role": "LIMB"}),
+    "cylinder": (lambda mode: halves(), "cylinder", {}),
+    "no cylinder": (lambda mode: halves(made=True), "cylinder_remove", {}),
+    "select": (leg, "select", {"role": "TARGET"}),
 }
 """What there is, what is called, and how."""
-
-ONLY = {"rebuild": "RIG", "to live": "RIG", "to rig": "LIVE"}
 
 
 def setter(name: str, value: Any) -> Callable[[Any, Any], None]:
@@ -209,72 +302,64 @@ def added(addon: Any, last: Any) -> None:
 
 
 SCRIPTS: dict[str, Callable[[Any, Any], None]] = {
-    "softness": setter("softness", 0.1),
-    "stretch": setter("stretch", 1.0),
-    "max_angle": setter("max_angle", 2.5),
-    "plane": setter("plane", "HINGE"),
     "chain_count": setter("chain_count", 3),
-    "enabled": setter("enabled", False),
     "pole_target": lambda addon, last: setattr(last.planar_ik, "pole_target", bpy.data.objects["pole"]),
     "other enabled": lambda addon, last: setattr(last.id_data.pose.bones["shin.R"].planar_ik, "enabled", True),
     "add": added,
-    "remove": lambda addon, last: addon("tasks.removing").remove(bpy.context, [last]),
-    "mirror": lambda addon, last: addon("tasks.mirroring").mirror(bpy.context, [last]),
-    "set_plane": lambda addon, last: addon("tasks.following").set_plane(bpy.context, [last], "POLE"),
-    "to_rig": lambda addon, last: addon("tasks.modes").to_rig(bpy.context, [last]),
-    "to_live": lambda addon, last: addon("tasks.modes").to_live(bpy.context, [last]),
-    "bake": lambda addon, last: addon("bake").bake(
-        bpy.context, addon("bake").Request([last], range(1, 5), remove=True)
-    ),
 }
 
 
 # what is asked
 
 
-def check(addon: Any, prepare: Callable[[], Any], run: Callable[[], Any]) -> None:
-    """Break it at several places, and compare all of the file; at last let it work."""
-    prepare()
-    with breaking(addon) as count:
-        run()
-    total, before, broken[:] = count[0], None, []
-    places = sorted({1 + int((k + 0.5) * total / POINTS) for k in rigs.share(range(POINTS))} | {total})
-    for at in places:
-        if before is None:
-            bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-            prepare()
-            before = snapshot()
-        is_done = False
-        with suppress(Broken, RuntimeError, TypeError), breaking(addon, at) as count:
-            is_done = run() != {"CANCELLED"}
-        if is_done and count[0] < at:
-            return
+def check(addon: Any, monkeypatch: Any, case: str, run: Callable[[], Any]) -> None:
+    """Break something at its end and at several writes, compare all of the file, and let it work at last."""
+    before, whole = snapshot(), addon("blender.transaction").all_or_nothing
+    with monkeypatch.context() as patch:
+        breaking = Breaking(addon, patch)
+        with suppress(Broken), whole(bpy.context):  # which takes back what was done, as if it had failed at its end
+            run()
+            raise Broken
         found = differences(before, snapshot())
-        assert not found, f"broken at call {at} of {total}, {broken[-1:]}: {found[:12]}"
-        assert not is_done, f"call {at} of {total} did not break it: {broken}"
+        assert not found, f"broken at its end: {found[:12]}"
+        total = breaking.count
+        place = zlib.crc32(case.encode()) % PLACES
+        for at in sorted({1 + place * total // (2 * PLACES), 1 + (PLACES + place) * total // (2 * PLACES)}):
+            breaking.count, breaking.at, is_done = 0, at, False
+            with suppress(Broken, RuntimeError, TypeError):
+                is_done = run() != {"CANCELLED"}
+            if is_done and breaking.count < at:
+                return
+            assert not is_done, f"write {at} of {total} did not break it"
+            found = differences(before, snapshot())
+            assert not found, f"broken at write {at} of {total}: {found[:12]}"
     run()
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_no_operator_is_left_out(addon: Any) -> None:
+    here = {f"pose.planar_ik_{name}" for _, name, _ in OPERATORS.values()}
+    assert {each.bl_idname for each in addon("ui").CLASSES if issubclass(each, bpy.types.Operator)} - {
+        "pose.planar_ik_pie"
+    } == here
+
+
 @pytest.mark.parametrize("case", OPERATORS)
-def test_operators(addon: Any, case: str, mode: str) -> None:
-    if ONLY.get(case, mode) != mode:
-        pytest.skip("there is nothing to do")
+def test_operators(addon: Any, monkeypatch: Any, capfd: Any, case: str) -> None:
     prepare, name, options = OPERATORS[case]
-    if case.startswith(("add", "convert")):
-        options = {**options, "mode": mode}
-    check(addon, lambda: prepare(mode), lambda: getattr(bpy.ops.pose, f"planar_ik_{name}")(**options))
+    prepare("RIG")
+    bpy.context.view_layer.update()
+    capfd.readouterr()
+    check(addon, monkeypatch, case, lambda: getattr(bpy.ops.pose, f"planar_ik_{name}")(**options))
+    told = capfd.readouterr().out
+    assert "Warning:" not in told, told
+    assert "backup" not in told
 
 
-@pytest.mark.makes_a_cycle(perhaps=True)  # for a moment, while a chain of bones is put back
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("case", SCRIPTS)
-def test_setters_and_tasks(addon: Any, case: str, mode: str) -> None:
-    def prepare() -> None:
-        leg(mode)
-        bpy.context.collection.objects.link(bpy.data.objects.new("pole", None))
-
-    check(addon, prepare, lambda: SCRIPTS[case](addon, bpy.data.objects["rig"].pose.bones["shin.L"]))
+def test_setters_and_tasks(addon: Any, monkeypatch: Any, case: str) -> None:
+    leg("RIG")
+    bpy.context.collection.objects.link(bpy.data.objects.new("pole", None))
+    check(addon, monkeypatch, case, lambda: SCRIPTS[case](addon, bpy.data.objects["rig"].pose.bones["shin.L"]))
 
 
 def limbs_of(ob: Any) -> list[str]:
@@ -285,17 +370,18 @@ def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     """One in another is a savepoint, and names that were held still lead to the same objects."""
     ob, whole = leg("RIG", controls="EMPTIES"), addon("blender.transaction").all_or_nothing
     target, bones = bpy.data.objects["foot_ik.L"], len(ob.data.bones)
-    with whole(bpy.context, [ob]):
+    with whole(bpy.context):
         ob.pose.bones["shin.R"].planar_ik.enabled = True
-        with suppress(Broken), whole(bpy.context, [ob]):
+        with suppress(Broken), whole(bpy.context):
             addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
             raise Broken
     assert limbs_of(ob) == ["shin.L", "shin.R"]
     assert len(ob.data.bones) == bones
     assert ob.pose.bones["shin.L"].planar_ik.target == target
-    assert {each.name for each in bpy.data.objects} == {"rig", "foot_ik.L", "knee_pole.L"}
+    assert {each.name for each in bpy.data.objects} == {"rig", "prop", "foot_ik.L", "knee_pole.L"}
 
 
+@pytest.mark.names_nothing  # what is broken here
 def test_a_rig_of_the_same_armature(addon: Any) -> None:
     """Bones that go are its too."""
     ob = leg("RIG")
@@ -304,7 +390,8 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
     bpy.context.collection.objects.link(twin)
     twin.pose.bones["foot_ik.L"].constraints.new("COPY_LOCATION").target = ob
     before = snapshot()
-    with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context, [ob]):
+    with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context):
+        addon("blender.announcing").announce(ob)
         rigs.activate(ob, "EDIT")
         for name in ("foot_ik.L", "hips"):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])

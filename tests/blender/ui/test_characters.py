@@ -27,18 +27,11 @@ def character(request: Any) -> Any:
     return ob, made.knees
 
 
+PLAIN = ("person", "torso", "long fingers")
+
+
 def limbs(ob: Any) -> list[str]:
     return [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled]
-
-
-def test_every_arm_and_leg(character: Any) -> None:
-    ob, knees = character
-    assert sorted(limbs(ob)) == sorted(knees)
-    lasts = [ob.pose.bones[name] for name in knees]
-    assert {(last.planar_ik.mode, last.planar_ik.reach, last.planar_ik.message) for last in lasts} == {
-        ("RIG", "REACHED", "On target")
-    }
-    assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
 
 
 def joints(ob: Any, name: str) -> list[Any]:
@@ -48,8 +41,15 @@ def joints(ob: Any, name: str) -> list[Any]:
     return [ob.matrix_world @ line[-1].head, ob.matrix_world @ line[-2].head, rigs.place(ob, last.planar_ik.subtarget)]
 
 
-def test_knees_and_elbows_go_the_right_way(character: Any) -> None:
+def test_every_arm_and_leg(character: Any) -> None:
+    """It has IK, and its knee or elbow goes the right way."""
     ob, knees = character
+    assert sorted(limbs(ob)) == sorted(knees)
+    lasts = [ob.pose.bones[name] for name in knees]
+    assert {(last.planar_ik.mode, last.planar_ik.reach, last.planar_ik.message) for last in lasts} == {
+        ("RIG", "REACHED", "On target")
+    }
+    assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
     for name in knees:
         root, _, tip = joints(ob, name)
         rigs.put(ob.pose.bones[ob.pose.bones[name].planar_ik.subtarget], tip.lerp(root, 0.35))
@@ -84,6 +84,10 @@ def test_rigify_s_metarigs(name: str) -> None:
     assert all_added(metarig(name)) == METARIGS[name]
 
 
-@pytest.mark.parametrize("name", rigs.share(METARIGS))
-def test_their_round_trips(name: str, tmp_path: Any) -> None:
-    assert all_added(round_trip(metarig(name), tmp_path)) == METARIGS[name]
+def test_round_trips(tmp_path: Any) -> None:
+    """What Blender's glTF importer makes of a rig has its limbs, wherever it puts tails."""
+    made = [LIMBS[name][0]() for name in PLAIN] + [metarig(name) for name in METARIGS]
+    lasts = [LIMBS[name][1] for name in PLAIN] + [*METARIGS.values()]
+    for ob, limbs_of_it in zip(round_trip(made, tmp_path), lasts, strict=True):
+        rigs.activate(ob)
+        assert all_added(ob) == limbs_of_it

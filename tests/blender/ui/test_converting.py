@@ -40,7 +40,7 @@ def plain():
 def test_solve_exactly_is_there_on_what_the_limb_follows(addon, plain, bone):
     select(bone)
     assert addon("ui.panel").VIEW3D_PT_planar_ik.poll(bpy.context)
-    assert [each.name for each in addon("ui.finding").convertible([plain.pose.bones[bone]])] == ["shin.L"]
+    assert [each.name for each in addon("tasks.selection").convertible([plain.pose.bones[bone]])] == ["shin.L"]
     before = rigs.matrices(plain, NAMES)
     assert call("convert") == ""
     assert [last.name for last in addon("limb.storage").limbs_of(plain)] == ["shin.L"]

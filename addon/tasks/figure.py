@@ -9,13 +9,13 @@ import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
-from ...blender.types import is_evaluated
-from ...limb.measuring import Measured, measure
-from ...limb.solving import LimbsNow, limbs_now
-from ...limb.storage import read_slider
-from ...limb.table import Table
-from ...solver.rotation import rotate
-from ...tasks.status import MISSED, problem_of
+from ..blender.types import is_evaluated
+from ..limb.measuring import Measured, measure
+from ..limb.solving import LimbsNow, limbs_now
+from ..limb.storage import read_slider
+from ..limb.table import Table
+from ..solver.rotation import rotate
+from .status import MISSED, problem_of
 
 Array = NDArray[Any]
 

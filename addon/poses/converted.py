@@ -1,0 +1,247 @@
+"""The limb that is made of IK constraints of Blender's own: what it is to be, and making it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from math import atan2, copysign, cos, inf, pi, remainder, sin, tau
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, PoseBone
+
+from ..blender.animation import actions_besides, is_animated, move_curves
+from ..blender.announcing import announce
+from ..blender.dependencies import Dependencies
+from ..blender.editing import frame_held, unkeyed_kept
+from ..blender.fcurves import reset
+from ..blender.rotation import rotation_channel
+from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
+from ..finding.constraints import STRETCHED, Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
+from ..limb.follow import read
+from ..limb.rest_geometry import rest_geometry, rest_geometry_of
+from ..limb.settings import CONSTRAINT_NAME, SLIDER, UNLIMITED
+from ..limb.sides import outwards
+from ..limb.storage import bones_of_limb, read_slider, write_slider
+from ..limb.tips import foot_of
+from ..limb.words import Message
+from ..rigging.apply import apply
+from ..rigging.description import Description
+from ..rigging.features import live_for_now
+from .fitting import USUAL_AXIS, Fit, fit, with_fit
+from .matching import LimbName
+
+FARTHEST = 10.0
+"""The limit for a stretch that has none."""
+
+
+class Conversion(NamedTuple):
+    """All that is known of a limb to be, before anything is changed."""
+
+    solvers: Solvers  # its constraints
+    fit: Fit  # with which it stays where it is now
+    others: list[Any]  # actions of its rig that may move it, and are not in use
+
+    @property
+    def name(self) -> LimbName:
+        """Its rig and the name of its last bone."""
+        return self.solvers.last.id_data, self.solvers.last.name
+
+
+def conversion_of(context: Context, owner: PoseBone) -> Conversion:
+    """What is to be known of the limb of a bone's constraints; raises `Refused`."""
+    solvers = solvers_of(owner)
+    last = solvers.last
+    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
+    with at_full_influence(context, solvers):
+        check_rest(context, solvers)
+        fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+    return Conversion(solvers, fitted, others)
+
+
+def _moving_bones(solvers: Solvers) -> list[PoseBone]:
+    """The bone with the constraints, those above it, and the bones of its rig that it follows."""
+    ob, owner = solvers.owner.id_data, solvers.owner
+    follow = [pair for constraint in solvers.constraints for pair in read(constraint).pairs]
+    return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
+
+
+def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
+    """Make the limbs. Returns warnings: what is otherwise than the constraints had it."""
+    rigs = dict.fromkeys(plan.name[0] for plan in plans)
+    announce(*rigs)
+    poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
+    with unkeyed_kept(context, rigs), frame_held():
+        wishes = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}
+    warnings, dependencies = list[Message](), Dependencies()
+    for plan in plans:
+        if mode == "RIG":
+            on_rig, live = live_for_now({plan.name: wishes[plan.name]}, dependencies)
+            wishes |= on_rig
+            warnings += live
+        limits, left_out = _limits(plan.solvers, wishes[plan.name])
+        wishes[plan.name] = wishes[plan.name]._replace(choices=wishes[plan.name].choices | limits)
+        warnings += left_out
+    apply(context, wishes)
+    with unkeyed_kept(context, rigs), frame_held():
+        for plan, is_poled in zip(plans, poled, strict=True):
+            solvers, last = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
+            warnings += _differences(solvers)
+            if len(solvers.constraints) == 2:
+                switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
+            tag(last)
+        view_layer_of(context).update()
+    return warnings
+
+
+def _described(plan: Conversion, before: dict[str, Any]) -> Description:
+    """The limb of constraints, with the pole of the one that has one. Where the foot has them, the limb gets a
+    constraint of ours that follows the same."""
+    solvers, last = plan.solvers, plan.solvers.last
+    taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.last
+    foot = foot_of(last)
+    target, pole = (ref if ref[0] else None for ref in read(taken).pairs)
+    wish = Description(
+        solvers.segments,
+        foot.name if foot else "",
+        target=target,  # type: ignore[arg-type]
+        pole=pole,  # type: ignore[arg-type]
+        constraint=CONSTRAINT_NAME if is_below else taken.name,
+        converted_from=json.dumps(before),
+    ).with_slider("influence", solvers.acting.influence)
+    wish = wish.with_choice("tip", "TAIL")
+    if len(solvers.segments) > 2:
+        wish = wish.with_slider("ankle", 0.0)
+    wish = with_fit(wish, last, plan.fit)
+    if len(solvers.constraints) == 2:
+        wish = wish.with_choice("plane", "POLE").with_slider("pole", True)
+    if _stretches(solvers):
+        wish = wish.with_choice("stretch_max", FARTHEST).with_choice("stretch_volume", "UNIFORM")
+        wish = wish.with_slider("stretch", 1.0)
+    return wish
+
+
+def _stretches(solvers: Solvers) -> bool:
+    return not solvers.slides and solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
+
+
+def _muted(solvers: Solvers) -> dict[str, Any]:
+    """Mute the constraints for good, and have what animates their influence animate that of the limb to be; what they
+    were set to, see `limb.settings.CONVERTED_FROM`."""
+    last, ob = solvers.last, solvers.last.id_data
+    taken, acting = solvers.poled or solvers.free, solvers.acting
+    before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
+    if solvers.owner != last:
+        before["on_foot"] = True
+    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.all_acting}
+    for constraint in solvers.all_acting:
+        if (curve := muting(last, constraint)) and not curve.mute:
+            curve.mute = True
+            before["muted_drivers"].append(curve.data_path)
+        constraint.mute = True
+    move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
+    return before
+
+
+def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list[Message]]:
+    """The limits that a limb has by the IK limits that two bones have about the hinge, of the first one where the limb
+    is a hinge, and warnings of all others."""
+    last, warnings, limits = solvers.last, list[Message](), dict[str, float]()
+    geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
+    for k, bone in enumerate(() if solvers.slides else solvers.bones):
+        for about in _limited_axes(bone):
+            along = float(geometry.normals[k]["xyz".index(about)])
+            has_any = k == 1 or (limb.choices["plane"] == "HINGE" and not _stretches(solvers))
+            if len(solvers.segments) > 2 or not has_any or abs(along) < 1.0 - STRETCHED:
+                template = "IK limits of '{bone}' are left out: they are not about its hinge"
+                warnings.append(Message(template, bone=bone.name))
+                continue
+            side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
+            low, high = sorted(side * getattr(bone, f"ik_{end}_{about}") for end in ("min", "max"))
+            if k == 0:
+                limits |= {"root_min_angle": max(low, -pi), "root_max_angle": min(high, pi)}
+                continue
+            straight = geometry.angles[0] - geometry.angles[1]
+            limits["min_angle"] = min(max(pi - straight + low, 0.0), pi)
+            limits["max_angle"] = min(max(pi - straight + high, 0.0), pi)
+    return limits, warnings
+
+
+def _limited_axes(bone: PoseBone) -> list[str]:
+    """The axes about which a bone has IK limits: half a turn to either side is none."""
+    axes = [axis for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}") and getattr(bone, f"use_ik_limit_{axis}")]
+    ends = {axis: (getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")) for axis in axes}
+    return [axis for axis, (low, high) in ends.items() if low > -UNLIMITED or high < UNLIMITED]
+
+
+def _differences(solvers: Solvers) -> list[Message]:
+    """Warnings of what is otherwise than the constraint had it."""
+    last, warnings = solvers.last, solvers.which_of_several()
+    influence = float(last[SLIDER["influence"].key])
+    if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
+        warnings.append(
+            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
+        )
+    if _stretches(solvers):
+        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
+    if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
+        warnings.append(
+            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
+        )
+    return warnings
+
+
+# limbs whose rig switches their pole on and off, as Rigify does
+
+NO_SWIVEL = 1e-5
+"""How much of a swivel, in radians, is none."""
+
+
+def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
+    """Have a limb, which has the slider for it, follow its pole only while ``switch``, a driver, gives 1, as
+    ``is_poled`` says that it does now: the limb has the swivel that fits now. ``constraint`` is Blender's, with the
+    pole, that it is made from."""
+    ob, swivel = last.id_data, read_slider(last, "swivel")
+    write_slider(last, "pole", is_poled)
+    pole = path_to_custom(last.name, SLIDER["pole"].key)
+    poling = ob.animation_data.drivers.from_existing(src_driver=switch)
+    poling.data_path, poling.mute = pole, False
+    first = bones_of_limb(last)[0]
+    channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
+    turn, now, read = _turn_about_length(first, channel)
+    sign = outwards(last.name)
+    poled = swivel if is_poled else sign * _swivel_of(last, constraint)
+    free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
+    if max(abs(poled), abs(free)) < NO_SWIVEL and not read:
+        write_slider(last, "swivel", 0.0)
+        return
+    curve: Any = last.driver_add(f'["{SLIDER["swivel"].key}"]')
+    reset(curve)
+    paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
+    for name, path in paths.items():
+        variable = curve.driver.variables.new()
+        variable.name = name
+        variable.targets[0].id, variable.targets[0].data_path = ob, path
+    poled, free = (number if abs(number) > NO_SWIVEL else 0.0 for number in (poled, free))
+    turn = turn if sign > 0.0 else f"-{turn}"
+    curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
+
+
+def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, int]]:
+    """An expression of how much a bone is turned about its length by hand, how much it is now, and the numbers of its
+    channel that the expression reads, by name."""
+    if channel == "rotation_euler":
+        return "y", bone.rotation_euler[1], {"y": 1}
+    if channel == "rotation_quaternion":
+        w, _, y, _ = bone.rotation_quaternion
+        return "2*atan2(y,w)", 2.0 * atan2(y, w), {"w": 0, "y": 2}
+    return "0", 0.0, {}
+
+
+def _swivel_of(last: PoseBone, constraint: Any) -> float:
+    """What a constraint's pole angle is as a swivel: its pole is where an axis across the first bone points, ours where
+    the knee does."""
+    geometry = rest_geometry_of(last)
+    x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, axis] for axis in range(3))
+    aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
+    return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > NO_SWIVEL else 0.0

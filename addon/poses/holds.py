@@ -1,0 +1,249 @@
+"""Limbs held over contacts: what is read of them, how each is held, and the keys for that, in the frames of a range and
+of its easing and in no others. `holding` is about feet that stay as they are, `planted_feet` about those that roll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.dependencies import Dependencies
+from ..blender.stepping import Steps, times_of
+from ..blender.types import scene_of
+from ..limb.foot_roll import goal_bone, has_roll
+from ..limb.moving import check_undriven
+from ..limb.solving import limbs_now
+from ..limb.storage import bones_of_limb, limbs_of, read_slider
+from ..limb.tips import foot_of
+from ..limb.words import Message, Refused
+from ..rigging import feet
+from ..rigging.description import LimbRef, ref_of
+from .channels import Channel, Values, copied
+from .contacts import SOLE, Contact, Phase, Span, slide_of
+from .holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
+from .parts import part_of_foot, part_of_ik, slider_channel
+from .placing import controls_of, parents_of, place
+from .planted_feet import SLIDERS, Stand, hold_rolling
+from .planting import mean_of, reached
+from .reading import Recording, limbs_read
+from .recording import read_again, record
+from .tip_paths import path_of
+from .writing import Run, Task, Writing
+
+Array = NDArray[Any]
+
+TOLERANCE = 1e-5
+"""How far joints may be off for fewer keys, in lengths of their limb: what is planted is to look it."""
+
+MISSED = 1e-4
+"""How far a tip may be off its place for nobody to be told, in lengths of its limb."""
+
+SLACK = 1e-4
+"""How much of its length a limb that is planted where all frames reach keeps in the farthest of these."""
+
+
+class Request(NamedTuple):
+    """How limbs are held: over how many frames before and after it is eased; whether feet that roll are planted on
+    heel, sole and toe, as in contacts, or kept as they are turned; whether where they are moved least, or where they
+    are in the current frame, or in that of a range which is nearest to it; and how far joints may be off for fewer
+    keys, in lengths of their limb."""
+
+    ease: int = 3
+    rolls: bool = False
+    is_mean: bool = False
+    tolerance: float = TOLERANCE
+
+
+class Slip(NamedTuple):
+    """How far what is lowest of a sole slides in a range, in scene units: in the median of ranges, and at most."""
+
+    median: float
+    most: float
+
+
+class Report(NamedTuple):
+    """In how many ranges limbs are held; how far soles slid in these, and do now; in how many frames the limb of a name
+    does not reach where it is to be."""
+
+    ranges: int
+    slid: Slip
+    slide: Slip
+    missed: dict[LimbRef, int]
+
+    @property
+    def warnings(self) -> list[Message]:
+        """What to tell of limbs that do not reach."""
+        template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
+        return [Message(template, bone=bone, count=count) for (_, bone), count in self.missed.items() if count]
+
+
+class Planted(NamedTuple):
+    """A limb, whether its foot rolls, and where it is held, in order."""
+
+    last: PoseBone
+    rolls: bool
+    contacts: list[Contact]
+
+
+def planted_over(last: PoseBone, contacts: Sequence[Contact], rolls: bool, within: Span) -> Planted:
+    """A limb to be held in contacts, as far as these are ``within`` a range: whose foot ``rolls``, if it can, in all of
+    each, else where it is on its sole."""
+    contacts = [clipped for contact in contacts for clipped in contact.within(within)]
+    if not (rolls and has_roll(last) and goal_bone(last)):
+        return Planted(last, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
+    check_undriven(last, *SLIDERS)
+    return Planted(last, True, [*contacts])
+
+
+def over(span: Span) -> Contact:
+    """A range of frames as a contact of the sole."""
+    return Contact((Phase(span.first, SOLE),), span.last)
+
+
+def hold_limbs(context: Context, holds: Sequence[Planted], request: Request, within: Span) -> Steps[Report | None]:
+    """Hold limbs, with keys in frames that are ``within`` a range; nothing where nothing is to be held. Two passes
+    over the frames. Raises `Refused`."""
+    lasts = [planted.last for planted in holds]
+    runs: dict[Span, list[int]] = {}
+    for i, planted in enumerate(holds):
+        for run in _runs([contact.span for contact in planted.contacts], request.ease, within):
+            runs.setdefault(run, []).append(i)
+    frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
+    if not frames:
+        return None
+    task = Task(context, frames, request.tolerance, keeps_others=within)
+    controls = controls_of(lasts) + [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
+    channels = [*dict.fromkeys(channel for planted in holds for channel in _channels(planted))]
+    recording = yield from record(
+        context=context,
+        lasts=lasts,
+        frames=frames,
+        refs=parents_of(controls),
+        channels=channels,
+        controls=controls,
+        share=task.next_share(),
+    )
+    before = copied(recording.channels)
+    values = copied(before)
+    slid = _slip(recording, holds, frames)
+    limbs_held = [_held(context, recording, planted, request, frames, values) for planted in holds]
+    in_runs = [
+        Run(
+            np.arange(*np.searchsorted(frames, (run.first, run.last + 1))),
+            [keyed_part for i in which for keyed_part in limbs_held[i].parts],
+        )
+        for run, which in runs.items()
+    ]
+    writing = Writing(task, before, in_runs)
+
+    def reread(rows: Array) -> Steps[None]:
+        writing.write(values)
+        yield from read_again(context, recording, lasts, frames, rows, None, task.next_share())
+
+    yield from place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
+    writing.finish(recording, values)
+    count = sum(len(planted.contacts) for planted in holds)
+    missed = {ref_of(limb.last): _missed(recording, limb) for limb in limbs_held}
+    return Report(count, slid, _slip(recording, holds, frames), missed)
+
+
+def _channels(planted: Planted) -> list[Channel]:
+    """What of a limb may get keys."""
+    last = planted.last
+    channels = [*part_of_ik(last).channels, *(part_of_foot(last).channels if foot_of(last) else ())]
+    return channels + [slider_channel(last, name) for name in SLIDERS if planted.rolls]
+
+
+def _slip(recording: Recording, holds: Sequence[Planted], frames: Sequence[int]) -> Slip:
+    """How far what is lowest of soles slides where they are held."""
+    paths = [path_of(recording, planted.last) for planted in holds]
+    slides = [
+        slide_of(path, frames, contact.span)
+        for planted, path in zip(holds, paths, strict=True)
+        for contact in planted.contacts
+    ]
+    return Slip(float(np.median(slides)), max(slides))
+
+
+# one limb
+
+
+def _held(
+    context: Context, recording: Recording, planted: Planted, request: Request, frames: Sequence[int], values: Values
+) -> HeldLimb:
+    """How a limb is held, by what was read. Raises `Refused`."""
+    last = planted.last
+    rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
+    limbs, row = limbs_read(recording, rig), [limb.name for limb in rig.lasts].index(last.name)
+    spans = [contact.span for contact in planted.contacts]
+    rows = [(frames.index(span.first), frames.index(span.last)) for span in spans]
+    ease = Ease(rows, request.ease, _reach(last))
+    _check_in_ik(limbs.sliders["influence"][:, row], last, ease, frames)
+    current = scene_of(context).frame_current
+    at = [None if request.is_mean else min(max(current, span.first), span.last) - span.first for span in spans]
+    if planted.rolls:
+        stands = [Stand(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
+        return hold_rolling(recording, limbs, row, ease, stands, times_of(scene_of(context), frames), values)
+    tips, roots, foot = tips_of(recording, last), roots_of(recording, last), foot_of(last)
+    turns = rotations_of(recording, (last.id_data, foot.name)) if foot else None
+    plants = []
+    for (first, end), i in zip(rows, at, strict=True):
+        here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
+        reach = np.full(len(roots[here]), ease.reach * (1.0 - SLACK) if i is None else inf)
+        place_held = reached(tips[here].mean(axis=0), roots[here], reach)
+        plants.append(Plant(place_held, None if turns is None else mean_of(turns[here])))
+    return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(last))
+
+
+def _turns_by_itself(last: PoseBone) -> bool:
+    """Whether the foot of a limb does not follow its target, and nothing else turns it."""
+    foot = foot_of(last)
+    if foot is None or feet.foot_follows(last):
+        return False
+    taken = {bone.name for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
+    return foot.name not in taken and not [*Dependencies().movers(foot)]
+
+
+def _check_in_ik(influence: Array, last: PoseBone, ease: Ease, frames: Sequence[int]) -> None:
+    """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
+    wrong = np.flatnonzero(ease.changed(len(frames)) & (influence < 1.0 - 1e-6))
+    if len(wrong):
+        raise Refused(
+            "'{bone}' is not in IK in frame {frame}: switch it there, then hold",
+            bone=last.name,
+            frame=frames[int(wrong[0])],
+        )
+
+
+def _reach(last: PoseBone) -> float:
+    """How far a limb reaches in the world; one that stretches, anywhere."""
+    if read_slider(last, "stretch") > 0.0:
+        return inf
+    now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
+    single = now.table.singles[0]
+    return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
+
+
+def _missed(recording: Recording, limb: HeldLimb) -> int:
+    """In how many rows that are held or eased the tip of a limb is not where it is to be."""
+    rows = limb.ease.changed(recording.frames)
+    off = np.linalg.norm(tips_of(recording, limb.last) - limb.tips, axis=1)
+    return int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())
+
+
+def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:
+    """The frames to be keyed, easing included, of those that are ``within`` a range: what is eased out while the next
+    is eased in is keyed as one."""
+    runs: list[Span] = []
+    for span in spans:
+        first, last = max(span.first - ease, within.first), min(span.last + ease, within.last)
+        if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
+            runs[-1] = Span(runs[-1].first, last)
+        else:
+            runs.append(Span(first, last))
+    return runs

@@ -1,0 +1,155 @@
+"""One pass over frames, which reads all that a task needs of its limbs.
+
+    recording = yield from record(context, lasts, frames, controls=[(target, "foot_ik.L")], channels=[...])
+
+Each frame is a step, which gives the part done; whoever has more to do than one pass says by ``share`` of what. With
+``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Whoever needs more
+than limbs names it: objects and bones as ``refs``, those that are to be moved as ``controls``, properties as
+``channels``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.animation import is_animated, value_at
+from ..blender.dependencies import BoneRef
+from ..blender.stepping import Steps, stepping
+from ..blender.types import bones_of, path_to_custom, tag, view_layer_of
+from ..limb.settings import SLIDER
+from ..rigging.feet import at_influence
+from .channels import Channel, originals_of
+from .reading import Evaluated, Recording, bones_read, new_recording, readers_of
+
+Array = NDArray[Any]
+
+Share = Callable[[float], float]
+"""Gives from what is done of a pass the part done of all."""
+
+
+def record(
+    context: Context,
+    lasts: Sequence[PoseBone],
+    frames: Sequence[float] | None,
+    refs: Iterable[BoneRef] = (),
+    channels: Iterable[Channel] = (),
+    controls: Sequence[BoneRef] = (),
+    influence: float | None = None,
+    share: Share = float,
+    within: Callable[[], Any] = nullcontext,
+    bones: Iterable[PoseBone] = (),
+    known: Recording | None = None,
+) -> Steps[Recording]:
+    """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
+    what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands.
+    ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped.
+    """
+    count = 1 if frames is None else len(frames)
+    recording = new_recording(
+        lasts, count, bones_read, True, [*refs, *controls], channels, ("location",), controls, bones
+    )
+    if known and _is_known(recording, known):
+        _take_over(recording, known, influence)
+    else:
+        yield from read_again(context, recording, lasts, frames, np.arange(count), influence, share, within)
+    return recording
+
+
+def _is_known(recording: Recording, known: Recording) -> bool:
+    """Whether all that a recording is to have is known, or does not change; influence is what one says."""
+    limbs = {(rig.object, name) for rig in known.rigs for name in rig.names}
+    changing = [(key, read.row) for key, read in recording.read.items() if len(read.buffer)]
+    return (
+        recording.worlds.keys() <= known.worlds.keys()
+        and all(key in known.read and bones.keys() <= known.read[key].row.keys() for key, bones in changing)
+        and recording.bases.keys() <= known.bases.keys()
+        and not any(is_animated(ob, path) for ob, path, _ in recording.channels.keys() - known.channels.keys())
+        and all(
+            name == "influence" or (rig.object, last) in limbs
+            for rig in recording.rigs
+            for name, _, last in rig.changing
+        )
+    )
+
+
+def _take_over(recording: Recording, known: Recording, influence: float | None) -> None:
+    """Fill a recording by what is known of the same frames."""
+    for ob, worlds in recording.worlds.items():
+        worlds[:] = known.worlds[ob]
+    for key, read in recording.read.items():
+        for bone, row in read.row.items() if len(read.buffer) else ():
+            read.numbers[:, row] = known.read[key].numbers[:, known.read[key].row[bone]]
+    for channel, values in recording.channels.items():
+        values[:] = known.channels.get(channel, value_at(channel.object, channel.path))
+    for ref, bases in recording.bases.items():
+        bases[:] = known.bases[ref]
+    limbs = {(rig.object, name): (rig, row) for rig in known.rigs for row, name in enumerate(rig.names)}
+    for rig in recording.rigs:
+        for name, row, last in rig.changing:
+            if name == "influence" and influence is not None:
+                rig.sliders[name][:, row] = influence
+            elif (rig.object, last) in limbs:
+                other, its_row = limbs[rig.object, last]
+                rig.sliders[name][:, row] = other.sliders[name][:, its_row]
+
+
+def read_again(
+    context: Context,
+    recording: Recording,
+    lasts: Sequence[PoseBone],
+    frames: Sequence[float] | None,
+    rows: Array,
+    influence: float | None = None,
+    share: Share = float,
+    within: Callable[[], Any] = nullcontext,
+) -> Steps[None]:
+    """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
+    with at_influence(context, lasts, influence) if influence is not None and lasts else nullcontext():
+        if frames is None:
+            with within():
+                readers_of(recording, _evaluated_in(context), _as_it_is)(0)
+                originals_of(recording.channels, recording.bases, is_first=True)(0)
+            return
+        with going_through(context, lasts, influence) as show_frame:
+            read_originals = originals_of(recording.channels, recording.bases)
+            for done, i in enumerate(rows.tolist()):
+                show_frame(frames[i])
+                with within():
+                    readers_of(recording, _evaluated_in(context), _as_it_is)(i)
+                    read_originals(i)
+                yield share((done + 1) / len(rows))
+
+
+def _as_it_is(ob: Any) -> Any:
+    return ob
+
+
+@contextmanager
+def going_through(
+    context: Context, lasts: Sequence[PoseBone], influence: float | None = None
+) -> Iterator[Callable[[float], None]]:
+    """`stepping`, with limbs at an influence in each frame whatever keys it has; their drivers are muted already."""
+    key = SLIDER["influence"].key
+    keyed = [(last.id_data, last.name) for last in lasts if is_animated(last.id_data, path_to_custom(last.name, key))]
+    with stepping(context) as show_frame:
+
+        def show(frame: float) -> None:
+            show_frame(frame)
+            other = [bones_of(ob)[name] for ob, name in keyed if influence not in (None, bones_of(ob)[name][key])]
+            for last in other:
+                last[key] = influence
+                tag(last)
+            if other:
+                view_layer_of(context).update()
+
+        yield show
+
+
+def _evaluated_in(context: Context) -> Evaluated:
+    depsgraph = context.evaluated_depsgraph_get()
+    return lambda ob: ob.evaluated_get(depsgraph)

@@ -1,0 +1,171 @@
+"""Where Blender's own IK constraints have limbs, in this frame and in all frames of what animates them; and how far the
+limbs that are made of them are from that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.animation import action_named, using_action
+from ..blender.dependencies import Dependencies
+from ..blender.stepping import Steps
+from ..blender.types import ArmatureObject, scene_of
+from ..finding.constraints import at_full_influence
+from ..limb.follow import read
+from ..limb.storage import hierarchy, is_live, mode_of, segments_of
+from ..limb.tips import tip_of
+from ..solver.matrices import applied, inverted_all
+from .converted import Conversion
+from .inverse import KEPT_TURN, angle_between
+from .keeping import frames_of
+from .matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
+from .over_frames import show_in_ik
+from .parts import part_of_ik
+from .reading import Recording, bones_read, limbs_read, poses_of, worlds_of
+from .recording import record
+from .thinning import sampling_of
+from .writing import Task
+
+Array = NDArray[Any]
+
+NOTICED_TURN = 2.0 * KEPT_TURN
+"""By how much bones may be turned, in radians, before that is said."""
+
+
+class Sighting(NamedTuple):
+    """Where constraints have limbs in some frames of an action."""
+
+    ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
+    action: str  # its full name: one that is brought back, as some limbs are not kept, is another data-block
+    frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
+    recording: Recording
+    joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
+    poses: dict[LimbName, LimbPoses]  # how the bones stand, there and halfway between
+
+
+class Miss(NamedTuple):
+    """How far joints of a limb are off at most, in lengths of the limb, by how much bones are turned off, in radians,
+    and in which frame joints are off most."""
+
+    off: float
+    turn: float
+    frame: int
+
+    def is_over(self, tolerance: float) -> bool:
+        """Whether keys have to keep the limb where it was."""
+        return not (self.off <= tolerance and self.turn <= KEPT_TURN)
+
+
+def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> Steps[list[Sighting]]:
+    """Where constraints have limbs in this frame, and in every frame of all that animates them now, and of other
+    actions."""
+    sightings = [(yield from _sighting(whole, plans, None, None, None))]
+    others = dict.fromkeys((plan.name[0], action) for plan in plans for action in plan.others if all_actions)
+    for ob, action in [(None, None), *others]:
+        moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
+        with using_action(ob, action):
+            bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
+            if frames := frames_of(Dependencies().carriers(*bones)):
+                sightings.append((yield from _sighting(whole, moved, ob, action, frames)))
+    return sightings
+
+
+def _sighting(
+    whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None
+) -> Steps[Sighting]:
+    context, share, times = whole.context, whole.next_share() if frames else float, sampling_of(frames).frames
+    bones = [bone for plan in plans for bone in bones_read(plan.solvers.last, plan.solvers.segments)]
+    follow: Any = [ref for plan in plans for constraint in plan.solvers.constraints for ref in read(constraint).pairs]
+
+    @contextmanager
+    def fully() -> Iterator[None]:
+        with ExitStack() as stack:
+            for plan in plans:
+                if plan.solvers.acting.influence < 1.0:
+                    stack.enter_context(at_full_influence(context, plan.solvers))
+            yield
+
+    recording = yield from record(context, [], times, follow, share=share, within=fully, bones=bones)
+    joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
+    poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
+    action_name = action.name_full if action else ""
+    return Sighting(ob=ob, action=action_name, frames=frames, recording=recording, joints=joints, poses=poses)
+
+
+def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
+    """Knees and tail of a bone and those above it, so many in all, in the armature and in lengths of the limb, (frames,
+    count, 3)."""
+    ob, bones = last.id_data, hierarchy(last, count)
+    places = [poses_of(recording, ob, bone.name)[:, :3, 3] for bone in bones[1:]]
+    tail = np.broadcast_to(tip_of(last, "TAIL"), (recording.frames, 3))
+    joints = np.stack([*places, applied(poses_of(recording, ob, last.name), tail)], axis=1)
+    in_lengths: Array = joints / sum(bone.bone.length for bone in bones)
+    return in_lengths
+
+
+def kept_misses(
+    whole: Task, sighting: Sighting, limbs: Collection[LimbName], tolerance: float
+) -> Steps[dict[LimbName, Miss]]:
+    """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
+    were seen. Which these are, what was seen says as a rule; then one pass checks. How they are off all the
+    same."""
+    names, frames, keyed = [name for name in sighting.joints if name in limbs], sighting.frames, set[LimbName]()
+    with using_action(sighting.ob, action_named(sighting.action)):
+        is_checked = frames is None
+        recording = yield from _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
+        misses = _misses(whole.context, recording, sighting, not is_checked)
+        while True:
+            moved = [name for name in names if frames and name not in keyed and misses[name].is_over(tolerance)]
+            if moved:
+                task = Task(whole.context, frames, tolerance, stays=True)
+                lasts = [ob.pose.bones[name] for ob, name in moved]
+                yield from show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=recording)
+                keyed.update(moved)
+            elif is_checked:
+                break
+            recording = yield from _limbs_recorded(whole, names, frames)
+            misses, is_checked = _misses(whole.context, recording, sighting), True
+    return misses
+
+
+def _limbs_recorded(
+    whole: Task, names: Sequence[LimbName], frames: Sequence[int] | None, known: Recording | None = None
+) -> Steps[Recording]:
+    """Limbs by IK in some frames, by what is ``known`` of these or by one more pass."""
+    lasts = [ob.pose.bones[name] for ob, name in names]
+    sliders = [channel for last in lasts for channel in part_of_ik(last, False).channels]
+    share, times = whole.next_share() if frames else float, sampling_of(frames).frames
+    return record(whole.context, lasts, times, channels=sliders, influence=1.0, share=share, known=known)
+
+
+def _misses(
+    context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False
+) -> dict[LimbName, Miss]:
+    """How limbs are off how they were seen, by IK as Blender evaluates them; as the solver has them if that is told,
+    and live limbs while *Live* is off."""
+    misses, rows = dict[LimbName, Miss](), sampling_of(sighting.frames).rows
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)
+        solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
+        for row, last in enumerate(rig.lasts):
+            before, turns_before = sighting.joints[rig.object, last.name], sighting.poses[rig.object, last.name].turns
+            if not is_solved and (mode_of(last) == "RIG" or is_live(scene_of(context))):
+                joints = _joints_seen(recording, last, before.shape[1])
+                turns = turns_shown(recording, last, segments_of(last))
+            else:
+                turns = solved_turns[:, row, : turns_before.shape[1]]
+                into = inverted_all(worlds_of(recording, rig.object))
+                size = sum(rig.table.limbs[row].geometry.lengths)
+                joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
+            off = np.abs(joints - before)[rows].reshape(len(rows), -1).max(axis=1)
+            worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
+            frame = scene_of(context).frame_current if sighting.frames is None else sighting.frames[worst]
+            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before, -1, 0)))
+            misses[rig.object, last.name] = Miss(float(off[worst]), float(turn.max()), frame)
+    return misses

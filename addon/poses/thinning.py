@@ -1,0 +1,167 @@
+"""Fewer keys for what goes together, right in the frames and halfway between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blender.reduction import Segments, fewest, hermite
+from .channels import Values
+
+Array = NDArray[Any]
+
+BETWEEN = 2.0
+"""How many times as far off as in frames what is keyed may be between them."""
+
+
+class Sampling(NamedTuple):
+    """The frames that are read for a task: those that may get keys, by their ``rows``, and those halfway from one to
+    the next, which are looked at too. None for the one that is shown."""
+
+    frames: Sequence[float] | None
+    rows: Array
+
+    @property
+    def between(self) -> Array:
+        """The rows halfway between frames."""
+        return np.setdiff1d(np.arange(len(self.frames or [0])), self.rows)
+
+
+def sampling_of(frames: Sequence[float] | None) -> Sampling:
+    """These frames, which are sorted, and what is halfway between those that follow each other."""
+    if frames is None:
+        return Sampling(None, np.zeros(1, int))
+    times = np.array(frames, float)
+    halves = times[:-1][np.diff(times) == 1.0] + 0.5
+    all_times = np.sort(np.concatenate((times, halves)))
+    return Sampling(all_times.tolist(), np.searchsorted(all_times, times))
+
+
+class Slopes(NamedTuple):
+    """How fast numbers change just before and just after each row, per frame, (rows, numbers) each."""
+
+    before: Array
+    after: Array
+
+    def at(self, rows: Array) -> Slopes:
+        """In some rows."""
+        return Slopes(self.before[rows], self.after[rows])
+
+
+def thinned(
+    values: Values,
+    times: Array,
+    keyed: Array,
+    points: Any,
+    tolerance: float,
+    starts: Array | Sequence[int] = (),
+    truth: list[Array] | None = None,
+) -> tuple[Array, dict[Any, Slopes]]:
+    """The fewest rows to key, of those that may be, of channels that go together, by their values over all rows (f,
+    numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key, and are keyed
+    wherever they change. ``points`` (see `Part`) may be off by ``tolerance`` from where they are in the row, or from
+    the ``truth``, and twice that in the rows between; 0 keys all that may be. ``starts`` are rows that do not go on
+    from those before."""
+    choices = [rows for rows in values.values() if rows.dtype == bool]
+    changes = [1 + np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) for rows in choices]
+    chosen = np.unique(np.concatenate([*changes, starts])).astype(int)
+    keyed = np.union1d(keyed, chosen)
+    turns = np.searchsorted(keyed, chosen) - 1
+    count, has_between = len(keyed), len(keyed) < len(times)
+    if count < 2 or (tolerance <= 0.0 and not has_between):
+        return keyed, {}
+    smooth = {channel: rows for channel, rows in values.items() if rows.dtype != bool}
+    slopes = {channel: _slopes(rows, times, keyed, turns, tolerance > 0.0) for channel, rows in smooth.items()}
+    all_points = points(values, np.arange(len(times)))
+    all_points[: len(truth or ())] = truth or ()
+
+    def errors(rows: Segments) -> Array:
+        """How far off points are in these rows of all."""
+        guessed = {
+            channel: numbers[rows.start]
+            if numbers.dtype == bool
+            else hermite(times, numbers, slopes[channel].after, rows, slopes[channel].before)
+            for channel, numbers in values.items()
+        }
+        off = [
+            np.linalg.norm(a - b[rows.at], axis=-1) for a, b in zip(points(guessed, rows.at), all_points, strict=True)
+        ]
+        worst: Array = np.max(off, axis=0)
+        return worst
+
+    if has_between:
+        _round(slopes, keyed, errors, BETWEEN * tolerance)
+    if tolerance <= 0.0:
+        return keyed, slopes
+    always = np.union1d(turns, turns + 1)  # the frame before a choice, and its own
+    which = keyed
+    if count > 2:
+        which = keyed[fewest(lambda rows: errors(Segments(*(keyed[row] for row in rows))), count, tolerance, always)[0]]
+    return (_right_between(which, keyed, errors, tolerance) if has_between else which), slopes
+
+
+def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bool) -> Slopes:
+    """How fast numbers (f, numbers) change beside each row that may be keyed, as parabolas through what is halfway have
+    it; where nothing was read there, as the rows around have it, or as straight lines if it is not to be smooth.
+    ``turns`` are the frames before a choice changes or others start, over which numbers may jump."""
+    central = np.zeros_like(rows, float)
+    for start, end in pairwise([0, *(turns + 1), len(keyed)]):
+        if end - start > 1:
+            some = keyed[start:end]
+            central[some] = np.gradient(rows[some], times[some], axis=0)
+    before, after = central, central.copy()
+    jumps, has_half = np.isin(np.arange(len(keyed) - 1), turns), np.diff(keyed) == 2
+    known = ~jumps & (has_half | (not is_smooth))
+    starts, ends = keyed[:-1][known], keyed[1:][known]
+    span = (times[ends] - times[starts])[:, None]
+    first, last = rows[starts], rows[ends]
+    middle = np.where(has_half[known][:, None], rows[starts + 1], (first + last) / 2.0)
+    is_known = np.zeros((2, len(rows)), bool)
+    is_known[0, ends] = is_known[1, starts] = True
+    before[ends] = (first - 4.0 * middle + 3.0 * last) / span
+    after[starts] = (4.0 * middle - 3.0 * first - last) / span
+    only_before, only_after = is_known[0] & ~is_known[1], is_known[1] & ~is_known[0]
+    after[only_before], before[only_after] = before[only_before], after[only_after]
+    return Slopes(before, after)
+
+
+def _round(slopes: dict[Any, Slopes], keyed: Array, errors: Any, tolerance: float) -> None:
+    """Have slopes be the same before and after a row, unless what is halfway to the next one would be off for that."""
+    sharp, halves = dict(slopes), _halves(keyed)
+    is_sharp = np.full((keyed[-1] + 1, 1), tolerance <= 0.0)
+    while True:
+        for channel, own in sharp.items():
+            mean = (own.before + own.after) / 2.0
+            slopes[channel] = Slopes(*(np.where(is_sharp, rows, mean) for rows in own))
+        off = errors(halves) > tolerance
+        ends = np.concatenate((halves.start[off], halves.end[off]))
+        if is_sharp[ends].all():
+            return
+        is_sharp[ends] = True
+
+
+def _halves(keyed: Array) -> Segments:
+    """The segments from each row that may be keyed to the next, at what is halfway."""
+    starts = np.flatnonzero(np.diff(keyed) == 2)
+    return Segments(keyed[starts], keyed[starts + 1], keyed[starts] + 1)
+
+
+def _right_between(which: Array, keyed: Array, errors: Any, tolerance: float) -> Array:
+    """These keyed rows, and those on both sides of where the curves would be off between frames."""
+    rows = np.arange(keyed[-1] + 1)
+    allowed = np.where(np.isin(rows, keyed), tolerance, BETWEEN * tolerance)
+    while True:
+        at = np.setdiff1d(rows, which)
+        if not len(at):
+            return which
+        ends = np.searchsorted(which, at)
+        off = at[errors(Segments(which[ends - 1], which[ends], at)) > allowed[at]]
+        beside = np.searchsorted(keyed, off)
+        new = np.union1d(keyed[beside], keyed[np.where(keyed[beside] == off, beside, beside - 1)])
+        if np.isin(new, which).all():
+            return which
+        which = np.union1d(which, new)

@@ -1,0 +1,31 @@
+"""Whether the first bone of a limb can slide along its own line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..limb.settings import CHOICES
+from ..limb.words import Refused
+from .description import Description, LimbRef
+
+UNEASY = ("softness", "stretch")
+LIMITS = ("min_angle", "max_angle", "root_min_angle", "root_max_angle")
+
+
+def check_slide(limb: LimbRef, wish: Description) -> None:
+    """Refuse a limb that is to slide and can't."""
+    if wish.choices["plane"] != "SLIDE":
+        return
+    bone: Any = limb[0].data.bones[limb[1]]
+    if len(wish.segments) != 2:
+        raise Refused("'{bone}' has {count} bones: one that slides has two", bone=bone.name, count=len(wish.segments))
+    for _ in range(sum(wish.segments) - 1):
+        bone = bone.parent
+    if bone.use_connect and bone.parent:
+        raise Refused("'{bone}' is connected to its parent: disconnect it in Edit Mode to let it slide", bone=bone.name)
+    inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
+    if not (inherits and bone.use_local_location):
+        template = "'{bone}' is to slide: have it inherit rotation, full scale and local location"
+        raise Refused(template, bone=bone.name)
+    if any(name in wish.sliders for name in UNEASY) or any(wish.choices[name] != CHOICES[name] for name in LIMITS):
+        raise Refused("'{bone}' slides, which goes without softness, stretch and limits", bone=limb[1])

@@ -1,0 +1,71 @@
+"""What limbs there are, and what each of them is, as a plain value: for whoever shows them. Nothing is changed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bpy.types import PoseBone
+
+from ..finding.knees import bends_to
+from ..limb.follow import follow_of
+from ..limb.names import ARM, HANDS, LEG, says
+from ..limb.settings import FEATURE_KEYS, FLAT, PLANES, SLIDER
+from ..limb.storage import chain_bones, check_whole, group_of, is_converted, is_limb, limbs_of
+from ..limb.tips import foot_of
+from ..rigging.description import Description, describe, ref_of
+
+__all__ = [
+    "FLAT",
+    "PLANES",
+    "Description",
+    "bends_to",
+    "chain_bones",
+    "check_whole",
+    "foot_of",
+    "is_converted",
+    "is_limb",
+    "limbs_of",
+]
+
+
+def limb_of(last: PoseBone) -> Description:
+    """What a limb is."""
+    return describe(ref_of(last))
+
+
+def kind_of(last: PoseBone) -> str:
+    """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
+    names = [bone.name for bone in chain_bones(last)]
+    return next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
+
+
+def is_leg(last: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
+    """Whether a limb, or what could be one, is no arm, as far as names say."""
+    foot, names = foot_of(last), [bone.name for bone in chain_bones(last, segments)]
+    return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
+
+
+class Field(NamedTuple):
+    """The custom property of a setting that animates, as a path from the last bone of a limb; what people call it, and
+    what it does."""
+
+    path: str
+    label: str
+    description: str
+
+
+def field_of(name: str) -> Field:
+    """The field of a setting."""
+    slider = SLIDER[name]
+    return Field(f'["{slider.key}"]', slider.label, slider.description)
+
+
+def fingerprint_of(last: PoseBone) -> tuple[Any, ...]:
+    """What of a limb may be edited without Blender building its graph anew."""
+    chain: Any = chain_bones(last)
+    bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(last)) if bone]
+    rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]
+    local = tuple(bone.use_local_location for bone in bones)
+    features = tuple(key in last for key in FEATURE_KEYS)  # type: ignore[operator]
+    group = str(group_of(last).to_dict())
+    return len(last.id_data.pose.bones), tuple(rest), local, features, group, follow_of(last)

@@ -1,0 +1,72 @@
+"""What can be done where a limb can't be posed, or IK can't be added, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bpy.types import Context, PoseBone
+
+from ..blender.announcing import announce
+from ..finding.checking import check, conflicts_of
+from ..limb.follow import follow_of, is_gone
+from ..limb.storage import bones_of_limb, chain_bones, is_limb
+from ..limb.tips import is_foot_gone
+from ..limb.words import Refused
+from ..rigging.state import problem_of
+from .following import make_targets
+from .modes import rebuild
+from .removing import remove
+from .status import Status
+
+__all__ = ["conflicts_of"]
+
+
+def repairs_for(last: PoseBone, status: Status | None = None) -> list[str]:
+    """The names of the mends that help a limb now."""
+    if status is not None and not status.is_broken:
+        return []
+    if not bones_of_limb(last):
+        return ["LEFT"]
+    if is_gone(*follow_of(last).pairs[0]):
+        return ["TARGET", "PICK"]
+    repairs = ["REBUILD"] if problem_of(last) or is_foot_gone(last) else []
+    repairs += ["MUTE"] if conflicts_of(last) else []
+    return repairs or (["INHERIT_SCALE"] if _uneven(last) else [])
+
+
+def refusal_of(last: PoseBone, segments: tuple[int, ...]) -> Refused | None:
+    """Why IK can't be added to a limb; nothing if it can."""
+    try:
+        check(last, segments)
+    except Refused as why:
+        return why
+    return None
+
+
+def _uneven(last: PoseBone) -> list[PoseBone]:
+    return [bone for bone in chain_bones(last) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
+
+
+def _mute(_context: Context, last: PoseBone) -> None:
+    announce(last.id_data)
+    for constraint in conflicts_of(last):
+        constraint.mute = True
+    last.id_data.update_tag()
+
+
+def _inherit(context: Context, last: PoseBone) -> None:
+    announce(last.id_data)
+    for bone in _uneven(last):
+        bone.bone.inherit_scale = "FULL"
+    if is_limb(last):
+        rebuild(context, [last])
+
+
+REPAIRS: dict[str, Callable[[Context, PoseBone], Any]] = {
+    "TARGET": lambda context, last: make_targets(context, [last]),
+    "MUTE": _mute,
+    "INHERIT_SCALE": _inherit,
+    "REBUILD": lambda context, last: rebuild(context, [last], and_others=True),
+    "LEFT": lambda context, last: remove(context, [last]),
+}

@@ -1,0 +1,70 @@
+"""What limbs do, frame by frame, as Blender evaluates them. Nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from bpy.types import Context, Depsgraph, PoseBone
+
+from ..blender.editing import frame_kept, set_frame
+from ..blender.stepping import Progress
+from ..blender.types import scene_of, view_layer_of
+from ..limb.storage import by_rig
+from ..poses.reading import bones_read, new_recording, readers_of
+from ..poses.tip_paths import path_of
+from .contact_markers import Contacts, contacts_known, readable_limbs_beside
+from .status import Status, statuses
+
+
+class State(NamedTuple):
+    """One limb in one frame: how its target was reached, how far its tip is off, and what is wrong, if something is."""
+
+    frame: float
+    reach: str
+    miss: float
+    is_missed: bool
+    problem: str
+
+
+class Report(NamedTuple):
+    """One limb over frames, and its contacts in these, if it can be read."""
+
+    last: PoseBone
+    states: list[State]
+    contacts: Contacts | None
+
+
+def reported(
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], max_miss: float | None, progress: Progress
+) -> list[Report]:
+    """What limbs do in these frames; a tip that is farther off than ``max_miss`` is missed, else one that does not
+    reach its target."""
+    scene, rigs = scene_of(context), by_rig(lasts)
+    limbs = readable_limbs_beside(context, lasts)
+    recording = new_recording(limbs, len(frames), bones_read, False)
+    states: dict[PoseBone, list[State]] = {last: [] for last in lasts}
+    with frame_kept(scene):
+        for i, frame in enumerate(frames):
+            progress(i / len(frames))
+            set_frame(scene, frame)
+            depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
+            for ob, group in rigs.items():
+                for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
+                    states[last].append(_state(frame, status, max_miss))
+            readers_of(recording, _evaluated_by(depsgraph), lambda ob: ob)(i)
+    paths = {last: path_of(recording, last) for last in limbs}
+    listed = contacts_known(scene, [last for last in lasts if last in paths], frames, paths)
+    contacts = {of_limb.last: of_limb for of_limb in listed}
+    return [Report(last, states[last], contacts.get(last)) for last in lasts]
+
+
+def _evaluated_by(depsgraph: Depsgraph) -> Callable[[Any], Any]:
+    return lambda ob: ob.evaluated_get(depsgraph)
+
+
+def _state(frame: float, status: Status, max_miss: float | None) -> State:
+    is_off = not status.is_reached if max_miss is None else status.residual > max_miss
+    reach = status.reach.name if status.is_broken or not status.is_fk else "FK"
+    problem = status.message if status.is_broken or status.is_off else ""
+    return State(frame, reach, status.residual, status.is_ik and is_off, problem)

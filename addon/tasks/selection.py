@@ -1,0 +1,120 @@
+"""Which limbs bones and objects belong to, and what belongs to a limb: for whoever lets people choose. Nothing is
+changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bpy.types import Context, Object, PoseBone
+
+from ..blender.dependencies import BoneRef
+from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
+from ..finding.choosing import Chosen, chosen, offered, without_ik
+from ..finding.choosing import limbs_of_bones as limbs_to_make
+from ..finding.clicking import existing_at
+from ..finding.constraints import candidates, last_of
+from ..finding.generated import bones_around, fk_bones
+from ..limb.follow import Follow, follow_of, is_gone, read
+from ..limb.names import FEET, says
+from ..limb.storage import bones_of_limb, chain_bones, is_orphaned, limbs_of
+from ..limb.tips import foot_of
+
+__all__ = ["Chosen", "candidates", "chosen", "existing_at", "limbs_to_make", "offered", "without_ik"]
+
+Around = Callable[[PoseBone], frozenset[str]]
+
+
+def beside(last: PoseBone) -> frozenset[str]:
+    """The names of the other bones of a limb of a rig that has a slider of its own for it."""
+    return bones_around(last, control_of(last))
+
+
+def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around = beside) -> list[PoseBone]:
+    """The limbs of which bones are a part, or else those that follow them or what hangs on them, or whose feet they
+    are; ``around`` gives the names of what is beside them."""
+    rigs = dict.fromkeys(bone.id_data for bone in bones)
+    limbs = [last for rig in rigs for last in limbs_of(rig)]
+    own = {bone: last for last in limbs for bone in chain_bones(last)}
+    meant = [own[bone] for bone in bones if bone in own]
+    meant = meant or followers(context, [(bone.id_data, bone.name) for bone in bones])
+    meant = meant or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
+    meant = meant or [last for last in limbs if {bone.name for bone in bones} & around(last)]
+    near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
+    meant = meant or [last for last in limbs if {foot_of(last), last} & near]
+    return list(dict.fromkeys(meant))
+
+
+def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
+    """The bones that a limb's target hangs on and the limb does not: the control of a foot, on a rig of Rigify's."""
+    target, name = follow.pairs[0]
+    if target is None or not has_bone(target, name):
+        return set()
+    return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+
+
+HELPERS = ("MCH-", "ORG-", "DEF-")
+"""What the names of bones that people do not see begin with, on rigs that have such."""
+
+
+def control_of(last: PoseBone) -> tuple[Object | None, str]:
+    """What people move for a limb to follow: of the bones that they see of its target and what that hangs on, the
+    uppermost that is called after a foot or hand, else the first."""
+    target, name = follow_of(last).pairs[0]
+    if target is None or not has_bone(target, name):
+        return target, name
+    bone = bones_of(target)[name]
+    names = [bone.name, *(above.name for above in bone.parent_recursive if above not in last.parent_recursive)]
+    shown = [control for control in names if not control.startswith(HELPERS)]
+    feet = [control for control in shown if says(control, FEET)]
+    return target, next(iter([*feet[-1:], *shown]), name)
+
+
+def refs_of_role(last: PoseBone, role: str, is_generated: bool) -> list[BoneRef]:
+    """The objects or bones that are a part of a limb, the one to be active last: its ``TARGET``, as people move it, its
+    ``POLE``, or its bones (``LIMB``), in their place the FK bones of a rig that ``is_generated``."""
+    if role == "LIMB":
+        own = [bone.name for bone in bones_of_limb(last)]
+        return [(last.id_data, name) for name in (fk_bones(last) if is_generated else own)]
+    ob, bone = control_of(last) if role == "TARGET" else follow_of(last).pairs[1]
+    return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
+
+
+def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
+    """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
+    rigs = dict.fromkeys(bone.id_data for bone in bones)
+    without_constraint = [last for rig in rigs for last in rig.pose.bones if is_orphaned(last)]
+    return [last for last in without_constraint if {*bones} & {*chain_bones(last), foot_of(last)}]
+
+
+def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
+    """The bones with IK constraints that could be solved exactly: of these bones or their children, else those whose
+    target or pole one of them is, else those whose targets hang on them."""
+    near, rigs = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
+    owners = [owner for rig in rigs for owner in candidates(rig)]
+    follows = {
+        owner: [read(constraint) for constraint in owner.constraints if constraint.type == "IK"] for owner in owners
+    }
+    named = {(bone.id_data, bone.name) for bone in bones}
+    followed = [owner for owner in owners if any(named & {*follow.pairs} for follow in follows[owner])]
+    hanging = [owner for owner in owners if any({*bones} & _carriers(owner, follow) for follow in follows[owner])]
+    return [owner for owner in owners if {owner, last_of(owner)} & near] or followed or hanging
+
+
+def followers(context: Context, things: Sequence[BoneRef]) -> list[PoseBone]:
+    """The limbs in the view layer that follow things."""
+    followed = {*things}
+    if not followed:
+        return []
+    return [last for last in limbs_in_view(context) if followed & set(follow_of(last).pairs)]
+
+
+def limbs_in_view(context: Context) -> list[PoseBone]:
+    """All limbs of the view layer."""
+    layer: Any = view_layer_of(context)
+    return [last for ob in layer.objects if is_armature(ob) and is_in_view(context, ob) for last in limbs_of(ob)]
+
+
+def is_in_view(context: Context, ob: Object) -> bool:
+    """Whether the view layer evaluates an object, hidden or not: of others, the bones may not be looked at."""
+    return is_evaluated(ob, view_layer_of(context).depsgraph or context.evaluated_depsgraph_get())

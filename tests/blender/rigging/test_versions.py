@@ -1,0 +1,90 @@
+"""A limb of another version of the extension says so, and is rebuilt from what is understood of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+
+from .test_description import select
+
+
+def made(mode: str) -> Any:
+    """A limb with some of everything."""
+    ob = rigs.biped()
+    ob.pose.bones["thigh.L"].rotation_quaternion = (0.9, 0.4, 0.1, 0.0)
+    ob.pose.bones["shin.L"].rotation_quaternion = (0.8, -0.6, 0.0, 0.0)
+    select(ob, "shin.L")
+    bpy.ops.pose.planar_ik_add(mode=mode, plane="POLE", foot_roll=True)
+    ob.pose.bones["shin.L"].planar_ik.softness = 0.1
+    select(ob, "shin.L")
+    return ob
+
+
+def group_of(ob: Any) -> Any:
+    return ob.pose.bones["shin.L"]["planar_ik"]
+
+
+def root_of(ob: Any) -> Any:
+    return next((bone for bone in ob.data.bones if "planar_ik.spec" in bone), None)
+
+
+def older(ob: Any) -> None:
+    """It knew no versions, nor one of the fields."""
+    del group_of(ob)["version"]
+    edit_spec(ob, lambda spec: spec.pop("root_max_angle"))
+
+
+def newer(ob: Any) -> None:
+    """It knows another plane, and more of everything."""
+    group = group_of(ob)
+    group["version"], group["bounce"], group["plane"] = 99, {"height": 1.0}, "SPIRAL"
+    edit_spec(ob, lambda spec: spec.update(bounce=2.0))
+    if root := root_of(ob):
+        rigs.activate(ob, "EDIT")
+        bone = ob.data.edit_bones.new("MCH-bounce")
+        bone.tail, bone.parent = (0.0, 0.0, 1.0), ob.data.edit_bones[root.name]
+        bone["planar_ik.part"] = "bounce"
+        rigs.activate(ob, "POSE")
+        more = ob.pose.bones["shin.L"].constraints.new("LIMIT_ROTATION")
+        more.name = "Planar IK Bounce"
+
+
+def incomplete(ob: Any) -> None:
+    """Things are missing without which there is no shape."""
+    group_of(ob)["version"] = 99
+    del group_of(ob)["plane"]
+    edit_spec(ob, lambda spec: spec.pop("lengths"))
+
+
+def edit_spec(ob: Any, edit: Any) -> None:
+    if root := root_of(ob):
+        spec = json.loads(root["planar_ik.spec"])
+        edit(spec)
+        root["planar_ik.spec"] = json.dumps(spec)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("edit", [older, newer, incomplete], ids=lambda edit: edit.__name__)
+def test_another_version_is_said_and_rebuilt(edit: Any, mode: str) -> None:
+    ob = made(mode)
+    names = {bone.name for bone in ob.data.bones}
+    edit(ob)
+    select(ob, "shin.L")
+    bpy.context.view_layer.update()
+    limb = ob.pose.bones["shin.L"].planar_ik
+    assert (limb.enabled, limb.mode) == (True, mode)
+    assert limb.message.startswith(f"'shin.L' was made by a{'n older' if edit is older else ' newer'} Planar IK")
+    assert limb.plane == ("POLE" if edit is older else "FREE")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    ob.pose.bones["shin.L"].planar_ik.plane = "POLE"
+    bpy.context.view_layer.update()
+    limb = ob.pose.bones["shin.L"].planar_ik
+    assert (limb.reach, limb.message) == ("REACHED", "On target")
+    assert {bone.name for bone in ob.data.bones} == names
+    assert "Planar IK Bounce" not in limb.bone.constraints
+    assert "bounce" not in group_of(ob)

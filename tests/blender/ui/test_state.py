@@ -1,0 +1,66 @@
+"""What the panel says of a limb is true at once, whatever was edited since it was last looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import pytest
+
+from .conftest import call, select
+
+
+def constrained(bone: Any) -> None:
+    made = bone.parent.constraints.new("COPY_ROTATION")
+    made.target, made.subtarget = bone.id_data, "hips"
+
+
+def turned_off(bone: Any) -> None:
+    bone.bone.use_inherit_rotation = False
+
+
+def freed(bone: Any) -> None:
+    bone.planar_ik.target = None
+
+
+EDITS: list[Callable[[Any], None]] = [constrained, turned_off, freed]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_is_told_at_once(addon: Any, biped: Any, edit: Callable[[Any], None]) -> None:
+    state = addon("ui.state")
+    assert not call("add", mode="LIVE")
+    last = biped.pose.bones["shin.L"]
+    assert state.status_in(bpy.context, last).message == "On target"
+    edit(last)
+    bpy.context.view_layer.update()
+    said = state.status_in(bpy.context, last).message
+    state_addon = addon("ui.remembering")
+    state_addon.forget()
+    assert said == state.status_in(bpy.context, last).message != "On target"
+
+
+def test_what_is_offered_fits_what_is_there(addon: Any, biped: Any) -> None:
+    panel, bone = addon("ui.panel"), biped.pose.bones["shin.L"]
+
+    def offered() -> str:
+        bpy.context.view_layer.update()
+        return str(panel.offer_of(bpy.context))
+
+    assert offered() == "ADD"
+    constraint = bone.constraints.new("IK")
+    constraint.target = biped
+    constraint.subtarget, constraint.chain_count = "hand.L", 2
+    assert offered() == "CONVERT"
+    bone.constraints.remove(constraint)
+    assert offered() == "ADD"
+
+
+def test_titles_say_which_limb_it_is(addon: Any, biped: Any) -> None:
+    titles = addon("ui.titles")
+    select("shin.L", "shin.R", "forearm.R")
+    assert not call("add")
+    said = {name: titles.title_of(biped.pose.bones[name]) for name in ("shin.L", "shin.R", "forearm.R")}
+    assert said == {"shin.L": "Left Leg", "shin.R": "Right Leg", "forearm.R": "Right Arm"}
+    assert [titles.joint_of(biped.pose.bones[name]) for name in said] == ["Knee", "Knee", "Elbow"]
