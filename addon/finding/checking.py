@@ -11,7 +11,9 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import curves_everywhere
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, has_bone, path_to_bone, takes_bones, view_layer_of
+from ..blender.words import Refused
 from ..limb.follow import follow_of, is_gone
+from ..limb.measuring import MOVED
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import (
@@ -26,7 +28,6 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.tips import foot_of
-from ..limb.words import MOVED, Refused
 
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""

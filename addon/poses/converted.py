@@ -17,6 +17,7 @@ from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
 from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
+from ..blender.words import Message
 from ..finding.constraints import STRETCHED, Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..limb.follow import read
 from ..limb.rest_geometry import rest_geometry, rest_geometry_of
@@ -24,12 +25,11 @@ from ..limb.settings import CONSTRAINT_NAME, SLIDER, UNLIMITED
 from ..limb.sides import outwards
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
-from ..limb.words import Message
 from ..rigging.apply import apply
 from ..rigging.description import Description
 from ..rigging.features import live_for_now
 from .fitting import USUAL_AXIS, Fit, fit, with_fit
-from .matching import LimbName
+from .standing import LimbName
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""

@@ -11,6 +11,7 @@ from mathutils import Matrix
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.stepping import Steps
 from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
+from ..blender.words import Refused
 from ..finding.checking import check, check_editable, check_followed
 from ..finding.knees import bend_axis
 from ..limb.follow import Follow, is_gone, matrix_of, read
@@ -18,7 +19,6 @@ from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
-from ..limb.words import Refused
 from ..rigging.apply import apply
 from ..rigging.controls import Control, take_up
 from ..rigging.description import Description, LimbRef, describe, ref_of

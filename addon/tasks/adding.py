@@ -9,8 +9,8 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise
+from ..blender.words import Message
 from ..limb.whole import wholly_in_steps
-from ..limb.words import Message
 from ..poses.over_frames import show_in_ik
 from ..poses.planned import Options, Request, check_all, frames_kept, let_off_feet, planned
 from ..poses.staying import check_still, places_of

@@ -12,9 +12,9 @@ from ..blender.editing import edit_mode
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, takes_bones
+from ..blender.words import Message, Refused
 from ..limb.storage import is_converted
 from ..limb.whole import wholly_in_steps
-from ..limb.words import Message, Refused
 from ..live import refresh
 from ..poses.converted import Conversion, conversion_of, make_converted
 from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
+from ..blender.words import Message
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
 from ..limb.names import ARM, HANDS, LEG, says
@@ -69,3 +70,18 @@ def fingerprint_of(last: PoseBone) -> tuple[Any, ...]:
     features = tuple(key in last for key in FEATURE_KEYS)  # type: ignore[operator]
     group = str(group_of(last).to_dict())
     return len(last.id_data.pose.bones), tuple(rest), local, features, group, follow_of(last)
+
+
+def limbs_counted(count: int) -> Message:
+    """A number of limbs, in words."""
+    return Message("1 limb") if count == 1 else Message("{count} limbs", count=count)
+
+
+def frames_counted(count: int) -> Message:
+    """A number of frames, in words."""
+    return Message("1 frame") if count == 1 else Message("{count} frames", count=count)
+
+
+def contacts_counted(count: int) -> Message:
+    """A number of contacts with the ground, in words."""
+    return Message("1 contact") if count == 1 else Message("{count} contacts", count=count)

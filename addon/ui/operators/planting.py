@@ -7,7 +7,7 @@ from bpy.types import Context, PoseBone
 
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
-from ...limb.words import Refused
+from ...blender.words import Refused
 from ...tasks.adding import Request
 from ...tasks.contact_markers import frame_range
 from ...tasks.limbs import check_whole, is_leg, limb_of

@@ -126,7 +126,7 @@ def described(addon: Any, ob: Any, seed: int, draw: int) -> Any:
     if wish.foot_turn is not None and rng.perhaps(True):
         rest = addon("limb.rest_geometry").rest_geometry(ob.pose.bones[limb[1]], wish.segments, tip=wish.tip)
         wish = (
-            features.roll_for(wish, limb, rest, dependencies).with_slider("roll", 0.2).with_choice("break_angle", 0.5)
+            features.roll_for(wish, limb, dependencies, rest).with_slider("roll", 0.2).with_choice("break_angle", 0.5)
         )
     if on_bones and wish.pole and "Elbow" in wish.pole[1] and rng.perhaps(True):
         wish = features.pole_follow_for(wish, limb, dependencies)
