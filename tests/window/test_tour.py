@@ -10,10 +10,16 @@ NEAR = 2e-5
 
 
 def test_a_metarig(play):
-    found = play("tour.poses_a_metarig")
+    found = play("metarigs.poses_a_metarig")
     assert found["limbs"] == ["forearm.L", "forearm.R", "shin.L", "shin.R"]
     assert len(found["missed"]) == 16
     assert max(found["missed"].values()) < NEAR
+
+
+def test_knees_look_ahead_over_three_metres(play):
+    found = play("metarigs.walks")
+    assert found["gone"] > 2.9
+    assert found["ahead"] > 0.0
 
 
 def test_the_ways_of_a_knee(play):

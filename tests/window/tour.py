@@ -56,43 +56,6 @@ def misses(ob: Any) -> dict[str, float]:
     return rows
 
 
-def poses_a_metarig(hand: Hand) -> Iterator[Any]:
-    """A human metarig: A, Add from the panel; then each control dragged by G and turned by R."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    bpy.ops.preferences.addon_enable(module="rigify")
-    yield
-    bpy.ops.object.armature_human_metarig_add()
-    bpy.context.object.name = "rig"
-    bpy.ops.object.mode_set(mode="POSE")
-    yield from save_and_open(hand, "metarig")
-    yield from hand.to_the_middle()
-    yield from hand.key("A")
-    yield from hand.open_sidebar()
-    yield from pictured(hand, "offer")
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_add()", 0.5)
-    yield from hand.key("LEFTMOUSE")
-    yield
-    ob = rig()
-    yield from pictured(hand, "added")
-    lasts = limbs()
-    answers: dict[str, Any] = {"limbs": lasts, "missed": {}}
-    for name in lasts:
-        for control in filter(
-            None, (ob.pose.bones[name].planar_ik.subtarget, ob.pose.bones[name].planar_ik.pole_subtarget)
-        ):
-            for key in ("G", "R"):
-                select(control)
-                yield from hand.to_the_middle()
-                x, y = hand.mouse
-                yield from hand.key(key)
-                yield from hand.move((x + 15, y + 20))
-                yield from hand.key("LEFTMOUSE")
-                yield
-                answers["missed"][f"{control} {key}"] = max(misses(ob).values())
-    yield from pictured(hand, "posed")
-    return answers
-
-
 def sets_knees(hand: Hand) -> Iterator[Any]:
     """The leg's panel with all of its parts open, at Free, Pole and Hinge; limits of its knee."""
     open_panels()
