@@ -13,7 +13,7 @@ from bpy.types import Context, Object, Scene
 from ..blender.editing import set_frame
 from ..blender.stepping import stepping
 from ..blender.types import scene_of
-from ..limb.words import Refused
+from ..blender.words import Refused
 from ..poses.reading import Evaluated
 
 Reading = Callable[[Evaluated], Callable[[int], None]]

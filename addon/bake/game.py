@@ -21,10 +21,10 @@ from ..blender.editing import edit_mode
 from ..blender.rotation import rotation_channel
 from ..blender.stepping import times_of
 from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
+from ..blender.words import Message, Refused
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, limbs_of
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
-from ..limb.words import Message, Refused
 from ..live import refresh
 from ..poses.reading import Evaluated, Recording, new_recording, poses_of, readers_of
 from ..tasks.removing import remove

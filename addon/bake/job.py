@@ -14,8 +14,8 @@ from ..blender.editing import mute_drivers
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
+from ..blender.words import Message
 from ..limb.storage import group_of, mode_of, path_to_influence
-from ..limb.words import Message
 from ..live import refresh
 from ..tasks.removing import STAYING, remove
 from .driven import driver_of_influence, influence_outside

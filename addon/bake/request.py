@@ -12,11 +12,12 @@ from bpy.types import PoseBone
 from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
+from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
 from ..limb.follow import check_posable
 from ..limb.storage import bones_of_limb
-from ..limb.words import Message, Refused, frames_counted, limbs_counted
 from ..poses.writing import check_keys
+from ..tasks.limbs import frames_counted, limbs_counted
 from .method import is_live_limb, strange_constraints
 
 MOST_FRAMES = 1_000_000

@@ -14,10 +14,10 @@ import bpy
 from bpy.types import PoseBone
 
 from ..blender.types import scene_of, view_layer_of
-from ..limb.words import Refused, frames_counted
+from ..blender.words import Refused
 from ..tasks import modes
 from ..tasks.contact_markers import mark_contacts
-from ..tasks.limbs import limb_of, limbs_of
+from ..tasks.limbs import frames_counted, limb_of, limbs_of
 from ..tasks.modes import problem_of
 from .arguments import DONE, FAILED, FOUND, output_of
 from .holding import contact_lines, find_contacts_of, hold_limbs, plant_feet

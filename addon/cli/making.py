@@ -11,7 +11,7 @@ from bpy.types import Object, PoseBone
 
 from ..blender.stepping import finished
 from ..blender.types import ArmatureObject, view_layer_of
-from ..limb.words import Refused
+from ..blender.words import Refused
 from ..tasks.adding import Request, add
 from ..tasks.converting import MOVED, convert_what_can
 from ..tasks.limbs import is_converted, is_leg, limbs_of

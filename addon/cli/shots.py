@@ -15,7 +15,7 @@ from bpy.types import Object, PoseBone
 from ..blender.animation import drivers_of
 from ..blender.dependencies import is_python
 from ..blender.types import all_objects, is_armature, takes_bones, view_layer_of
-from ..limb.words import Refused
+from ..blender.words import Refused
 from ..tasks.limbs import limbs_of
 from .interrupting import check_not_interrupted
 from .patterns import is_match

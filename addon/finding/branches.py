@@ -12,9 +12,9 @@ from bpy.types import PoseBone
 from mathutils import Vector
 
 from ..blender.types import ArmatureObject, bones_of
+from ..blender.words import Refused
 from ..limb import names
 from ..limb.rest_geometry import rest_geometry
-from ..limb.words import Refused
 from .checking import check_planar
 from .segments import Suggestion, below, held_by, segment_of
 from .skeleton import Skeleton, skeleton_of

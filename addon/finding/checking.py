@@ -11,7 +11,9 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import curves_everywhere
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, has_bone, path_to_bone, takes_bones, view_layer_of
+from ..blender.words import Refused
 from ..limb.follow import follow_of, is_gone
+from ..limb.measuring import MOVED
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import (
@@ -26,7 +28,7 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.tips import foot_of
-from ..limb.words import MOVED, Refused
+from .limits import limit_of
 
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
@@ -55,7 +57,7 @@ def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies 
     lengths = geometry.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused(SAME_PLACE, bone=last.name)
-    _check_movers(chain, dependencies or Dependencies())
+    _check_movers(chain, dependencies or Dependencies(), takes_limits=len(segments) == 2)
     starts = bones_of_limb(last, segments)
     for bone in chain:
         _check_channels(bone, sum(lengths), bone in starts, slides=bone == chain[0])
@@ -104,10 +106,12 @@ def _check_orphaned(last: PoseBone, chain: list[PoseBone]) -> None:
             raise Refused(template, "left", bone=bone.name)
 
 
-def _check_movers(chain: list[PoseBone], dependencies: Dependencies) -> None:
-    """Refuse a limb that something else poses."""
+def _check_movers(chain: list[PoseBone], dependencies: Dependencies, takes_limits: bool) -> None:
+    """Refuse a limb that something else poses, but for limits about one axis of two bones, which it takes over."""
     for bone in chain:
         for mover in dependencies.movers(bone):
+            if takes_limits and hasattr(mover, "influence") and limit_of(mover):
+                continue
             if not hasattr(mover, "influence"):
                 raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)
             if mover.type == "IK":

@@ -16,11 +16,11 @@ from mathutils import Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import is_hidden
+from ..blender.words import Message, Refused
 from ..limb import names
 from ..limb.follow import matrix_of
 from ..limb.storage import chain_bones, is_control, is_limb, is_part, limbs_of
 from ..limb.tips import begins_at_tail, tip_of
-from ..limb.words import Message, Refused
 from .branches import Limbs
 from .checking import check
 from .clicking import limb_with

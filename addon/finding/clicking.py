@@ -5,10 +5,10 @@ from __future__ import annotations
 from bpy.types import PoseBone
 
 from ..blender.types import bones_of
+from ..blender.words import Refused
 from ..limb import names
 from ..limb.storage import chain_bones, is_part, limbs_of, segments_of
 from ..limb.tips import begins_at_tail, foot_of
-from ..limb.words import Refused
 from .branches import Limbs
 from .constraints import candidates
 from .segments import Suggestion, above, below, held_by, segment_of, up_from

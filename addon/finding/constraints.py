@@ -13,11 +13,11 @@ from ..blender.animation import driver_of, is_animated
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, tag, view_layer_of
+from ..blender.words import Message, Refused
 from ..limb.follow import read
 from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
-from ..limb.words import Message, Refused
 from .checking import CONFLICTS, check_editable, check_planar
 
 Array = NDArray[Any]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bpy.types import Bone, PoseBone
 
 from ..blender.types import bones_of, children_of
+from ..blender.words import Refused
 from ..limb import names
 from ..limb.tips import foot_below, is_mechanism
-from ..limb.words import Refused
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]
 """A limb that IK could be put on: its last bone, and how many bones each of its segments has."""

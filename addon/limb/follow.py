@@ -8,9 +8,9 @@ from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.types import has_bone, is_armature
+from ..blender.words import Refused
 from .storage import check_whole, limb_constraint_of
 from .tips import is_foot_gone
-from .words import Refused
 
 
 class Follow(NamedTuple):

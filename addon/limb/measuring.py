@@ -14,7 +14,6 @@ from .solving import LimbsNow, Solution, joints_in, own_size, solve
 from .storage import bones_of_limb, chain_bones, has_slider
 from .table import ABSENT
 from .transforms import own_location
-from .words import MOVED
 
 Array = NDArray[Any]
 
@@ -24,6 +23,11 @@ Blender blends constraints between 0 and 1 as if it was sheared."""
 
 SIZED = 1e-4
 """By how much a limb's own bones may be scaled, as for Add."""
+
+SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
+
+MOVED = "'{bone}' is moved by its own location: clear that"
+"""Of a limb, only the first bone may be."""
 
 SCALED = "'{bone}' is scaled by itself: clear its scale"
 

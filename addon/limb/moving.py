@@ -17,10 +17,10 @@ from ..blender.changes import Change
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.rotation import rotation_channel, set_turn, to_quaternion
 from ..blender.types import bones_of, carried_by, path_to_custom, split_path, view_layer_of
+from ..blender.words import Refused
 from .follow import matrix_of
 from .settings import SLIDER
 from .storage import bones_of_limb, limbs_of
-from .words import Refused
 
 SETTLED = 1e-6
 """How far what was moved may be from where it is to be seen, in lengths of its limb."""

@@ -12,6 +12,7 @@ from bpy.types import Object, PoseBone, Scene
 
 from ..blender.announcing import announce
 from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
+from ..blender.words import Refused
 from .settings import (
     ALL,
     ALLOWED,
@@ -29,7 +30,6 @@ from .settings import (
 )
 from .tips import mark_tip, unmark_tip
 from .values import ROUNDING
-from .words import Refused
 
 
 def group_of(bone: PoseBone) -> Any:

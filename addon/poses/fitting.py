@@ -13,15 +13,15 @@ from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, own_matrix
+from ..blender.words import Refused
 from ..limb.follow import Follow, place_of
-from ..limb.measuring import joints_shown
+from ..limb.measuring import SIZELESS, joints_shown
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import TWISTS
 from ..limb.sides import outwards
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
-from ..limb.words import SIZELESS, Refused
 from ..rigging.description import Description
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of

@@ -10,11 +10,11 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.stepping import finished
+from ..blender.words import Message
 from ..limb.follow import follow_of
 from ..limb.settings import FLAT
 from ..limb.solving import TOLERANCE
 from ..limb.storage import chain_bones, choices_of
-from ..limb.words import Message
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
 from .keeping import frames_of

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, times_of
 from ..blender.types import scene_of
+from ..blender.words import Message, Refused
 from ..limb.foot_roll import goal_bone, has_roll
 from ..limb.moving import check_undriven
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, read_slider
 from ..limb.tips import foot_of
-from ..limb.words import Message, Refused
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from .channels import Channel, Values, copied

@@ -1,4 +1,4 @@
-"""How limbs stand in frames, and what they have to follow and be set to for IK to show that: all frames at once."""
+"""What limbs have to follow and be set to for IK to show how they stand: all frames at once."""
 
 from __future__ import annotations
 
@@ -9,23 +9,21 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.types import ArmatureObject
+from ..blender.words import Message, Refused
 from ..limb.follow import follow_of
 from ..limb.foot_roll import goal_of
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
-from ..limb.rest_geometry import squared
 from ..limb.settings import FLAT, TWISTS
 from ..limb.sides import outwards
 from ..limb.solving import joints_in, solve
-from ..limb.storage import bones_of_limb, has_slider, has_twist, limbs_of, takes_structure
-from ..limb.tips import foot_of, rest_matrix
-from ..limb.transforms import own_transforms, rigid, turns_of, unposed
-from ..limb.words import MOVED, Message, Refused
+from ..limb.storage import has_slider, has_twist, limbs_of, takes_structure
+from ..limb.tips import foot_of
+from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
 from ..solver.ankles import within_half_turn
 from ..solver.limb import joints_of, line_to, roll_to
-from ..solver.matrices import applied, inverted, inverted_all
+from ..solver.matrices import applied, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
 from .fitting import PAST_STRAIGHT
@@ -38,7 +36,8 @@ from .inverse import (
     inverse_over_frames,
     posture_of_rows,
 )
-from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, own_turns_of, poses_of, worlds_of
+from .reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
+from .standing import LimbName, LimbPoses
 
 Array = NDArray[Any]
 
@@ -53,75 +52,6 @@ NEARER = 0.8
 
 STILL = 1e-5
 """How much of a swivel, in radians, is none: what is less is left as it was."""
-
-LimbName = tuple[ArmatureObject, str]
-"""A limb, by its rig and the name of its last bone."""
-
-
-class LimbPoses(NamedTuple):
-    """How one limb stands in f frames."""
-
-    turns: Array  # (f, segments, 4), w first: the rotations that its bones need by their own channels to show that
-    stretch: Array  # (f): how many times as long as at rest they are
-    carry: Array  # (f, 4, 4): takes the limb from its rest pose in the armature to where it hangs in the world
-    foot: Array | None  # (f, 4): how its foot is turned in the world, if that follows the target
-
-
-def poses_by_fk(recording: Recording) -> dict[LimbName, LimbPoses]:
-    """How limbs stand by their own channels. Raises `Refused` where IK can't show that."""
-    poses: dict[LimbName, LimbPoses] = {}
-    for rig in recording.rigs:
-        limbs = limbs_read(recording, rig)
-        for row, last in enumerate(rig.lasts):
-            _check_own(recording, last)
-            limb, foot = rig.table.limbs[row], foot_of(last) if feet.foot_follows(last) else None
-            poses[rig.object, last.name] = LimbPoses(
-                turns=limbs.own[:, row, : len(limb.bones)],
-                stretch=limbs.own_length[:, row],
-                carry=limbs.frames[:, row] @ inverted(limb.geometry.frame),
-                foot=world_turns(matrices_of(recording, (rig.object, foot.name))) if foot else None,
-            )
-    return poses
-
-
-def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
-    """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
-    and the location of the first, have been read."""
-    ob, first = last.id_data, bones_of_limb(last, segments)[0].bone
-    above = poses_of(recording, ob, first.parent.name) if first.parent else None
-    location = np.zeros((recording.frames, 3))
-    if not (first.use_connect and first.parent):
-        location = channel_of(recording, ob, first.name, "location")
-    put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
-    carry = np.array(put) @ inverted(squared(rest_matrix(first)))
-    turns = turns_shown(recording, last, segments)
-    return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
-
-
-def turns_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> Array:
-    """The rotations that bones need by their own channels to stand as they are evaluated, (f, segments, 4), w first."""
-    ob, turns = last.id_data, []
-    for bone in bones_of_limb(last, segments):
-        above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-        turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
-    return np.stack(turns, axis=1)
-
-
-def world_turns(matrices: Array) -> Array:
-    """How matrices ``(..., 4, 4)`` turn, as quaternions ``(..., 4)``, w first."""
-    return turns_of(rigid(matrices)[0])
-
-
-def _check_own(recording: Recording, last: PoseBone) -> None:
-    """Refuse a limb that IK can't show: its lower bones are moved, or one is scaled but for a stretch of the first."""
-    for k, bone in enumerate(bones_of_limb(last)):
-        location, scale = (channel_of(recording, last.id_data, bone.name, name) for name in ("location", "scale"))
-        moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
-        is_scaled = bool((np.abs(scale - 1.0) > NEAR).any())
-        if k and moved > NEAR * bone.length:
-            raise Refused(MOVED, bone=bone.name)
-        if is_scaled and not (k == 0 and has_slider(last, "stretch")):
-            raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)
 
 
 class Shown(NamedTuple):

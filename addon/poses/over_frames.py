@@ -14,6 +14,7 @@ from ..blender.animation import is_animated
 from ..blender.changes import Change
 from ..blender.rotation import ARRAYS, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
+from ..blender.words import Message
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.moving import check_undriven
@@ -21,7 +22,6 @@ from ..limb.settings import TWISTS
 from ..limb.solving import scaled_bones, scales_of, solve
 from ..limb.storage import has_twist
 from ..limb.tips import foot_of
-from ..limb.words import Message
 from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import ref_of
@@ -30,23 +30,12 @@ from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
 from .channels import Channel, Values, copied
 from .inverse import angle_between
-from .matching import (
-    LimbName,
-    LimbPoses,
-    Shown,
-    goal_ref,
-    offset_turn,
-    own_foot_turns,
-    poses_by_fk,
-    shown_in_ik,
-    swivel_again,
-    warnings_of_misses,
-    world_turns,
-)
+from .matching import Shown, goal_ref, offset_turn, own_foot_turns, shown_in_ik, swivel_again, warnings_of_misses
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
+from .standing import LimbName, LimbPoses, poses_by_fk, world_turns
 from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 

@@ -26,9 +26,10 @@ from ..solver.reference import Reference
 from ..solver.rotation import rotate
 from .channels import Channel, Values
 from .inverse import KEPT_TURN
-from .matching import LimbName, LimbPoses, is_pole_movable
+from .matching import is_pole_movable
 from .placing import owner_of, slopes_of
 from .reading import Recording, limb_frames, places_of, worlds_of
+from .standing import LimbName, LimbPoses
 
 Array = NDArray[Any]
 

@@ -19,14 +19,14 @@ from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.types import bones_of
+from ..blender.words import Refused
 from ..limb.follow import follow_of
 from ..limb.moving import NOTICED, ROUNDING, SETTLED, TURN_SETTLED
-from ..limb.words import Refused
 from ..solver.matrices import inverted_all
 from ..solver.rotation import IDENTITY, conjugate, multiply
 from .channels import Channel, Values
-from .matching import world_turns
 from .reading import Recording, matrices_of, poses_of, worlds_of
+from .standing import world_turns
 
 Array = NDArray[Any]
 

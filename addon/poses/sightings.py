@@ -24,11 +24,12 @@ from ..solver.matrices import applied, inverted_all
 from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
 from .keeping import frames_of
-from .matching import LimbName, LimbPoses, poses_shown, solved_poses, turns_shown
+from .matching import solved_poses
 from .over_frames import show_in_ik
 from .parts import part_of_ik
 from .reading import Recording, bones_read, limbs_read, poses_of, worlds_of
 from .recording import record
+from .standing import LimbName, LimbPoses, poses_shown, turns_shown
 from .thinning import sampling_of
 from .writing import Task
 

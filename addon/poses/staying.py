@@ -11,8 +11,8 @@ from bpy.types import Context
 from mathutils import Vector
 
 from ..blender.types import ArmatureObject, view_layer_of
+from ..blender.words import Refused
 from ..limb.storage import is_control
-from ..limb.words import Refused
 
 LimbRef = tuple[ArmatureObject, str]
 Heads = dict[LimbRef, Vector]

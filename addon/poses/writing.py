@@ -17,7 +17,7 @@ from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
-from ..limb.words import Refused
+from ..blender.words import Refused
 from .channels import Channel, Values
 from .parts import Part, Points
 from .reading import Recording

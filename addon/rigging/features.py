@@ -11,6 +11,7 @@ from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import ArmatureObject, takes_bones
+from ..blender.words import Message, Refused
 from ..finding.checking import check_solvers_above
 from ..limb.follow import follow_of, is_gone
 from ..limb.names import HANDS, says
@@ -20,7 +21,6 @@ from ..limb.rest_geometry import RestGeometry, rest_geometry_of
 from ..limb.settings import TWISTS
 from ..limb.storage import chain_bones, check_structure
 from ..limb.tips import foot_of
-from ..limb.words import Message, Refused
 from .controls import Control
 from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
 from .feet import stand_of, turn_between, turn_off

@@ -12,6 +12,7 @@ from mathutils import Matrix, Vector
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, bones_of, has_bone, takes_bones
+from ..blender.words import Refused
 from ..finding.checking import check
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
@@ -19,7 +20,6 @@ from ..limb.moving import Move, check_apart
 from ..limb.sides import axes_kept
 from ..limb.storage import KINDS, bones_of_limb, is_control, is_limb, segments_of
 from ..limb.tips import foot_of
-from ..limb.words import Refused
 from .control_shapes import Drawing
 from .controls import Control, name_of_control, rig_root
 from .description import Description, LimbRef, describe

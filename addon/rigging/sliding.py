@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..blender.words import Refused
 from ..limb.settings import CHOICES
-from ..limb.words import Refused
 from .description import Description, LimbRef
 
 UNEASY = ("softness", "stretch")

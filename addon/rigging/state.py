@@ -8,6 +8,7 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject, path_to_bone
+from ..blender.words import Refused
 from ..limb import pole_follow
 from ..limb.follow import Follow, follow_of
 from ..limb.foot_roll import CONTROL as ROLL_CONTROL
@@ -16,7 +17,6 @@ from ..limb.pole_follow import has_pole_follow
 from ..limb.settings import VERSION, VERSION_KEY
 from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
-from ..limb.words import Refused
 from .feature_parts import GOES, READS
 from .inventory import Inventory, inventory_of
 from .parts import POLE, TARGET, Constraint, parts_of

@@ -15,9 +15,9 @@ from bpy.types import Context, PoseBone, Scene
 from ..blender.announcing import announce
 from ..blender.stepping import Progress, Steps, Stepwise, finished
 from ..blender.types import is_evaluated, scene_of, view_layer_of
+from ..blender.words import Refused
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
-from ..limb.words import Refused
 from ..poses.contacts import (
     HEEL,
     HEIGHT,

@@ -11,10 +11,10 @@ from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, drop_collections, edit_mode
 from ..blender.types import takes_bones, view_layer_of
+from ..blender.words import Refused
 from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, stroke_of
 from ..limb.storage import chain_bones, is_part, limbs_of
 from ..limb.whole import wholly
-from ..limb.words import Refused
 from ..rigging.parts import COLLECTION
 
 __all__ = ["Cylinder", "cylinder_at", "stroke_of"]

@@ -9,10 +9,10 @@ from bpy.types import Object, PoseBone
 
 from ..blender.transaction import as_one
 from ..blender.types import has_bone
+from ..blender.words import Refused
 from ..finding.checking import check, check_chain, check_followed
 from ..limb import values
 from ..limb.storage import check_structure, group_of, is_limb, limb_constraint_of, segments_of
-from ..limb.words import Refused
 from ..poses.planned import new_limb, with_segments
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
+from ..blender.words import Refused
 from ..finding.checking import check_editable
 from ..limb.foot_roll import goal_bone, has_roll
 from ..limb.pole_follow import has_pole_follow, poles_kept
 from ..limb.settings import TWISTS
 from ..limb.whole import wholly
-from ..limb.words import Refused
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from ..rigging.features import ROLL_SLIDERS, pole_follow_for, roll_for, with_foot, with_twist

@@ -9,10 +9,10 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import view_layer_of
+from ..blender.words import Message, Refused
 from ..finding.checking import pickable
 from ..limb.pole_follow import poles_kept
 from ..limb.whole import wholly
-from ..limb.words import Message, Refused
 from ..poses.hinging import targets_off_plane
 from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply

@@ -9,11 +9,11 @@ from bpy.types import Context, PoseBone
 
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import is_evaluated, scene_of
+from ..blender.words import Refused
 from ..limb.follow import check_posable, follow_of
 from ..limb.moving import check_movable, rig_slider
 from ..limb.storage import is_live, mode_of
 from ..limb.whole import wholly_in_steps
-from ..limb.words import Refused
 from ..poses.contacts import Contact, Span
 from ..poses.holds import Report, Request, hold_limbs, over, planted_over
 from ..rigging.made_keys import marks_kept

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
+from ..blender.words import Message
+from ..finding.branches import Limbs
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
 from ..limb.names import ARM, HANDS, LEG, says
@@ -45,6 +47,12 @@ def is_leg(last: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
     return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
 
 
+def is_arm_or_leg(bone: PoseBone) -> bool:
+    """Whether a bone is of an arm or a leg of its rig, where some are clear: a finger is not."""
+    limbs = Limbs(bone.id_data)
+    return not limbs.clear or limbs.at(bone) is not None
+
+
 class Field(NamedTuple):
     """The custom property of a setting that animates, as a path from the last bone of a limb; what people call it, and
     what it does."""
@@ -69,3 +77,18 @@ def fingerprint_of(last: PoseBone) -> tuple[Any, ...]:
     features = tuple(key in last for key in FEATURE_KEYS)  # type: ignore[operator]
     group = str(group_of(last).to_dict())
     return len(last.id_data.pose.bones), tuple(rest), local, features, group, follow_of(last)
+
+
+def limbs_counted(count: int) -> Message:
+    """A number of limbs, in words."""
+    return Message("1 limb") if count == 1 else Message("{count} limbs", count=count)
+
+
+def frames_counted(count: int) -> Message:
+    """A number of frames, in words."""
+    return Message("1 frame") if count == 1 else Message("{count} frames", count=count)
+
+
+def contacts_counted(count: int) -> Message:
+    """A number of contacts with the ground, in words."""
+    return Message("1 contact") if count == 1 else Message("{count} contacts", count=count)

@@ -10,10 +10,10 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, takes_bones
+from ..blender.words import Message, Refused
 from ..limb.moving import move
 from ..limb.storage import has_slider, is_limb, write_slider
 from ..limb.whole import wholly
-from ..limb.words import Message, Refused
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe
 from ..rigging.features import live_for_now

@@ -9,10 +9,10 @@ from bpy.types import Context, PoseBone
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import takes_bones
+from ..blender.words import Refused
 from ..finding.checking import check_length, check_overruled, check_solvers_above
 from ..limb.storage import chain_bones, check_whole
 from ..limb.whole import wholly
-from ..limb.words import Refused
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
 from ..rigging.description import describe, ref_of

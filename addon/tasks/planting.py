@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import as_one
 from ..blender.types import scene_of
-from ..limb.words import Message, Refused
+from ..blender.words import Message, Refused
 from ..poses.contacts import HEIGHT, SPEED
 from ..rigging.description import ref_of
 from . import holding

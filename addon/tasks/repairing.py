@@ -8,11 +8,11 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
+from ..blender.words import Refused
 from ..finding.checking import check, conflicts_of
 from ..limb.follow import follow_of, is_gone
 from ..limb.storage import bones_of_limb, chain_bones, is_limb
 from ..limb.tips import is_foot_gone
-from ..limb.words import Refused
 from ..rigging.state import problem_of
 from .following import make_targets
 from .modes import rebuild

@@ -12,6 +12,7 @@ from bpy.types import Context, PoseBone
 from ..blender.keying import key_automatically
 from ..blender.transaction import as_one
 from ..blender.types import path_to_custom
+from ..blender.words import Refused
 from ..limb import values
 from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURNS, TWISTS, has_first_limits
 from ..limb.storage import (
@@ -25,7 +26,6 @@ from ..limb.storage import (
     segments_of,
     write_slider,
 )
-from ..limb.words import Refused
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from ..rigging.features import ROLL_SLIDERS

@@ -11,11 +11,11 @@ from ..blender.changes import key_changes, key_changes_from
 from ..blender.editing import unkeyed_kept
 from ..blender.stepping import Steps, Stepwise, finished
 from ..blender.types import view_layer_of
+from ..blender.words import Message, Refused
 from ..limb.follow import check_posable, follow_of
 from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.whole import wholly, wholly_in_steps
-from ..limb.words import Message, Refused
 from ..poses.over_frames import Matched, show_in_fk, show_in_ik
 from ..poses.writing import Task
 from ..rigging.rolling import level

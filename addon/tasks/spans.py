@@ -11,10 +11,10 @@ from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
+from ..blender.words import Refused
 from ..limb.follow import follow_of
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
-from ..limb.words import Refused
 from ..poses.contacts import Span
 from .contact_markers import frame_range, marker_names, names_marked
 

@@ -11,14 +11,14 @@ from bpy.types import Context, Depsgraph, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
+from ..blender.words import Refused
 from ..limb.follow import check_posable, follow_of, matrix_of
 from ..limb.foot_roll import tip_at_rest
-from ..limb.measuring import Measured, measure, stray_bone
+from ..limb.measuring import SIZELESS, Measured, measure, stray_bone
 from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import is_live, mode_of
 from ..limb.table import Table, table_of
-from ..limb.words import SIZELESS, Refused
 from ..rigging.state import problems_of
 from ..solver.reach import Reach
 

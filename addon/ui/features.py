@@ -10,7 +10,7 @@ import bpy
 from bpy.props import FloatProperty, PointerProperty
 from bpy.types import PoseBone, PropertyGroup, Scene
 
-from ..limb.words import Refused
+from ..blender.words import Refused
 from ..tasks.limbs import field_of, limb_of
 from ..tasks.setting import set_slider
 from .finding import limb_meant

@@ -7,7 +7,7 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.types import is_armature
-from ..limb.words import Refused
+from ..blender.words import Refused
 from ..tasks import selection
 from ..tasks.limbs import check_whole, is_limb
 from ..tasks.selection import followers, is_in_view, limbs_of_bones

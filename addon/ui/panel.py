@@ -9,9 +9,9 @@ from typing import Any
 from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
-from ..limb.words import limbs_counted, translated_text
+from ..blender.words import translated_text
 from ..tasks.cylinders import cylinder_at, is_ours, stroke_of
-from ..tasks.limbs import limb_of
+from ..tasks.limbs import limb_of, limbs_counted
 from ..tasks.repairing import repairs_for
 from ..tasks.selection import control_of, convertible, left_at, offered
 from ..tasks.status import Status

@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
-from ..limb.words import translated_text
+from ..blender.words import translated_text
 from ..tasks.limbs import Description, limb_of, limbs_of
 from .features import FEATURES
 from .fields import draw_slider_of_limb

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bpy.types import Context, Depsgraph, PoseBone
 
 from ..blender.types import scene_of, view_layer_of
-from ..limb.words import translated_text
+from ..blender.words import translated_text
 from ..tasks.limbs import fingerprint_of
 from ..tasks.status import (
     RigSlider,

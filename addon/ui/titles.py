@@ -7,7 +7,7 @@ from collections import Counter
 from bpy.types import PoseBone
 
 from ..blender.names import side_of
-from ..limb.words import translated_text
+from ..blender.words import translated_text
 from ..tasks.limbs import kind_of, limb_of, limbs_of
 from ..tasks.selection import control_of
 from .remembering import name_of, until_rebuilt

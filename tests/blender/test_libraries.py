@@ -81,7 +81,7 @@ def test_bake(addon, library, remove):
     before = over_frames(ob)
     request = addon("bake").Request([ob.pose.bones[name] for name in LIMBS], range(1, 10), remove=remove)
     if remove:
-        with pytest.raises(addon("limb.words").Refused):
+        with pytest.raises(addon("blender.words").Refused):
             addon("bake").bake(bpy.context, request)
         assert np.abs(over_frames(ob) - before).max() < 1e-6
         return
@@ -182,7 +182,7 @@ def test_what_changes_the_mechanism_is_refused_before_it_is_written(addon, libra
     ob = ob if kind == "overridden" else ob.override_library.reference
     last = ob.pose.bones[name]
     before = last["planar_ik"].to_dict(), [*last.keys()], getattr(last.planar_ik, setting[0])
-    with pytest.raises(addon("limb.words").Refused):
+    with pytest.raises(addon("blender.words").Refused):
         setattr(last.planar_ik, *setting)
     assert (last["planar_ik"].to_dict(), [*last.keys()], getattr(last.planar_ik, setting[0])) == before
     if kind == "overridden":
@@ -220,7 +220,7 @@ def test_what_is_gone_after_reopening_is_refused(addon, library, kind):
         wrong += [(name, *each) for name in LIMBS for each in KEPT]
     before = rigs.snapshot()
     for bone, name, value in wrong:
-        with pytest.raises(addon("limb.words").Refused):
+        with pytest.raises(addon("blender.words").Refused):
             setattr(ob.pose.bones[bone].planar_ik, name, objects.get(value, value))
         assert not differences(before, rigs.snapshot()), (bone, name)
 

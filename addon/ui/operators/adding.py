@@ -13,9 +13,9 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.stepping import Steps
 from ...blender.types import is_hidden
-from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
+from ...blender.words import Message, Refused, translated_text
 from ...tasks.adding import KEPT, Request, add
-from ...tasks.limbs import bends_to, chain_bones, limb_of
+from ...tasks.limbs import bends_to, chain_bones, frames_counted, limb_of, limbs_counted
 from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, chosen, convertible
 from ..finding import selected_limbs

@@ -11,7 +11,7 @@ from ...bake.job import bake
 from ...bake.request import Request, frames_between
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
-from ...limb.words import Refused, translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks.selection import limbs_in_view
 from ..finding import limbs_meant
 from .base import PoseOperator

@@ -14,7 +14,7 @@ from bpy.types import Context, Event, Operator
 from ...blender.stepping import Steps
 from ...blender.transaction import all_or_nothing
 from ...blender.types import takes_bones, view_layer_of
-from ...limb.words import Message, Refused, translated_text
+from ...blender.words import Message, Refused, translated_text
 from ...tasks.removing import refresh
 from ..finding import limbs_shown, selected_limbs
 

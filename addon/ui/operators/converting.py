@@ -9,10 +9,10 @@ from bpy.types import Context, PoseBone
 
 from ...blender.stepping import Steps
 from ...blender.types import is_armature, scene_of
-from ...limb.words import Refused, limbs_counted, translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
-from ...tasks.limbs import is_converted, limb_of, limbs_of
+from ...tasks.limbs import is_converted, limb_of, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
 from ..finding import limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE

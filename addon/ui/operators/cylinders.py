@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Context, PoseBone
 
-from ...limb.words import Refused
+from ...blender.words import Refused
 from ...tasks.cylinders import Cylinder, check_cylinder, cylinder_at, is_ours, make_cylinder, remove_cylinder
 from .base import PoseOperator
 

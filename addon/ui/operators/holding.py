@@ -9,7 +9,7 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
-from ...limb.words import Refused, contacts_counted, frames_counted, translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks.contact_markers import (
     HEIGHT,
     SPEED,
@@ -21,6 +21,7 @@ from ...tasks.contact_markers import (
     marked_contacts,
 )
 from ...tasks.holding import MOST_EASE, Report, Request, hold_tips, over
+from ...tasks.limbs import contacts_counted, frames_counted
 from ...tasks.planting import NOT_LOW
 from ...tasks.spans import source_meant, span_meant
 from ..finding import limbs_meant

@@ -8,7 +8,7 @@ from typing import Any
 from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
-from ...limb.words import Refused, translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks.repairing import REPAIRS, conflicts_of, refusal_of, repairs_for
 from ...tasks.selection import left_at, offered
 from ..finding import limbs_meant

@@ -12,7 +12,7 @@ from bpy.types import Context, Object, PoseBone
 from ...blender.announcing import announce
 from ...blender.dependencies import BoneRef
 from ...blender.types import bones_of, has_bone, view_layer_of
-from ...limb.words import Refused, translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks import selection
 from ...tasks.limbs import is_limb
 from ..finding import limbs_shown, rig_in_view

@@ -9,7 +9,7 @@ from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
 from ...blender.types import all_objects
-from ...limb.words import Refused, translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks.features import drop_feature, toggle
 from ...tasks.following import follow, make_poles, make_targets, pickable, set_plane
 from ...tasks.limbs import limb_of

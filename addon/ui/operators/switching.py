@@ -9,7 +9,8 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.stepping import Steps, Stepwise
 from ...blender.types import scene_of
-from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
+from ...blender.words import Message, Refused, translated_text
+from ...tasks.limbs import frames_counted, limbs_counted
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
 from .base import LimbOperator

@@ -128,7 +128,7 @@ def test_a_rig_from_a_library(addon, tmp_path):
     bpy.context.view_layer.update()
     before = seen(ob)
     for options in ({"for_game": True}, {"remove": True}):
-        with pytest.raises(addon("limb.words").Refused):
+        with pytest.raises(addon("blender.words").Refused):
             bake(addon, ob.pose.bones["shin.L"], **options)
     bake(addon, ob.pose.bones["shin.L"])
     np.testing.assert_allclose(seen(ob), before, atol=2e-5)

@@ -114,7 +114,7 @@ def test_baked_is_what_was_seen(addon, setup, foot_follows, mode):
     before = seen(ob, names)
     limbs = addon("limb.storage").limbs_of(ob)
     if setup is limited_limb and mode == "RIG":
-        with pytest.raises(addon("limb.words").Refused):
+        with pytest.raises(addon("blender.words").Refused):
             bake(addon, *limbs)
         return
     report = bake(addon, *limbs)

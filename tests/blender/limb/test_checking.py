@@ -10,7 +10,7 @@ from tests.blender import rigs
 
 @pytest.fixture
 def refused(addon):
-    return addon("limb.words").Refused
+    return addon("blender.words").Refused
 
 
 def bones(ob):

@@ -133,5 +133,5 @@ def test_it_stays_in_every_frame(converting):
 @pytest.mark.parametrize("chain", [1, 5])
 def test_its_bones_are_counted_from_the_shin_on(converting, addon, chain):
     _, foot = leg(chain=chain)
-    with pytest.raises(addon("limb.words").Refused, match=f"has {chain} bones"):
+    with pytest.raises(addon("blender.words").Refused, match=f"has {chain} bones"):
         converting.convert(bpy.context, [foot])

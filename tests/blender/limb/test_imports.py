@@ -98,5 +98,5 @@ def test_only_actions_in_effect_can_move_a_limb(addon, mute):
     if mute:
         taken(ob, addon)
     else:
-        with pytest.raises(addon("limb.words").Refused):
+        with pytest.raises(addon("blender.words").Refused):
             taken(ob, addon)

@@ -255,6 +255,6 @@ def test_refusals(limb, switch, addon, setup):
     last.planar_ik.influence = 0.0
     setup(last)
     before = rigs.snapshot()
-    with pytest.raises(addon("limb.words").Refused):
+    with pytest.raises(addon("blender.words").Refused):
         switch([last], to="IK")
     assert rigs.snapshot() == before

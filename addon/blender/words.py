@@ -9,13 +9,6 @@ from bpy.app import translations
 _translations: Any = translations  # whose functions return nothing, say the stubs
 
 
-SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
-
-
-MOVED = "'{bone}' is moved by its own location: clear that"
-"""Of a limb, only the first bone may be."""
-
-
 class Message:
     """A sentence, or a part of one: ``values``, which may be messages too, fill the ``{names}`` of its ``template``."""
 
@@ -54,18 +47,3 @@ def translated_text(template: str, **values: Any) -> str:
     words = {name: value.translated if isinstance(value, Message) else value for name, value in values.items()}
     sentence: str = _translations.pgettext_rpt(template).format(**words)
     return sentence
-
-
-def limbs_counted(count: int) -> Message:
-    """A number of limbs, in words."""
-    return Message("1 limb") if count == 1 else Message("{count} limbs", count=count)
-
-
-def frames_counted(count: int) -> Message:
-    """A number of frames, in words."""
-    return Message("1 frame") if count == 1 else Message("{count} frames", count=count)
-
-
-def contacts_counted(count: int) -> Message:
-    """A number of contacts with the ground, in words."""
-    return Message("1 contact") if count == 1 else Message("{count} contacts", count=count)
