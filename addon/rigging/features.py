@@ -101,8 +101,8 @@ def check_pole_follow(wish: Description, limb: LimbRef, dependencies: Dependenci
 
 def are_bones(wish: Description, limb: LimbRef) -> bool:
     """Whether the target and the pole of a limb are bones of its rig, or are to be."""
-    refs = (wish.target, wish.pole)
-    return all(not ref.is_object if isinstance(ref, Control) else _is_there(ref, limb[0]) for ref in refs)
+    followed = (wish.target, wish.pole)
+    return all(not one.is_object if isinstance(one, Control) else _is_there(one, limb[0]) for one in followed)
 
 
 def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
