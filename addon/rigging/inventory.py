@@ -16,7 +16,8 @@ from ..limb.settings import MADE_FOR_LIMB, SLIDER
 from .parts import ROLES
 from .spec import Spec, from_json
 
-HELPER_NAME = re.compile(r"MCH-[0-9a-f]{8}-\w+")
+ROLES_IN_NAMES = "|".join(role.replace(" ", "") for role in (*ROLES, *ROLL_ROLES))
+HELPER_NAME = re.compile(rf"MCH-.+-(?:{ROLES_IN_NAMES})(?:\.[LR])?(?:\.\d+)?$")
 """What helper bones are called, whose drivers stay where somebody deletes them."""
 
 SPEC = "planar_ik.spec"
