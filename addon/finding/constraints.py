@@ -168,9 +168,7 @@ def _check_turntable(solvers: Solvers) -> None:
     axes = [axis for axis in map(_only_axis, (table, *others)) if axis is not None]
     if len(others) < 2 or len(axes) <= len(others) or max(abs(axes[0].dot(axis)) for axis in axes[1:]) > UPRIGHT:
         return
-    template = (
-        "'{bone}' is a table that the arm turns with: set its IK's chain length to {count}, and turn it itself"
-    )
+    template = "'{bone}' is a table that the arm turns with: set its IK's chain length to {count}, and turn it itself"
     raise Refused(template, bone=table.name, count=len(others))
 
 
