@@ -45,7 +45,7 @@ from .parts import COLLECTION as HELPERS
 from .sliding import check_slide
 from .spec import to_json
 from .there import PartsThere
-from .work import Work
+from .work import Work, work_of
 
 Wishes = Mapping[LimbRef, Description | None]
 
@@ -80,7 +80,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
         if wish:
             check_slide(limb, wish)
             keep_settings(limb, before[limb], wish)
-    works = [Work(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
+    works = [work_of(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
     ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
     if not any(work.is_needed for work in works) and before == wishes:
         return Done(works, [])

@@ -139,10 +139,15 @@ def aim(follower: Any, ob: Object | None, bone: str) -> None:
 
 def is_aimed(real: Any, constraint: Constraint, refs: Refs) -> bool:
     """Whether a constraint follows what it is to follow; not yet, where that is still to be made."""
+    return follows(real, constraint, refs) and all(ob for _, (ob, _) in _followers(real, constraint, refs))
+
+
+def follows(real: Any, constraint: Constraint, refs: Refs) -> bool:
+    """The same where what is missing is not to be made: nothing is followed, then."""
     if constraint.targets and len(real.targets) != len(constraint.targets):
         return False
     return all(
-        ob is not None and follower.target == ob and (ob.type != "ARMATURE" or follower.subtarget == bone)
+        follower.target == ob and (ob is None or ob.type != "ARMATURE" or follower.subtarget == bone)
         for follower, (ob, bone) in _followers(real, constraint, refs)
     )
 
