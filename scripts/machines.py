@@ -32,7 +32,7 @@ class Machine(NamedTuple):
 def scissor(stages: int) -> Machine:
     """A lift of bars that cross in their middles: the foot of one turns, that of the other slides."""
     end = rect(1.0, 0.7)
-    foot, middle = complex(end.real), end / 2.0
+    foot, middle, rise = complex(end.real), end / 2.0, end.imag
     bones: dict[str, Bone] = {
         "ground": (-0.1j, complex(1.2, -0.1), ""),
         "bar": (0j, end, "ground"),
@@ -41,15 +41,18 @@ def scissor(stages: int) -> Machine:
         "cross bar": (foot, middle, "roller"),
     }
     loops = [("pin", "roller", "cross bar", "SLIDE")]
-    left, on_left, right, on_right = 2.0 * middle - foot, "cross bar", end, "bar"
+    bones["cross bar top"] = (middle, 2.0 * middle - foot, "cross bar")
+    start, on_start, end, on_end = 2.0 * middle - foot, "cross bar", end, "bar"
     for k in range(2, stages + 1):
-        middle += complex(0.0, end.imag)
-        bones[f"pin {k}"] = (right, right + 0.1j, on_right)
-        bones[f"bar {k}"] = (left, middle, on_left)
-        bones[f"cross bar {k}"] = (middle, right, f"bar {k}")
+        middle += complex(0.0, rise)
+        bones[f"pin {k}"] = (end, end + 0.1j, on_end)
+        bones[f"bar {k}"] = (start, middle, on_start)
+        bones[f"cross bar {k}"] = (middle, end, f"bar {k}")
         loops.append((f"pin {k}", f"bar {k}", f"cross bar {k}", "AUTO"))
-        left, right = 2.0 * middle - right, 2.0 * middle - left
-        on_left, on_right = f"cross bar {k}", f"bar {k}"
+        start, end = 2.0 * middle - end, 2.0 * middle - start
+        on_start, on_end = f"cross bar {k}", f"bar {k}"
+        bones[f"cross bar top {k}"] = (middle, start, on_start)
+        bones[f"bar top {k}"] = (middle, end, on_end)
     return Machine(bones, tuple(loops), (), {"bar": 0.3}, 0.03)
 
 
@@ -188,6 +191,8 @@ def shows_machines(hand: Hand) -> Any:
     rig = sample.build("puppet", sample.PUPPET, (0.0, 0.0, 0.0), True)
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["root"].scale.y = -1.0
+    sample.select(rig, "shin.L", "shin.R", "forearm.L", "forearm.R")
+    bpy.ops.pose.planar_ik_foot_follows()  # which would turn as before
     studio.move(rig, "hand_ik.L", (-0.3, 0.0, 0.35))
     findings["puppet"] = sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)
     yield from photographed(hand, rig, "puppet", ("root",))
