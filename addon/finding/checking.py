@@ -28,6 +28,7 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.tips import foot_of
+from .limits import limit_of
 
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
@@ -56,7 +57,7 @@ def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies 
     lengths = geometry.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused(SAME_PLACE, bone=last.name)
-    _check_movers(chain, dependencies or Dependencies())
+    _check_movers(chain, dependencies or Dependencies(), takes_limits=len(segments) == 2)
     starts = bones_of_limb(last, segments)
     for bone in chain:
         _check_channels(bone, sum(lengths), bone in starts, slides=bone == chain[0])
@@ -105,10 +106,12 @@ def _check_orphaned(last: PoseBone, chain: list[PoseBone]) -> None:
             raise Refused(template, "left", bone=bone.name)
 
 
-def _check_movers(chain: list[PoseBone], dependencies: Dependencies) -> None:
-    """Refuse a limb that something else poses."""
+def _check_movers(chain: list[PoseBone], dependencies: Dependencies, takes_limits: bool) -> None:
+    """Refuse a limb that something else poses, but for limits about one axis of two bones, which it takes over."""
     for bone in chain:
         for mover in dependencies.movers(bone):
+            if takes_limits and hasattr(mover, "influence") and limit_of(mover):
+                continue
             if not hasattr(mover, "influence"):
                 raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)
             if mover.type == "IK":

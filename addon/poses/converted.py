@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from math import atan2, copysign, cos, inf, pi, remainder, sin, tau
+from math import atan2, cos, inf, remainder, sin, tau
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +18,11 @@ from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
 from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
 from ..blender.words import Message
-from ..finding.constraints import STRETCHED, Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
+from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
+from ..finding.limits import joint_limits, limits_by_ik
 from ..limb.follow import read
 from ..limb.rest_geometry import rest_geometry, rest_geometry_of
-from ..limb.settings import CONSTRAINT_NAME, SLIDER, UNLIMITED
+from ..limb.settings import CONSTRAINT_NAME, SLIDER
 from ..limb.sides import outwards
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
@@ -149,29 +150,14 @@ def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list
     last, warnings, limits = solvers.last, list[Message](), dict[str, float]()
     geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
     for k, bone in enumerate(() if solvers.slides else solvers.bones):
-        for about in _limited_axes(bone):
-            along = float(geometry.normals[k]["xyz".index(about)])
-            has_any = k == 1 or (limb.choices["plane"] == "HINGE" and not _stretches(solvers))
-            if len(solvers.segments) > 2 or not has_any or abs(along) < 1.0 - STRETCHED:
+        for limit in limits_by_ik(bone):
+            taken_over = joint_limits(geometry, k, limit, limb.choices["plane"], bool(limb.sliders["flip"]))
+            if taken_over is None or (k == 0 and _stretches(solvers)):
                 template = "IK limits of '{bone}' are left out: they are not about its hinge"
                 warnings.append(Message(template, bone=bone.name))
                 continue
-            side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
-            low, high = sorted(side * getattr(bone, f"ik_{end}_{about}") for end in ("min", "max"))
-            if k == 0:
-                limits |= {"root_min_angle": max(low, -pi), "root_max_angle": min(high, pi)}
-                continue
-            straight = geometry.angles[0] - geometry.angles[1]
-            limits["min_angle"] = min(max(pi - straight + low, 0.0), pi)
-            limits["max_angle"] = min(max(pi - straight + high, 0.0), pi)
+            limits |= taken_over
     return limits, warnings
-
-
-def _limited_axes(bone: PoseBone) -> list[str]:
-    """The axes about which a bone has IK limits: half a turn to either side is none."""
-    axes = [axis for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}") and getattr(bone, f"use_ik_limit_{axis}")]
-    ends = {axis: (getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")) for axis in axes}
-    return [axis for axis, (low, high) in ends.items() if low > -UNLIMITED or high < UNLIMITED]
 
 
 def _differences(solvers: Solvers) -> list[Message]:

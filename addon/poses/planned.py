@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import bpy
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
 from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
 from ..blender.words import Refused
-from ..finding.checking import check, check_editable, check_followed
+from ..finding.checking import CONFLICTS, check, check_editable, check_followed
 from ..finding.knees import bend_axis
+from ..finding.limits import joint_limits, limit_of
 from ..limb.follow import Follow, is_gone, matrix_of, read
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
@@ -58,14 +61,15 @@ class Options(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A limb to be, live, and its bones; how long these are, in the armature's unit; and how its foot stands in the
-    world, if that is to follow."""
+    """A limb to be, live, and its bones; how long these are, in the armature's unit; how its foot stands in the world,
+    if that is to follow; and the constraints ``limiting`` its bones, whose limits it has then."""
 
     limb: LimbRef
     wish: Description
     chain: list[PoseBone]
     length: float
     stand: Matrix | None
+    limiting: list[Any]
 
 
 def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
@@ -81,6 +85,20 @@ def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
         for followed in (request.target, request.pole):
             if followed:
                 check_followed(last, segments, followed, dependencies)
+
+
+SHIFTING = (2, 90, 0)
+"""The version of a file up to which Edit Mode shifts rest poses."""
+
+
+def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Request]:
+    """The same, once rigs of old files rest as they will."""
+    if tuple(bpy.data.version) >= SHIFTING:
+        return [*requests]
+    limbs = [ref_of(request.last) for request in requests]
+    shift_old_rests(context, (ob for ob, _ in limbs))
+    pairs = zip(requests, limbs, strict=True)
+    return [request._replace(last=ob.pose.bones[name]) for request, (ob, name) in pairs]
 
 
 def frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
@@ -116,9 +134,31 @@ def planned(
             wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
             if options.foot_roll and is_rolling_foot(wish):
                 wish = roll_for(wish, limb, among, fitted_limb.rest)
-        wish = _with_old_controls(context, wish)
-        plans.append(Plan(limb, wish, chain, sum(fitted_limb.rest.lengths), feet.get(limb)))
+        wish, limiting = _with_limits(_with_old_controls(context, wish), fitted_limb)
+        length = sum(fitted_limb.rest.lengths)
+        plans.append(Plan(limb=limb, wish=wish, chain=chain, length=length, stand=feet.get(limb), limiting=limiting))
     return plans
+
+
+def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]:
+    """A limb with the limits that *Limit Rotation* has on its bones, and these constraints; raises `Refused` where they
+    are not about its hinge. One that is straight bends to the side where they let it."""
+    bones = bones_of_limb(limb.last, limb.segments)
+    limits = [
+        (k, constraint, limit)
+        for k, bone in enumerate(bones)
+        for constraint in bone.constraints
+        if not constraint.mute and (limit := limit_of(constraint))
+    ]
+    for k, constraint, limit in limits:
+        plane, flip = wish.choices["plane"], bool(wish.sliders["flip"])
+        taken_over = joint_limits(limb.rest, k, limit, plane, flip)
+        if k and taken_over and taken_over["min_angle"] >= taken_over["max_angle"] and is_straight(limb.rest):
+            wish, taken_over = wish.with_slider("flip", not flip), joint_limits(limb.rest, k, limit, plane, not flip)
+        if taken_over is None:
+            raise Refused(CONFLICTS, "mute", name=constraint.name, bone=bones[k].name)
+        wish = wish._replace(choices=wish.choices | taken_over)
+    return wish, [constraint for _, constraint, _ in limits]
 
 
 def _seen(context: Context, request: Request, options: Options, axes: dict[tuple[Any, str], Any]) -> Seen:

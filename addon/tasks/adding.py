@@ -12,7 +12,7 @@ from ..blender.stepping import Steps, Stepwise
 from ..blender.words import Message
 from ..limb.whole import wholly_in_steps
 from ..poses.over_frames import show_in_ik
-from ..poses.planned import Options, Request, check_all, frames_kept, let_off_feet, planned
+from ..poses.planned import Options, Request, after_edit_mode, check_all, frames_kept, let_off_feet, planned
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
@@ -60,8 +60,10 @@ def add(
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
     their ``RIG``, or the add-on (``LIVE``).
     """
+    check_all(requests, Dependencies())
+    if mode == "RIG" or controls == "BONES":
+        requests = after_edit_mode(context, requests)
     dependencies = Dependencies()
-    check_all(requests, dependencies)
     frames = frames_kept(requests, controls) if keyed == "KEEP" else []
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     task = Task(context, frames, tolerance, stays=True)
@@ -72,6 +74,9 @@ def add(
     places, wishes, warnings = places_of(context, plans, led), {plan.limb: plan.wish for plan in plans}, list[Message]()
     if mode == "RIG":
         wishes, warnings = live_for_now(wishes, dependencies)
+    for constraint in (constraint for plan in plans for constraint in plan.limiting):
+        constraint.mute = True
+        warnings.append(Message("'{name}' is muted: the limb has its limits now", name=constraint.name))
     apply(context, wishes)
     let_off_feet(context, plans)
     if frames:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.editing import edit_mode
+from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, takes_bones
@@ -71,9 +71,7 @@ def convert_what_can(
 ) -> Steps[Converted]:
     """The same, also if there are none."""
     waiting, refused = [(last.id_data, last.name) for last in lasts], list[tuple[LimbRef, Refused]]()
-    for ob in dict.fromkeys(ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)):
-        with edit_mode(context, ob):  # which shifts the rest poses of old files: what is to stay is looked at after it
-            pass
+    shift_old_rests(context, (ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)))
     sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 
 from ..blender.words import Message
+from ..finding.branches import Limbs
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
 from ..limb.names import ARM, HANDS, LEG, says
@@ -44,6 +45,12 @@ def is_leg(last: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
     """Whether a limb, or what could be one, is no arm, as far as names say."""
     foot, names = foot_of(last), [bone.name for bone in chain_bones(last, segments)]
     return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
+
+
+def is_arm_or_leg(bone: PoseBone) -> bool:
+    """Whether a bone is of an arm or a leg of its rig, where some are clear: a finger is not."""
+    limbs = Limbs(bone.id_data)
+    return not limbs.clear or limbs.at(bone) is not None
 
 
 class Field(NamedTuple):

@@ -64,6 +64,7 @@ def _scene(scene: Any) -> Any:
         "seen": {ob.name: (ob.mode, ob.select_get(), ob.hide_get()) for ob in layer.objects},
         "linked": sorted(ob.name for ob in scene.collection.objects),
         "live": scene.planar_ik.live,
+        "markers": sorted((marker.name, marker.frame, marker.select) for marker in scene.timeline_markers),
     }
 
 

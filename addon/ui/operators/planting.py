@@ -10,7 +10,7 @@ from ...blender.types import scene_of
 from ...blender.words import Refused
 from ...tasks.adding import Request
 from ...tasks.contact_markers import frame_range
-from ...tasks.limbs import check_whole, is_leg, limb_of
+from ...tasks.limbs import check_whole, is_arm_or_leg, is_leg, limb_of
 from ...tasks.planting import Wish, plant
 from ...tasks.selection import Chosen, chosen, without_ik
 from ..finding import limbs_meant
@@ -38,7 +38,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         if not limbs and own_ik(context):
             raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")
         choice = Chosen(without_ik(bones) if bones else [], [], []) if limbs else chosen(context)
-        new = [limb for limb in choice.limbs if is_leg(*limb)]
+        new = [limb for limb in choice.limbs if is_leg(*limb) and is_arm_or_leg(limb[0])]
         if not legs and not new:
             raise Refused("No leg is selected: select bones of legs, or all bones")
         for last in legs:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import degrees, pi, radians
+from math import cos, degrees, pi, radians, sin, tau
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from tests.blender import oracle, rigs
 
@@ -127,3 +128,30 @@ def test_legs_seen_from_before_are_no_hinges(add):
         }
     )
     assert add(ob, "shin")[0].planar_ik.plane == "POLE"
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_add_takes_over_limit_rotation(mode):
+    ob, _ = robot({})
+    ob.pose.bones["lower"].constraints.remove(ob.pose.bones["lower"].constraints[0])
+    for name, ends in LIMITS.items():
+        limit, axis = ob.pose.bones[name].constraints.new("LIMIT_ROTATION"), axis_of(ob.pose.bones[name])
+        limit.owner_space = "LOCAL"
+        setattr(limit, f"use_limit_{axis}", True)
+        for end, value in zip(("min", "max"), ends, strict=True):
+            setattr(limit, f"{end}_{axis}", radians(value))
+    for bone in ob.pose.bones:
+        rigs.select(bone, bone.name in LIMITS)
+    ob.data.bones.active = ob.data.bones["lower"]
+    assert bpy.ops.pose.planar_ik_add(mode=mode) == {"FINISHED"}
+    limb = ob.pose.bones["lower"].planar_ik
+    assert limb.plane == "HINGE"
+    assert all(ob.pose.bones[name].constraints[0].mute for name in LIMITS)
+    goal, seen = ob.pose.bones[limb.subtarget], {name: [] for name in LIMITS}
+    for angle in (tau * k / 40 for k in range(40)):
+        rigs.put(goal, Vector((1.2 * cos(angle), 0.0, 0.5 + 1.2 * sin(angle))))
+        for name, turns in seen.items():
+            turns.append(turned(ob, name))
+    for name, (least, most) in LIMITS.items():
+        assert least - 0.1 < min(seen[name]) < least + 0.1
+        assert most - 0.1 < max(seen[name]) < most + 0.1

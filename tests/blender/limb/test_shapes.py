@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 
 from tests.blender import oracle, rigs
 
-SEEDS = range(4)
+SEEDS = range(2)
 
 
 def names_of(count):

@@ -240,13 +240,6 @@ def moved_otherwise() -> Any:
     return ob
 
 
-def standing(mode: str) -> Any:
-    """A leg whose foot stands, as markers say."""
-    ob = leg(mode, foot_roll=True)
-    bpy.ops.pose.planar_ik_find_contacts(height=1.0, speed=1.0)
-    return ob
-
-
 Case = tuple[Callable[[str], Any], str, dict[str, Any]]
 
 OPERATORS: dict[str, Case] = {
@@ -260,7 +253,7 @@ OPERATORS: dict[str, Case] = {
     "snap fk": (lambda mode: leg("LIVE"), "snap_fk", {"use_range": True}),
     "mirror": (leg, "mirror", {}),
     "hold": (leg, "hold", {"range": "GIVEN", "frame_start": 2, "frame_end": 3}),
-    "find contacts": (standing, "find_contacts", {"height": 0.9, "speed": 1.0}),
+    "find contacts": (leg, "find_contacts", {"height": 1.0, "speed": 1.0}),
     "plant": (leg, "plant", {"height": 1.0, "speed": 1.0}),
     "bake": (leg, "bake", {"which": "ALL"}),
     "bake and remove": (lambda mode: leg("LIVE", by_hand=False), "bake", {"remove": True, "new_action": True}),

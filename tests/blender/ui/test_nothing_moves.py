@@ -92,9 +92,15 @@ def test_stays(biped: Any, case: str, mode: str) -> None:
     assert settings() == has
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-@pytest.mark.parametrize("plane", ["AUTO", "HINGE", "FREE", "POLE"])
-@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+@pytest.mark.parametrize(
+    ("mode", "plane", "controls"),
+    [
+        ("RIG", "AUTO", "BONES"),
+        ("LIVE", "HINGE", "EMPTIES"),
+        ("RIG", "FREE", "EMPTIES"),
+        ("LIVE", "POLE", "BONES"),
+    ],
+)
 def test_add_stays(biped: Any, mode: str, plane: str, controls: str) -> None:
     bpy.ops.ed.undo_push(message="begun")
     select("shin.L", "shin.R")

@@ -43,11 +43,11 @@ def test_the_menu_has_what_applies(addon: Any, biped: Any) -> None:
     def shown() -> set[str]:
         return {cls.bl_idname.removeprefix("pose.planar_ik_") for cls in addon("ui.menus").applying(bpy.context)}
 
-    assert shown() == {"add"}
+    assert shown() == {"add", "plant"}
     assert not call("add")
     assert shown() == {
-        "switch", "snap_target", "snap_fk", "mirror", "hold", "find_contacts", "flip", "remove", "to_live", "rebuild",
-        "bake",
+        "switch", "snap_target", "snap_fk", "mirror", "hold", "find_contacts", "plant", "flip", "remove", "to_live",
+        "rebuild", "bake",
     }  # fmt: skip
     assert not call("to_live")
     assert shown() >= {"to_rig"}

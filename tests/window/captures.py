@@ -1,0 +1,78 @@
+"""What is done with a capture, one function each, as in scenarios.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from hand import Hand
+from leg import rig, select, selected
+from tour import limbs, open_panels, pictured, save_and_open, scroll
+
+from tests.blender import rigs, walk
+
+
+def timeline_pictured(hand: Hand, name: str) -> Iterator[None]:
+    """A picture of the markers, in a dope sheet in place of the view."""
+    area, _ = hand.view()
+    area.ui_type = "DOPESHEET"
+    yield
+    with bpy.context.temp_override(window=hand.window, area=area, region=area.regions[-1]):
+        bpy.ops.action.view_all()
+    yield
+    yield
+    hand.picture(name)
+    area.ui_type = "VIEW_3D"
+    yield
+
+
+def open_capture(hand: Hand) -> Iterator[None]:
+    """A capture in FK, whose feet drift, with all bones selected."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    yield
+    walk.spoil(walk.build())
+    bpy.data.objects["Walker"].name = "rig"
+    yield from save_and_open(hand, "capture")
+    yield from hand.to_the_middle()
+    yield from hand.key("A")
+    yield from hand.open_sidebar()
+
+
+def plants_a_capture(hand: Hand) -> Iterator[Any]:
+    """A capture: A, Plant Feet from the search; undone in one step."""
+    yield from open_capture(hand)
+    yield from pictured(hand, "offer")
+    yield from hand.to_the_middle()
+    yield from hand.choose("Plant Feet")
+    yield
+    bpy.context.scene.frame_set(20)
+    yield from pictured(hand, "planted")
+    markers = bpy.context.scene.timeline_markers
+    answers: dict[str, Any] = {"limbs": limbs(), "markers": len(markers), "selected": selected()}
+    yield from hand.to_the_middle()
+    yield from hand.key("Z", ctrl=True)
+    yield
+    return answers | {"undone": [len(bpy.context.scene.timeline_markers), limbs()]}
+
+
+def holds_in_contacts(hand: Hand) -> Iterator[Any]:
+    """A capture: Add, Find Contacts, a marker moved, Hold in Contacts from the panel."""
+    open_panels()
+    yield from open_capture(hand)
+    select("shin.L", "shin.R")
+    for name in ("Add Planar IK", "Find Contacts"):
+        yield from hand.to_the_middle()
+        yield from hand.choose(name)
+    yield
+    yield from timeline_pictured(hand, "found")
+    ups = [marker for marker in bpy.context.scene.timeline_markers if " up " in marker.name and marker.frame > 30]
+    ups[0].frame -= 2
+    select("shin.L", "shin.R")
+    yield from scroll(hand)
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_hold(range='CONTACTS')", 0.5)
+    yield from hand.key("LEFTMOUSE")
+    yield
+    yield from pictured(hand, "held")
+    frames = [key.co.x for curve in rigs.curves(rig()) for key in curve.keyframe_points]
+    return {"first": min(frames), "last": max(frames)}

@@ -1,0 +1,85 @@
+"""The rest of the tasks that a release is tried by, judged by numbers; people look at the pictures."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.timeout(420)
+
+NEAR = 2e-5
+
+
+def test_a_metarig(play):
+    found = play("metarigs.poses_a_metarig")
+    assert found["limbs"] == ["forearm.L", "forearm.R", "shin.L", "shin.R"]
+    assert len(found["missed"]) == 16
+    assert max(found["missed"].values()) < NEAR
+
+
+def test_knees_look_ahead_over_three_metres(play):
+    found = play("metarigs.walks")
+    assert found["gone"] > 2.9
+    assert found["ahead"] > 0.0
+
+
+def test_the_ways_of_a_knee(play):
+    found = play("tour.sets_knees")
+    assert [found[plane][:2] for plane in ("FREE", "HINGE", "POLE")] == [
+        [plane, "REACHED"] for plane in ("FREE", "HINGE", "POLE")
+    ]
+
+
+def test_softness_and_stretch(play):
+    found = play("tour.softens_and_stretches")
+    assert found["softness"] > 0.1 < found["stretch"]
+    assert found["reach"] == "TOO_FAR"
+    assert found["left"] == []
+
+
+def test_a_foot_rolls_about_a_pivot_that_was_moved(play):
+    found = play("tour.rolls_a_foot")
+    assert abs(found["-20.0"][2] - found["rebuilt"][2]) > 0.01
+
+
+def test_a_knee_goes_with_a_foot(play):
+    found = play("tour.turns_a_foot")
+    assert found["slider"] == 1.0
+    assert abs(found["1"]) == pytest.approx(40.0, abs=1.0)
+    assert found["slider 1"] == pytest.approx(found["1"], abs=0.01)
+    assert found["slider 0"] == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_capture_is_planted(play):
+    found = play("captures.plants_a_capture")
+    assert (found["limbs"], found["selected"]) == (["shin.L", "shin.R"], ["foot_ik.L", "foot_ik.R"])
+    assert found["markers"] > 8
+    assert found["undone"] == [0, []]
+
+
+def test_a_capture_is_held_by_its_markers(play):
+    assert play("captures.holds_in_contacts") == {"first": 1.0, "last": 61.0}
+
+
+def test_a_pose_is_mirrored(play):
+    found = play("tour.mirrors")
+    assert found["mirrored"] < NEAR
+    assert found["flipped"] < NEAR
+
+
+def test_a_constraint_is_solved_and_given_back(play):
+    found = play("tour.solves_a_constraint")
+    assert found["solved"][0]
+    assert found["solved"][1] < 1e-3
+    assert found["back"] == [False, False, 0.0]
+
+
+def test_snaps(play):
+    assert set(play("tour.snaps").values()) == {"REACHED"}
+
+
+def test_the_search(play):
+    play("tour.searches")
+
+
+def test_nothing_is_left(play):
+    assert play("tour.removes") == {"left": [], "properties": [], "constraints": 0}
