@@ -240,7 +240,7 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
         for work in own:
             refs = work.needed.refs
             for bone in work.bones_on:
-                name = refs[bone.role][1] or making.prefix_of(*work.limb) + bone.role.replace(" ", "")
+                name = refs[bone.role][1] or making.helper_name(*work.limb, bone.role)
                 refs[bone.role] = (ob, making.lay(ob, bone, name, refs, bone.role in work.new))
         for name, above in hung.items():
             if name in edited:
