@@ -16,7 +16,7 @@ from ..blender.editing import collect
 from ..blender.fcurves import reset
 from ..blender.names import side_of
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
-from ..limb.settings import ALL, MADE_FOR_LIMB
+from ..limb.settings import ALL, COLLECTION, MADE_FOR_LIMB
 from .feature_parts import PIVOTS_COLLECTION
 from .parts import CHANNEL, Bone, Constraint, Driver, Variable
 
@@ -81,7 +81,8 @@ def finish(ob: ArmatureObject, bone: Bone, name: str) -> None:
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
     pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     pose_bone.scale = (1.0, 1.0, 1.0)
-    collect(ob, pose_bone.bone, bone.collection, before=PIVOTS_COLLECTION).is_visible = False
+    place = 2 if bone.collection == PIVOTS_COLLECTION else 1
+    collect(ob, pose_bone.bone, bone.collection, COLLECTION, place).is_visible = False
 
 
 def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:
