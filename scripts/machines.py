@@ -42,7 +42,7 @@ def scissor(stages: int) -> Machine:
     }
     loops = [("pin", "roller", "cross bar", "SLIDE")]
     bones["cross bar top"] = (middle, 2.0 * middle - foot, "cross bar")
-    start, on_start, end, on_end = 2.0 * middle - foot, "cross bar", end, "bar"
+    start, on_start, on_end = 2.0 * middle - foot, "cross bar", "bar"
     for k in range(2, stages + 1):
         middle += complex(0.0, rise)
         bones[f"pin {k}"] = (end, end + 0.1j, on_end)
