@@ -30,6 +30,7 @@ from ..blender.types import (
 from ..limb.follow import Follow, follow_of, read, write
 from ..limb.foot_roll import GOAL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_BY_US
 from ..limb.storage import MAKING, drop_limb, group_of, is_orphaned, limb_constraint_of, segments_of
 from . import making
@@ -45,7 +46,7 @@ from .parts import COLLECTION as HELPERS
 from .sliding import check_slide
 from .spec import to_json
 from .there import PartsThere
-from .work import Work
+from .work import Work, work_of
 
 Wishes = Mapping[LimbRef, Description | None]
 
@@ -80,7 +81,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
         if wish:
             check_slide(limb, wish)
             keep_settings(limb, before[limb], wish)
-    works = [Work(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
+    works = [work_of(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
     ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
     if not any(work.is_needed for work in works) and before == wishes:
         return Done(works, [])
@@ -245,7 +246,7 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
         for name, above in hung.items():
             if name in edited:
                 edited[name].parent = edited.get(above) if above else None
-    drop_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS))
+    drop_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS, ALL_OURS))
 
 
 def _above(bone: Any) -> str:

@@ -112,6 +112,7 @@ BY_ITS_POSE = {
 """What nothing but the pose tells, where it does anything: see test_broken.py."""
 
 
+@pytest.mark.names_nothing  # what is deleted here
 @pytest.mark.parametrize("name", BREAKING)
 def test_is_seen_and_mended(addon, name):
     last = legs.rig_leg(addon, EVERYTHING)
