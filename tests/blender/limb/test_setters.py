@@ -45,7 +45,7 @@ WRONG: tuple[tuple[str, str, Any, type[Exception], str], ...] = (
     ("shin.L", "min_angle", -0.1, ValueError, "from 0 to 3.14159"),
     ("shin.L", "max_angle", 4.0, ValueError, "from 0 to 3.14159"),
     ("shin.L", "max_angle", [1.0], TypeError, "not list"),
-    ("shin.L", "plane", "HINGES", TypeError, "one of HINGE, FREE, POLE, not 'HINGES'"),
+    ("shin.L", "plane", "HINGES", TypeError, "one of HINGE, FREE, POLE, SLIDE, not 'HINGES'"),
     ("shin.L", "plane", 1, TypeError, "int"),
     ("shin.L", "tip", "TOE", TypeError, "one of FOOT, TAIL, not 'TOE'"),
     ("shin.L", "stretch_volume", None, TypeError, "NoneType"),
