@@ -101,6 +101,10 @@ def hold_feet(frames: range) -> None:
     holding.hold_tips(bpy.context, lasts()[:2], contacts_of, holding.Request())
 
 
+def switch_half(frames: range) -> None:
+    installed.addon("tasks.switching").switch_over(bpy.context, lasts(), "FK", frames[50:-50])
+
+
 def snapped(task: str) -> Work:
     return lambda frames: getattr(installed.addon("tasks.snapping"), task)(bpy.context, lasts(), frames)
 
@@ -115,6 +119,7 @@ def tasks() -> dict[str, tuple[Callable[[int], Any], Work]]:
         "Add, keys kept": (character, lambda _: add("KEEP")),
         "Snap FK to IK": (lambda frames: added(frames, "KEEP"), snapped("snap_fk")),
         "Snap IK to FK": (added, snapped("snap_target")),
+        "Switch over a range": (lambda frames: added(frames, "KEEP"), switch_half),
         "Hold, both feet, half of it": (lambda frames: added(frames, "KEEP"), hold_feet),
         "Solve Exactly, with poles": (lambda frames: with_constraints(frames, True), convert),
         "Solve Exactly, without poles": (lambda frames: with_constraints(frames, False), convert),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from . import fcurves
 from .animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, use_copy, value_at
 from .announcing import announce_keys
-from .stepping import time_now
-from .types import split_path
+from .stepping import time_now, times_of
+from .types import scene_of, split_path
 
 Array = NDArray[Any]
 
@@ -28,7 +28,7 @@ class ActionWriter:
 
     def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
         announce_keys(ob)
-        self._now = time_now(context)
+        self._now, self._frame = time_now(context), float(times_of(scene_of(context), [1.0])[0])  # how long one is
         self._unkeyed = _unkeyed(ob, self._now)
         self._values_before: dict[str, Any] = {}
         self.object = ob
@@ -58,7 +58,11 @@ class ActionWriter:
         now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
-            sides = [time for time in (times[0] - 1.0, times[-1] + 1.0) if len(kept) and kept[0] <= time <= kept[-1]]
+            sides = [
+                time
+                for time in (times[0] - self._frame, times[-1] + self._frame)
+                if len(kept) and kept[0] <= time <= kept[-1]
+            ]
             _key_sides(curve, sides, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             own = [None if rows is None else rows[:, index] for rows in (slopes, before)]
@@ -92,7 +96,7 @@ class ActionWriter:
         places = np.array((first, times[0], times[-1], last))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
         if goes_on and goes_on[-1] != "CONSTANT":
-            at = int(np.searchsorted(fcurves.read(curve)[0], last - 0.5))
+            at = int(np.searchsorted(fcurves.read(curve)[0], last - self._frame / 2.0))
             curve.keyframe_points[at].interpolation = goes_on[-1]
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -124,7 +128,9 @@ class ActionWriter:
     def _beside(self, path: str, index: int, times: Array, now: float) -> list[tuple[float, float]]:
         """The frames before and after these times, and what a property is there; ``now`` where it has no keys."""
         curve = self._curves.get((path, index))
-        return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
+        return [
+            (time, curve.evaluate(time) if curve else now) for time in (times[0] - self._frame, times[-1] + self._frame)
+        ]
 
     def _curve(self, path: str, index: int) -> Any:
         """An F-curve that acts, with nothing but keys."""

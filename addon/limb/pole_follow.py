@@ -8,7 +8,7 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone
+from ..blender.types import ArmatureObject, bones_of
 from .follow import follow_of, is_gone, matrix_of
 from .moving import Move, move
 from .rest_geometry import rest_geometry_of
@@ -25,7 +25,6 @@ ON_TARGET = "pole_on_target"
 """What the group of a limb says whose pole hung on the target itself."""
 
 NEEDS = "Pole Follow of '{bone}' needs a target and a pole that are bones of its rig: pick such"
-MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
 
 
 def has_pole_follow(last: PoseBone) -> bool:
@@ -49,22 +48,6 @@ def is_still(ob: ArmatureObject, name: str) -> bool:
     """Whether a bone is the helper that never moves."""
     bone: Any = ob.data.bones.get(name)
     return bone is not None and bone.get(MADE_FOR_LIMB) == STILL
-
-
-def problem_of(last: PoseBone) -> str:
-    """What is wrong with that, as a sentence with {bone} in it; "" if nothing."""
-    follow, ob = follow_of(last), last.id_data
-    if any(followed != ob or not has_bone(ob, bone) for followed, bone in follow.pairs):
-        return NEEDS
-    pole = ob.pose.bones[follow.pole_subtarget]
-    carrying: Any = pole.constraints.get(CONSTRAINT)
-    if carrying is None or carrying.mute or len(carrying.targets) != 2 or pole.parent is not None:
-        return MISSING
-    path = f'{path_to_bone(pole.name)}.constraints["{CONSTRAINT}"].targets'
-    drivers = ob.animation_data.drivers if ob.animation_data else None
-    curves = [drivers.find(f"{path}[{i}].weight") if drivers else None for i in range(2)]
-    is_driven = all(curve and not curve.mute and curve.driver.is_valid for curve in curves)
-    return "" if is_driven and carrying.targets[1].subtarget == follow.subtarget else MISSING
 
 
 @contextmanager

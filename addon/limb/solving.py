@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject
-from ..solver.limb import Plane, Poses, joints_of, pose_limbs
+from ..solver.limb import Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
+from ..solver.ops import ARRAYS as FORMULAS
 from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import ALL, SLIDERS, TWISTS
@@ -288,6 +289,32 @@ def _pose_batch(
     """`solve` for the limbs of one batch."""
     if not isinstance(batch.rows, slice):
         sliders = {name: values[..., batch.rows] for name, values in sliders.items()}
+    settings, pole_taken = _settings_and_pole(batch, target, pole, sliders)
+    if own is not None:
+        settings = settings._replace(influence=sliders["influence"].clip(0.0, 1.0))
+    return pose_limbs(
+        target,
+        batch.reference,
+        settings,
+        batch.plane,
+        pole_taken,
+        None if own is None else tuple(own[..., k, :] for k in range(len(batch.reference.lengths))),
+        tolerance,
+    )
+
+
+def solve_rows(table: Table, target: Array, pole: Array, sliders: Sliders) -> Pose:
+    """The only limb of a table in IK, for rows of targets and poles in G (rows, 3) that are there, and of sliders
+    (rows): what is asked for often, of few rows."""
+    batch, single = table.batches[0], table.singles[0]
+    settings, pole_taken = _settings_and_pole(batch, target, pole, sliders)
+    components = None if pole_taken is None else tuple(pole_taken.T)
+    with np.errstate(all="ignore"):
+        return pose_limb(tuple(target.T), single.reference, settings, single.plane, FORMULAS, components, None, None)
+
+
+def _settings_and_pole(batch: Batch, target: Array, pole: Array, sliders: Sliders) -> tuple[Settings, Array | None]:
+    """How the limbs of a batch behave as their sliders say, and where poles are, if any is followed."""
     settings = batch.settings
     if sliders["flip"].any():
         settings = settings._replace(side=1.0 - 2.0 * (sliders["flip"] > 0.5))
@@ -304,18 +331,8 @@ def _pose_batch(
     if any(twist.any() for twist in twists):
         halves = [twist * batch.outwards / 2.0 for twist in twists]
         settings = settings._replace(twist=tuple((np.cos(half), np.sin(half)) for half in halves))
-    if own is not None:
-        settings = settings._replace(influence=sliders["influence"].clip(0.0, 1.0))
     is_poled = (batch.is_poled & (sliders["pole"] > 0.5))[..., None] if batch.plane is Plane.POLE else np.zeros(1, bool)
-    return pose_limbs(
-        target,
-        batch.reference,
-        settings,
-        batch.plane,
-        np.where(is_poled, pole, target) if is_poled.any() else None,  # in line: as without one
-        None if own is None else tuple(own[..., k, :] for k in range(len(batch.reference.lengths))),
-        tolerance,
-    )
+    return settings, np.where(is_poled, pole, target) if is_poled.any() else None  # in line: as without one
 
 
 def scaled_bones(last: PoseBone) -> list[PoseBone]:

@@ -14,7 +14,7 @@ from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.settings import SLIDER, TWISTS
-from ..limb.solving import scaled_bones, solve
+from ..limb.solving import scaled_bones, solve_rows
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import Table, reference_of, table_of
 from ..limb.tips import foot_of
@@ -149,17 +149,10 @@ class _IKPoints:
         for name in SET:
             if (channel := slider_channel(self._last, name)) in values and place_in(name) < values[channel].shape[1]:
                 sliders[name] = values[channel][:, place_in(name)].astype(float)
-        sliders["influence"] = np.ones(len(at))
-        sliders = {name: numbers[:, None] for name, numbers in sliders.items()}
-        target, pole = (
-            np.full((len(at), 1, 3), np.nan) if place is None else _in_frame(place, values, at)[:, None]
-            for place in self._places
-        )
-        solved = solve(self._table, target, pole, sliders, None)
-        slide = 0.0 if solved.slide is None else solved.slide[:, 0]
+        target, pole = (None if place is None else _in_frame(place, values, at) for place in self._places)
+        pose = solve_rows(self._table, target, target if pole is None else pole, sliders)  # type: ignore[arg-type]
         reference = self._table.singles[0].reference
-        turns: Any = [tuple(solved.turns[:, 0, k].T) for k in range(len(reference.lengths))]
-        joints = _joints_and_sides(turns, reference, solved.stretch[:, 0], slide, self._size, self._arm)
+        joints = _joints_and_sides(pose.turns, reference, pose.stretch, pose.slide, self._size, self._arm)
         return [*joints, *self._turned(values)]
 
     def _turned(self, values: Values) -> list[Array]:

@@ -126,7 +126,8 @@ def kept_misses(
             if moved:
                 task = Task(whole.context, frames, tolerance, stays=True)
                 lasts = [ob.pose.bones[name] for ob, name in moved]
-                yield from show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=recording)
+                known = recording if recording.frames == sighting.recording.frames else None
+                yield from show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=known)
                 keyed.update(moved)
             elif is_checked:
                 break
@@ -138,10 +139,11 @@ def kept_misses(
 def _limbs_recorded(
     whole: Task, names: Sequence[LimbName], frames: Sequence[int] | None, known: Recording | None = None
 ) -> Steps[Recording]:
-    """Limbs by IK in some frames, by what is ``known`` of these or by one more pass."""
+    """Limbs by IK in some frames, by what is ``known`` of these and of what is halfway, or by one more pass."""
     lasts = [ob.pose.bones[name] for ob, name in names]
     sliders = [channel for last in lasts for channel in part_of_ik(last, False).channels]
-    share, times = whole.next_share() if frames else float, sampling_of(frames).frames
+    share = whole.next_share() if frames else float
+    times = frames if known is None else sampling_of(frames).frames
     return record(whole.context, lasts, times, channels=sliders, influence=1.0, share=share, known=known)
 
 
@@ -164,9 +166,11 @@ def _misses(
                 into = inverted_all(worlds_of(recording, rig.object))
                 size = sum(rig.table.limbs[row].geometry.lengths)
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
-            off = np.abs(joints - before)[rows].reshape(len(rows), -1).max(axis=1)
+            if recording.frames > len(rows):
+                joints, turns = joints[rows], turns[rows]
+            off = np.abs(joints - before[rows]).reshape(len(rows), -1).max(axis=1)
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
             frame = scene_of(context).frame_current if sighting.frames is None else sighting.frames[worst]
-            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before, -1, 0)))
+            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
             misses[rig.object, last.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses

@@ -45,7 +45,7 @@ from .parts import COLLECTION as HELPERS
 from .sliding import check_slide
 from .spec import to_json
 from .there import PartsThere
-from .work import Work
+from .work import Work, work_of
 
 Wishes = Mapping[LimbRef, Description | None]
 
@@ -80,7 +80,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
         if wish:
             check_slide(limb, wish)
             keep_settings(limb, before[limb], wish)
-    works = [Work(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
+    works = [work_of(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
     ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
     if not any(work.is_needed for work in works) and before == wishes:
         return Done(works, [])
@@ -240,7 +240,7 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
         for work in own:
             refs = work.needed.refs
             for bone in work.bones_on:
-                name = refs[bone.role][1] or making.prefix_of(*work.limb) + bone.role.replace(" ", "")
+                name = refs[bone.role][1] or making.helper_name(*work.limb, bone.role)
                 refs[bone.role] = (ob, making.lay(ob, bone, name, refs, bone.role in work.new))
         for name, above in hung.items():
             if name in edited:

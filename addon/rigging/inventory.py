@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 from bpy.types import Bone, PoseBone
 
 from ..blender.animation import drivers_of
-from ..blender.types import ArmatureObject, path_to_custom, split_path
+from ..blender.types import ArmatureObject, split_path
 from ..limb.foot_roll import ROLES as ROLL_ROLES
 from ..limb.foot_roll import helpers_of, role_of
 from ..limb.settings import MADE_FOR_LIMB, SLIDER
 from .parts import ROLES
 from .spec import Spec, from_json
 
-HELPER_NAME = re.compile(r"MCH-[0-9a-f]{8}-\w+")
+ROLES_IN_NAMES = "|".join(role.replace(" ", "") for role in (*ROLES, *ROLL_ROLES))
+HELPER_NAME = re.compile(rf"MCH-.+-(?:{ROLES_IN_NAMES})(?:\.[LR])?(?:\.\d+)?$")
 """What helper bones are called, whose drivers stay where somebody deletes them."""
 
 SPEC = "planar_ik.spec"
@@ -80,14 +81,26 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
     return Inventory(ob, roles, roots, lost, drivers)
 
 
-def roll_helpers(last: PoseBone) -> set[str]:
-    """The names of all bones that were made for the foot roll of a limb, also where some are missing: those that its
-    sliders turn, and what hangs together with these."""
-    paths = {path_to_custom(last.name, SLIDER[name].key) for name in ("roll", "bank")}
+ROLLING = tuple(f'["{SLIDER[name].key}"]' for name in ("roll", "bank"))
+"""The paths from a limb's last bone to what rolls its foot."""
+
+
+def turned_by_rolls(ob: ArmatureObject) -> dict[str, set[str]]:
+    """The names of bones that are turned by the foot rolls of limbs, by the names of these limbs' last bones."""
+    by_limb: dict[str, set[str]] = {}
+    for curve in drivers_of(ob):
+        for variable in curve.driver.variables:
+            last, path = split_path(variable.targets[0].data_path)
+            if last and path in ROLLING:
+                by_limb.setdefault(last, set()).add(split_path(curve.data_path)[0])
+    return by_limb
+
+
+def roll_helpers(last: PoseBone, rolled: Iterable[str] | None = None) -> set[str]:
+    """The names of all bones that were made for the foot roll of a limb, also where some are missing: those that it
+    turns (``rolled``, if that is known), and what hangs together with these."""
     names = {bone.name for bone in helpers_of(last).values()}
-    for curve in drivers_of(last.id_data):
-        if any(target.data_path in paths for variable in curve.driver.variables for target in variable.targets):
-            names.add(split_path(curve.data_path)[0])
+    names |= {*(turned_by_rolls(last.id_data).get(last.name, ()) if rolled is None else rolled)}
     bones = [bone for bone in bones_named(last, names) if role_of(bone) in ROLL_ROLES]
     tops = {[bone, *bone.parent_recursive][-1] for bone in bones}
     return {bone.name for top in tops for bone in (top, *top.children_recursive) if role_of(bone) in ROLL_ROLES}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import isclose
 from typing import Any
@@ -13,6 +14,7 @@ from mathutils import Matrix
 
 from ..blender.editing import collect
 from ..blender.fcurves import reset
+from ..blender.names import side_of
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
 from ..limb.settings import ALL, MADE_FOR_LIMB
 from .feature_parts import PIVOTS_COLLECTION
@@ -24,6 +26,12 @@ Refs = Mapping[str, tuple[Object | None, str]]
 CLOSE = 1e-6
 """By how much settings may differ and still count as the same."""
 
+SIDES = re.compile(r"(?i)^[lr][._ -]|^(?:left|right)|(?:[._ -][lr]|[._ -]?(?:left|right))(?=(?:\.\d+)?$)")
+"""What says a side at either end of a name."""
+
+LONGEST = 32
+"""How many bytes of a bone's name those of its helpers have: Blender takes 63 in all, with a number at the end."""
+
 PLACED, TURNED = 1e-5, 1e-3
 """By how much a bone may rest elsewhere, and its axes be turned: what Blender rounds as it leaves Edit Mode."""
 
@@ -31,10 +39,18 @@ PLACED, TURNED = 1e-5, 1e-3
 # bones
 
 
-def prefix_of(ob: ArmatureObject, last: str) -> str:
-    """What the names of a limb's helper bones begin with. As armatures are joined, Blender loses drivers of bones whose
-    names have another's in them: these have none."""
-    return f"MCH-{crc32(f'{ob.name} {last}'.encode()):08x}-"
+def helper_name(ob: ArmatureObject, last: str, role: str) -> str:
+    """What a helper bone of a limb is called: MCH-SHIN-turn1.L for that of shin.L, on both sides the same but for the
+    side, so that Blender's mirroring finds one by the other.
+
+    As armatures are joined, Blender loses drivers of bones whose names have another's in them: capitals are as no bone
+    has them, or if one does, eight digits of its name."""
+    core = SIDES.sub("", last) or last
+    core = core.lower() if core.isupper() else core.upper()
+    core = core.encode()[:LONGEST].decode(errors="ignore")
+    if any(bone.name in core for bone in ob.data.bones):
+        core = f"{crc32(last.encode()):08x}"
+    return f"MCH-{core}-{role.replace(' ', '')}{('.R', '', '.L')[side_of(last) + 1]}"
 
 
 def lay(ob: ArmatureObject, bone: Bone, name: str, refs: Refs, is_new: bool) -> str:
@@ -123,10 +139,15 @@ def aim(follower: Any, ob: Object | None, bone: str) -> None:
 
 def is_aimed(real: Any, constraint: Constraint, refs: Refs) -> bool:
     """Whether a constraint follows what it is to follow; not yet, where that is still to be made."""
+    return follows(real, constraint, refs) and all(ob for _, (ob, _) in _followers(real, constraint, refs))
+
+
+def follows(real: Any, constraint: Constraint, refs: Refs) -> bool:
+    """The same where what is missing is not to be made: nothing is followed, then."""
     if constraint.targets and len(real.targets) != len(constraint.targets):
         return False
     return all(
-        ob is not None and follower.target == ob and (ob.type != "ARMATURE" or follower.subtarget == bone)
+        follower.target == ob and (ob is None or ob.type != "ARMATURE" or follower.subtarget == bone)
         for follower, (ob, bone) in _followers(real, constraint, refs)
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
@@ -13,7 +14,7 @@ from .controls import Control
 from .description import Description, LimbRef
 from .feature_parts import foot_parts, pole_follow_parts, roll_parts
 from .foot_pivots import goal_at_rest
-from .parts import CONTROL, POLE, TARGET, Parts, parts_of
+from .parts import CONTROL, POLE, TARGET, Bone, Parts, parts_of
 from .spec import Spec, differs, spec_of
 from .there import There
 
@@ -32,20 +33,26 @@ class Needed(NamedTuple):
 def needed_of(limb: LimbRef, wish: Description, there: There) -> Needed:
     """What a limb that is described so, with all that is kept on its bones, is to have. A mechanism that fits is to
     stay as it is."""
-    last = limb[0].pose.bones[limb[1]]
+    spec = _spec_of(limb[0].pose.bones[limb[1]], there.built) if wish.mode == "RIG" else None
+    parts = needed_parts(limb, wish, spec).values()
+    united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
+    return Needed(united, refs_of(limb, wish, united.bones, there), spec)
+
+
+def needed_parts(limb: LimbRef, wish: Description, spec: Spec | None) -> dict[str, Parts]:
+    """The parts of a limb by what they are for, with a mechanism of this spec, if it has one."""
+    last, parts = limb[0].pose.bones[limb[1]], {}
     length, is_near = last.bone.length, _is_bone_of(limb, wish.target)
-    parts, spec = [], _spec_of(last, there.built) if wish.mode == "RIG" else None
     if spec:
-        parts.append(parts_of(spec))
+        parts["mechanism"] = parts_of(spec)
     if wish.foot and wish.foot_turn is not None:
-        parts.append(foot_parts(wish.foot_turn, is_near or wish.roll is not None))
+        parts["foot"] = foot_parts(wish.foot_turn, is_near or wish.roll is not None)
     if wish.roll:
         goal_rest, break_angle = goal_at_rest(last, wish.foot_turn), float(wish.choices["break_angle"])
-        parts.append(roll_parts(wish.roll.pivots, goal_rest, len(wish.roll.toes), break_angle, length, is_near))
+        parts["roll"] = roll_parts(wish.roll.pivots, goal_rest, len(wish.roll.toes), break_angle, length, is_near)
     if wish.pole_follow:
-        parts.append(pole_follow_parts(bool(wish.pole_follow.above), length))
-    united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
-    return Needed(united, _refs(limb, wish, united, there), spec)
+        parts["pole follow"] = pole_follow_parts(bool(wish.pole_follow.above), length)
+    return parts
 
 
 def _is_bone_of(limb: LimbRef, followed: Any) -> bool:
@@ -62,7 +69,8 @@ def _spec_of(last: PoseBone, built: Spec | None) -> Spec:
     return built._replace(bones=spec.bones, last=spec.last, parent=spec.parent)
 
 
-def _refs(limb: LimbRef, wish: Description, parts: Parts, there: There) -> dict[str, Any]:
+def refs_of(limb: LimbRef, wish: Description, bones: Iterable[Bone], there: There) -> dict[str, Any]:
+    """What the roles stand for of parts with these helper bones."""
     ob, name = limb
     chain = bones_of_limb(ob.pose.bones[name])
     above = chain[0].parent if chain else None
@@ -70,7 +78,7 @@ def _refs(limb: LimbRef, wish: Description, parts: Parts, there: There) -> dict[
     refs |= {f"bone {k}": (ob, bone.name) for k, bone in enumerate(chain, 1)}
     refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(wish.roll.toes if wish.roll else ())}
     refs |= {"above pole": (ob, wish.pole_follow.above if wish.pole_follow else "")}
-    refs |= {bone.role: (ob, there.helpers.get(bone.role, "")) for bone in parts.bones}
+    refs |= {bone.role: (ob, there.helpers.get(bone.role, "")) for bone in bones}
     return refs | followed_refs(wish.target, wish.pole, refs.get(GOAL))
 
 

@@ -7,20 +7,20 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..blender.types import ArmatureObject, path_to_bone
 from ..blender.words import Refused
-from ..limb import pole_follow
-from ..limb.follow import Follow, follow_of
-from ..limb.foot_roll import CONTROL as ROLL_CONTROL
-from ..limb.foot_roll import GOAL, PIVOTS, goal_of, has_roll, helpers_of
-from ..limb.pole_follow import has_pole_follow
+from ..limb.foot_roll import has_roll
+from ..limb.pole_follow import NEEDS, has_pole_follow
 from ..limb.settings import VERSION, VERSION_KEY
 from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
-from .feature_parts import GOES, READS
-from .inventory import Inventory, inventory_of
-from .parts import POLE, TARGET, Constraint, parts_of
+from . import making
+from .description import describe, ref_of
+from .features import are_bones
+from .inventory import Inventory
+from .needed import needed_parts, refs_of
+from .parts import Parts
 from .spec import Spec, differs, spec_of
+from .there import PartsThere
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
@@ -29,7 +29,11 @@ MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then g
 OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
 NEWER = "'{bone}' was made by a newer Planar IK: update Planar IK, or rebuild the limb"
 ROLL_MISSING = "The foot roll of '{bone}' is missing or edited: rebuild the limb"
-"""What may be wrong with a limb on the rig."""
+MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
+"""What may be wrong with a limb."""
+
+TOLD = {"roll": (ROLL_MISSING, ROLL_MISSING), "pole follow": (MISSING, MISSING), "mechanism": (BROKEN, AIMED)}
+"""What is said where parts are missing, and where they follow something else, by what they are for."""
 
 
 def problem_of(last: PoseBone) -> str:
@@ -39,24 +43,14 @@ def problem_of(last: PoseBone) -> str:
 
 def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     """`problem_of` each of some limbs of one rig."""
-    features = ((has_roll, _problem_of_roll), (has_pole_follow, pole_follow.problem_of))
-    problems = {last.name: problem for last in lasts if (problem := _problem_of_version(last))}
-    problems |= {
-        last.name: problem
-        for last in lasts
-        if last.name not in problems
-        for has, ask in features
-        if has(last) and (problem := ask(last))
-    }
-    on_rig = {
-        last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last) and last.name not in problems
-    }
-    if on_rig:
-        inventory = inventory_of(lasts[0].id_data)
-        problems |= {
-            name: _problem(inventory, spec_of(last, is_now=True), goal_of(last)) for name, last in on_rig.items()
-        }
-    return [problems.get(last.name, "") for last in lasts]
+    on_rig = PartsThere(lasts[0].id_data) if any(map(_has_parts, lasts)) else None
+    return [
+        _problem_of_version(last) or (_problem(last, on_rig) if on_rig and _has_parts(last) else "") for last in lasts
+    ]
+
+
+def _has_parts(last: PoseBone) -> bool:
+    return bool(bones_of_limb(last)) and (is_on_rig(last) or has_roll(last) or has_pole_follow(last))
 
 
 def _problem_of_version(last: PoseBone) -> str:
@@ -66,57 +60,52 @@ def _problem_of_version(last: PoseBone) -> str:
     return OLDER if version < VERSION else NEWER if version > VERSION else ""
 
 
-def _problem(inventory: Inventory, spec: Spec, follow: Follow) -> str:
-    roles = inventory.helpers_of(spec.last)
-    built = inventory.built_of(spec.last)
-    if built is None:
-        return BROKEN
-    if differs(built, spec):
-        return EDITED
+def _problem(last: PoseBone, on_rig: PartsThere) -> str:
+    """What is otherwise than the limb is described, of what was made for it."""
+    limb, there = ref_of(last), on_rig.of_limb(last.name)
+    wish = describe(limb)
+    if has_pole_follow(last) and not (wish.pole_follow and are_bones(wish, limb)):
+        return NEEDS
+    problem, spec = _fit(last, there.built) if wish.mode == "RIG" else ("", None)
+    by_feature = needed_parts(limb, wish, spec)
+    bones = [bone for parts in by_feature.values() for bone in parts.bones]
+    refs = refs_of(limb, wish, bones, there)
+    for feature, (missing, astray) in TOLD.items():
+        is_whole = _is_whole(on_rig.inventory, by_feature.get(feature, Parts()), refs)
+        if not is_whole:
+            return missing if is_whole is None else astray
+    others = on_rig.inventory.helpers_of(last.name).keys() - {bone.role for bone in bones}
+    return problem or (BROKEN if others else "")
+
+
+def _fit(last: PoseBone, built: Spec | None) -> tuple[str, Spec | None]:
+    """Why a mechanism that was made of a spec does not fit its limb; the spec itself if it does."""
+    spec = spec_of(last, is_now=True)
+    if built is None or differs(built, spec):
+        return (EDITED if built else BROKEN), None
     if spec.is_moved and not built.is_moved:
-        return MOVED
-    parts = parts_of(built)
-    names = roles | {"last": spec.last, "parent": spec.parent}
-    names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
-    if {helper.role for helper in parts.bones} != roles.keys():
-        return BROKEN
-    for driver in parts.drivers:
-        curve = inventory.drivers.get(names[driver.bone], {}).get((driver.path, max(driver.channel, 0)))
-        if curve is None or curve.mute or not curve.driver.is_valid:
-            return BROKEN
-    aimed = [_is_aimed(inventory.ob, constraint, names, follow) for constraint in parts.constraints]
-    return BROKEN if None in aimed else "" if all(aimed) else AIMED
+        return MOVED, None
+    return "", built._replace(bones=spec.bones, last=spec.last, parent=spec.parent)
 
 
-def _is_aimed(ob: ArmatureObject, constraint: Constraint, names: dict[str, str], follow: Follow) -> bool | None:
-    """Whether a constraint follows what it is to follow; None if it is not there or does nothing."""
-    real: Any = ob.pose.bones[names[constraint.bone]].constraints.get(constraint.name)
-    if real is None or real.type != constraint.type or real.mute or not real.enabled:
+def _is_whole(inventory: Inventory, parts: Parts, refs: dict[str, Any]) -> bool | None:
+    """Whether parts are there and follow what they are to follow; None if one is missing or does nothing."""
+    ob: Any = inventory.ob
+    if any(refs[bone.role][1] not in ob.data.bones for bone in parts.bones):
         return None
-    aims = dict(zip((TARGET, POLE), follow.pairs, strict=True))
-    target, bone = aims[constraint.target] if constraint.target in aims else (ob, names[constraint.target])
-    return bool(real.target == target and (real.subtarget == bone or target is None or target.type != "ARMATURE"))
-
-
-def _problem_of_roll(last: PoseBone) -> str:
-    """What is wrong with the foot roll of a limb, as a sentence with {bone} in it; "" if nothing."""
-    helpers, ob, follow = helpers_of(last), last.id_data, follow_of(last)
-    if not {ROLL_CONTROL, *PIVOTS, GOAL} <= helpers.keys():
-        return ROLL_MISSING
-    goes: Any = ob.pose.bones[helpers[ROLL_CONTROL].name].constraints.get(GOES)
-    if (
-        goes is None
-        or goes.mute
-        or goes.target != follow.target
-        or (follow.subtarget and goes.subtarget != follow.subtarget)
-    ):
-        return ROLL_MISSING
-    drivers = ob.animation_data.drivers if ob.animation_data else None
-    for role in READS.keys() & helpers.keys():
-        curve: Any = drivers.find(f"{path_to_bone(helpers[role].name)}.rotation_euler", index=0) if drivers else None
+    if any(ob.data.bones[refs[role][1]].parent for role in parts.free):
+        return None
+    for driver in parts.drivers:
+        curve = inventory.drivers.get(refs[driver.bone][1], {}).get((driver.path, max(driver.channel, 0)))
         if curve is None or curve.mute or not curve.driver.is_valid:
-            return ROLL_MISSING
-    return ""
+            return None
+    is_aimed = True
+    for constraint in parts.constraints:
+        real: Any = ob.pose.bones[refs[constraint.bone][1]].constraints.get(constraint.name)
+        if real is None or real.type != constraint.type or real.mute or not real.enabled:
+            return None
+        is_aimed &= making.follows(real, constraint, refs)
+    return is_aimed
 
 
 def check_moved(last: PoseBone) -> None:
@@ -130,8 +119,9 @@ def check_moved(last: PoseBone) -> None:
 
 def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
     """The limbs on the rigs of these whose mechanisms have to be made anew, or whose foot is gone."""
-    limbs = [last for ob in by_rig(lasts) for last in limbs_of(ob)]
-    return [last for last in limbs if bones_of_limb(last) and (problem_of(last) or is_foot_gone(last))]
+    limbs = [[last for last in limbs_of(ob) if bones_of_limb(last)] for ob in by_rig(lasts)]
+    problems = [pair for of_rig in limbs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
+    return [last for last, problem in problems if problem or is_foot_gone(last)]
 
 
 def find_feet(lasts: Sequence[PoseBone]) -> None:

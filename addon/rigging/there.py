@@ -13,7 +13,7 @@ from ..limb.pole_follow import ON_TARGET, STILL, is_still
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, group_of, is_ours
 from ..limb.tips import foot_of
-from .inventory import Inventory, inventory_of, roll_helpers
+from .inventory import Inventory, inventory_of, roll_helpers, turned_by_rolls
 from .spec import Spec
 
 OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
@@ -45,11 +45,18 @@ class PartsThere:
         self.ours: list[tuple[str, Any]] = [
             (bone.name, constraint) for bone in ob.pose.bones for constraint in bone.constraints if is_ours(constraint)
         ]
-        self._readers: dict[str, list[tuple[str, str]]] = {}
+        self._turned = turned_by_rolls(ob)
+        self._ours_by_bone: dict[str, list[str]] = {}
+        self._aimed_at: dict[str, list[tuple[str, str]]] = {}
+        for bone, constraint in self.ours:
+            self._ours_by_bone.setdefault(bone, []).append(constraint.name)
+            self._aimed_at.setdefault(getattr(constraint, "subtarget", ""), []).append((bone, constraint.name))
+        self._driven: dict[str, set[tuple[str, str]]] = {}  # by the last bones of the limbs that do
         for bone, curves in self.inventory.drivers.items():
             for (path, _), curve in curves.items():
-                for last in _limbs_read(curve):
-                    self._readers.setdefault(last, []).append((bone, path))
+                names = [name for name in self._ours_by_bone.get(bone, ()) if path.startswith(f'constraints["{name}"]')]
+                for last in _limbs_read(curve) if names else ():
+                    self._driven.setdefault(last, set()).update((bone, name) for name in names)
 
     def of_limb(self, name: str) -> There:
         """What there is of one limb."""
@@ -58,15 +65,12 @@ class PartsThere:
         if not {CONTROL, *PIVOTS, GOAL} <= roll.keys():
             roll = {}
         helpers = self.inventory.helpers_of(name) | roll
-        useless = roll_helpers(last) - {*helpers.values()}
-        bones, driven = {*helpers.values()} | useless, self._readers.get(name, [])
+        useless = roll_helpers(last, self._turned.get(name, ())) - {*helpers.values()}
+        bones = {*helpers.values()} | useless
         near = {bone.name for bone in chain_bones(last)} | {bone.name for bone in _below(last)}
-        constraints: set[tuple[str, str]] = set()
-        for bone, constraint in self.ours:
-            path = f'constraints["{constraint.name}"]'
-            is_driven = any(owner == bone and driving.startswith(path) for owner, driving in driven)
-            if is_driven or bone in near or bone in bones or getattr(constraint, "subtarget", "") in bones:
-                constraints.add((bone, constraint.name))
+        constraints = {*self._driven.get(name, ())}
+        constraints |= {(bone, constraint) for bone in near | bones for constraint in self._ours_by_bone.get(bone, ())}
+        constraints |= {pair for bone in bones for pair in self._aimed_at.get(bone, ())}
         constraints |= {
             (bone, constraint.name)  # whatever somebody called it since
             for bone in near
@@ -74,25 +78,16 @@ class PartsThere:
             if getattr(constraint, "subtarget", "") in bones and getattr(constraint, "target", None) == self.ob
         }
         pole = follow_of(last).pole_subtarget
-        if not self._is_driven(pole, FOLLOWING_POLE) and (pole, FOLLOWING_POLE) in self._names:
-            constraints.add((pole, FOLLOWING_POLE))
+        carried = (pole, FOLLOWING_POLE)
+        is_there = FOLLOWING_POLE in self._ours_by_bone.get(pole, ())
+        if is_there and not any(carried in driven for driven in self._driven.values()):
+            constraints.add(carried)
         parents: dict[str, str] = {}
         for bone in [bone for bone, constraint in constraints if constraint == FOLLOWING_POLE]:
             parents[bone], still = self._hung_on(last, bone)
             if still:
                 helpers[STILL] = still
         return There(helpers, useless, constraints, parents, self.inventory.built_of(name))
-
-    @property
-    def _names(self) -> set[tuple[str, str]]:
-        return {(bone, constraint.name) for bone, constraint in self.ours}
-
-    def _is_driven(self, bone: str, constraint: str) -> bool:
-        """Whether sliders of any limb drive a constraint."""
-        path = f'constraints["{constraint}"]'
-        return any(
-            owner == bone and driving.startswith(path) for pairs in self._readers.values() for owner, driving in pairs
-        )
 
     def _hung_on(self, last: Any, pole: str) -> tuple[str, str]:
         """What a pole hangs on without Pole Follow, and the helper that never moves, if there is one that no other pole

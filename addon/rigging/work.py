@@ -2,64 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..limb.storage import chain_bones
 from . import making
 from .description import Description, LimbRef
+from .inventory import Inventory
 from .needed import Needed, needed_of
-from .parts import Constraint, Driver, Parts
+from .parts import Bone, Constraint, Driver, Parts
 from .spec import differs, spec_of
 from .there import PartsThere, There
 
 NONE = There({}, set(), set(), {}, None)
 """Nothing, or nothing that is to stay."""
 
+Pair = tuple[str, str]
+"""A constraint, by the names of its bone and its own."""
 
-class Work:
-    """What is to be done for one limb: helper bones to be laid, and to be removed, by name; constraints and drivers to
-    be made, and to be taken off, those by the names of their bones and their own names or paths."""
+Driven = tuple[str, str, int]
+"""A driver, by the name of its bone, the path from there, and the channel."""
 
-    def __init__(self, limb: LimbRef, wish: Description | None, on_rig: PartsThere, there: There, anew: bool) -> None:
-        self.limb, self.wish, self.there = limb, wish, there
-        self.new_controls: dict[str, Any] = {}  # the controls that were made for it, by what they are
-        stays = NONE if anew or wish is None else there
-        self.needed = needed_of(limb, wish, stays) if wish else Needed(Parts(), {}, None)
-        self._on_rig, self._rest = on_rig, self._rest_now()
-        parts, refs = self.needed.parts, self.needed.refs
-        self.new = {bone.role for bone in parts.bones if not refs[bone.role][1]}
-        moved = {bone.role for bone in parts.bones if bone.role not in self.new and not self._rests_so(bone)}
-        self.bones_on = [bone for bone in parts.bones if bone.role in self.new | moved]
-        self.bones_off = there.bones - {refs[bone.role][1] for bone in parts.bones}
-        constraints = {(self._name_of(item.bone), item.name): item for item in parts.constraints}
-        there_now = {pair for pair in stays.constraints if pair in constraints and self._is_kind(*pair, constraints)}
-        self.constraints_off = there.constraints - there_now
-        self.constraints_on = [
-            item for pair, item in constraints.items() if pair not in there_now or not self._is_so(*pair, item)
-        ]
-        self.astray = [pair for pair in there_now if not making.is_aimed(self._made(*pair), constraints[pair], refs)]
-        drivers = {(self._name_of(item.bone), item.path, max(item.channel, 0)): item for item in parts.drivers}
-        owned = set(self._curves_owned())
-        stay = {key for key in owned & {*drivers} if self._drives(key, drivers[key])} - self._curves_of(
-            self.constraints_off
-        )
-        self.drivers_off = owned - stay
-        self.drivers_on = [item for key, item in drivers.items() if key not in stay]
+
+class Work(NamedTuple):
+    """What is to be done for one limb, which rests like this: helper bones to be laid, of which the roles are ``new``,
+    and to be removed, by name; constraints and drivers to be made, and to be taken off; constraints that follow
+    something else (``astray``). ``new_controls`` are those that were made for it, by what they are."""
+
+    limb: LimbRef
+    wish: Description | None
+    there: There
+    needed: Needed
+    rest: Any
+    new: set[str]
+    bones_on: list[Bone]
+    bones_off: set[str]
+    constraints_on: list[Constraint]
+    constraints_off: set[Pair]
+    astray: list[Pair]
+    drivers_on: list[Driver]
+    drivers_off: set[Driven]
+    new_controls: dict[str, Any]
 
     @property
     def is_needed(self) -> bool:
         """Whether there is anything to do."""
-        lists = (
-            self.bones_on,
-            self.bones_off,
-            self.constraints_on,
-            self.constraints_off,
-            self.drivers_on,
-            self.drivers_off,
-        )
-        return self.wish is None or any(lists) or bool(self.controls)
+        off = (self.bones_off, self.constraints_off, self.drivers_off)
+        return self.wish is None or any((self.bones_on, self.constraints_on, self.drivers_on, *off, self.controls))
 
     @property
     def controls(self) -> dict[str, Any]:
@@ -72,50 +63,92 @@ class Work:
         """Whether the limb rests so much elsewhere that its new mechanism does not fit: Blender does that once as it
         leaves Edit Mode, with files of 2.7x and 2.8x."""
         spec = self.needed.spec
-        if spec is None or np.array_equal(self._rest, self._rest_now()):
+        if spec is None or np.array_equal(self.rest, _rest_now(self.limb)):
             return False
         return differs(spec, spec_of(self.limb[0].pose.bones[self.limb[1]]))
 
-    def _name_of(self, role: str) -> str:
-        """The name of the bone with a role, and of one that is yet to be made its role."""
-        return str(self.needed.refs[role][1] or f"new {role}")
 
-    def _rest_now(self) -> Any:
-        last = self.limb[0].pose.bones[self.limb[1]]
-        return np.array([bone.bone.matrix_local for bone in chain_bones(last)])
+def work_of(limb: LimbRef, wish: Description | None, on_rig: PartsThere, there: There, anew: bool) -> Work:
+    """What is to be done for a limb to be as it is described, or to be no more; of one that is made ``anew``, nothing
+    stays that there is."""
+    stays = NONE if anew or wish is None else there
+    needed = needed_of(limb, wish, stays) if wish else Needed(Parts(), {}, None)
+    parts, refs = needed.parts, needed.refs
+    new = {bone.role for bone in parts.bones if not refs[bone.role][1]}
+    constraints = {(_name_of(item.bone, refs), item.name): item for item in parts.constraints}
+    kept = {pair for pair in stays.constraints if pair in constraints and _is_of_kind(limb, pair, constraints[pair])}
+    constraints_off = there.constraints - kept
+    drivers = {(_name_of(item.bone, refs), item.path, max(item.channel, 0)): item for item in parts.drivers}
+    owned = _owned(on_rig.inventory, there)
+    acting = {key for key in owned & {*drivers} if _drives(on_rig.inventory, key, drivers[key], refs)}
+    acting -= _curves_of(on_rig.inventory, constraints_off)
+    return Work(
+        limb=limb,
+        wish=wish,
+        there=there,
+        needed=needed,
+        rest=_rest_now(limb),
+        new=new,
+        bones_on=[bone for bone in parts.bones if bone.role in new or not _rests_so(limb, bone, refs)],
+        bones_off=there.bones - {refs[bone.role][1] for bone in parts.bones},
+        constraints_on=[
+            item for pair, item in constraints.items() if pair not in kept or not _is_so(limb, pair, item, refs)
+        ],
+        constraints_off=constraints_off,
+        astray=[pair for pair in kept if not making.is_aimed(_made(limb, pair), constraints[pair], refs)],
+        drivers_on=[item for key, item in drivers.items() if key not in acting],
+        drivers_off=owned - acting,
+        new_controls={},
+    )
 
-    def _rests_so(self, bone: Any) -> bool:
-        refs = self.needed.refs
-        return making.rests_so(self.limb[0], bone, refs[bone.role][1], refs)
 
-    def _made(self, bone: str, name: str) -> Any:
-        return self.limb[0].pose.bones[bone].constraints[name]
+def _name_of(role: str, refs: making.Refs) -> str:
+    """The name of the bone with a role, and of one that is yet to be made its role."""
+    return str(refs[role][1] or f"new {role}")
 
-    def _is_kind(self, bone: str, name: str, constraints: dict[tuple[str, str], Constraint]) -> bool:
-        return bool(self._made(bone, name).type == constraints[bone, name].type)
 
-    def _is_so(self, bone: str, name: str, constraint: Constraint) -> bool:
-        constraint_now = self._made(bone, name)
-        is_aimed = making.is_aimed(constraint_now, constraint, self.needed.refs)
-        return is_aimed and making.is_set(constraint_now, constraint)
+def _rest_now(limb: LimbRef) -> Any:
+    return np.array([bone.bone.matrix_local for bone in chain_bones(limb[0].pose.bones[limb[1]])])
 
-    def _curves_owned(self) -> set[tuple[str, str, int]]:
-        """The drivers of helper bones, and of constraints of ours."""
-        drivers = self._on_rig.inventory.drivers
-        of_bones = {(bone, *key) for bone in self.there.bones for key in drivers.get(bone, ())}
-        return of_bones | self._curves_of(self.there.constraints)
 
-    def _curves_of(self, constraints: set[tuple[str, str]]) -> set[tuple[str, str, int]]:
-        drivers = self._on_rig.inventory.drivers
-        return {
-            (bone, *key)
-            for bone, name in constraints
-            for key in drivers.get(bone, ())
-            if key[0].startswith(f'constraints["{name}"]')
-        }
+def _rests_so(limb: LimbRef, bone: Bone, refs: making.Refs) -> bool:
+    return making.rests_so(limb[0], bone, refs[bone.role][1], refs)
 
-    def _drives(self, key: tuple[str, str, int], driver: Driver) -> bool:
-        curve = self._on_rig.inventory.drivers[key[0]][key[1:]]
-        return (
-            not curve.mute and curve.driver.is_valid and making.drives_so(self.limb[0], curve, driver, self.needed.refs)
-        )
+
+# constraints
+
+
+def _made(limb: LimbRef, pair: Pair) -> Any:
+    return limb[0].pose.bones[pair[0]].constraints[pair[1]]
+
+
+def _is_of_kind(limb: LimbRef, pair: Pair, constraint: Constraint) -> bool:
+    return bool(_made(limb, pair).type == constraint.type)
+
+
+def _is_so(limb: LimbRef, pair: Pair, constraint: Constraint, refs: making.Refs) -> bool:
+    real = _made(limb, pair)
+    return making.is_aimed(real, constraint, refs) and making.is_set(real, constraint)
+
+
+# drivers
+
+
+def _owned(inventory: Inventory, there: There) -> set[Driven]:
+    """The drivers of helper bones, and of constraints of ours."""
+    of_bones = {(bone, *key) for bone in there.bones for key in inventory.drivers.get(bone, ())}
+    return of_bones | _curves_of(inventory, there.constraints)
+
+
+def _curves_of(inventory: Inventory, constraints: Iterable[Pair]) -> set[Driven]:
+    return {
+        (bone, *key)
+        for bone, name in constraints
+        for key in inventory.drivers.get(bone, ())
+        if key[0].startswith(f'constraints["{name}"]')
+    }
+
+
+def _drives(inventory: Inventory, key: Driven, driver: Driver, refs: making.Refs) -> bool:
+    curve = inventory.drivers[key[0]][key[1:]]
+    return not curve.mute and curve.driver.is_valid and making.drives_so(inventory.ob, curve, driver, refs)

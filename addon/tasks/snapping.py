@@ -96,12 +96,16 @@ class Switched(NamedTuple):
     warnings: list[Message]
 
 
+def other_mode(lasts: Sequence[PoseBone]) -> str:
+    """The other mode than the first of these limbs has."""
+    return "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
+
+
 @wholly
 def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
     """Switch limbs to ``FK`` or ``IK``, by default to the other than the first one has, and keep their pose. With
     autokey or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
-    if to is None:
-        to = "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
+    to = to or other_mode(lasts)
     snap: Snap = to_fk if to == "FK" else to_target
     check_snap(lasts, snap)
     switched = [change_of(last, "influence") for last in lasts]

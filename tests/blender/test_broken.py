@@ -64,6 +64,7 @@ MOVING_AGAIN |= {"all drivers removed", "influence not driven"}
 """What would move the limb once more after a bake, which is refused for that."""
 
 
+@pytest.mark.names_nothing  # what is deleted here
 @pytest.mark.parametrize("name", [*BREAKING, *MORE])
 def test_what_is_seen_is_told_and_baked(addon, name):
     last = legs.rig_leg(addon, legs.EVERYTHING)
@@ -92,6 +93,7 @@ def test_what_is_seen_is_told_and_baked(addon, name):
     assert np.abs(after - before)[:, 3:].max() < 1e-2
 
 
+@pytest.mark.names_nothing  # what is deleted here
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
 @pytest.mark.parametrize("kind", ["object", "bone"])
 def test_target_is_deleted(addon, mode, kind):

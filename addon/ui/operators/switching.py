@@ -12,12 +12,60 @@ from ...blender.types import scene_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.limbs import frames_counted, limbs_counted
 from ...tasks.mirroring import mirror
-from ...tasks.snapping import snap_fk, snap_target, switch
+from ...tasks.snapping import other_mode, snap_fk, snap_target, switch
+from ...tasks.switching import switch_over
 from .base import LimbOperator
 from .selecting import select_if_shown
 
 
-class POSE_OT_planar_ik_switch(LimbOperator):
+class _OverRange(LimbOperator):
+    use_range: BoolProperty(
+        name="Over a Range", description="Do it in every frame of a range, with keys", options={"SKIP_SAVE"}
+    )
+    frame_start: IntProperty(
+        name="Start", description="First frame; the scene's if none is given", options={"SKIP_SAVE"}
+    )
+    frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
+    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
+        min=0.0,
+        soft_max=0.01,
+        precision=4,
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse."""
+        what = translated_text(" ".join((cls.__doc__ or "").split()))
+        return (
+            translated_text("{what}. In every frame of a range, with keys", what=what) if properties.use_range else what
+        )
+
+    def invoke(self, context: Context, event: Event) -> Any:
+        """Do it on the current frame, or ask for the range."""
+        take_given_range(self, "use_range", True)
+        if not self.use_range:
+            return super().invoke(context, event)
+        self._has_window = True
+        start_from_scene(self, context)
+        manager: Any = context.window_manager
+        return manager.invoke_props_dialog(self, confirm_text=self.bl_label)
+
+    def frames_meant(self, context: Context) -> range | None:
+        """The range, or None for this frame."""
+        take_given_range(self, "use_range", True)
+        if not self.use_range:
+            return None
+        start_from_scene(self, context)
+        if self.frame_end < self.frame_start:
+            template = "The range ends at frame {end}, before it starts at {start}"
+            raise Refused(template, end=self.frame_end, start=self.frame_start)
+        return range(self.frame_start, self.frame_end + 1, self.step)
+
+
+class POSE_OT_planar_ik_switch(_OverRange):
     """Switch between FK and IK; the limb stays where it is. Auto Keying keys the switch; the pose before it stays"""
 
     bl_idname = "pose.planar_ik_switch"
@@ -35,63 +83,27 @@ class POSE_OT_planar_ik_switch(LimbOperator):
     )
     insert_keys: BoolProperty(name="Insert Keys", description="Set keys though Auto Keying is off")
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """Switch, and go on with what is animated next."""
-        done = switch(context, lasts, None if self.to == "OTHER" else self.to, self.insert_keys)
-        self.warn(*done.warnings)
-        select_if_shown(context, done.select)
-        self.inform("{limbs} in {to}", limbs=limbs_counted(len(lasts)), to=done.to)
+    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
+        """Switch, and go on with what is animated next; over a range, with what it was."""
+        frames, to = self.frames_meant(context), None if self.to == "OTHER" else self.to
+        if frames is None:
+            done = switch(context, lasts, to, self.insert_keys)
+            self.warn(*done.warnings)
+            select_if_shown(context, done.select)
+            self.inform("{limbs} in {to}", limbs=limbs_counted(len(lasts)), to=done.to)
+            return
+        to = to or other_mode(lasts)
+        self.warn(*(yield from switch_over.steps(context, lasts, to, frames, self.tolerance)))
+        template = "{limbs} in {to} in {frames}"
+        self.inform(template, limbs=limbs_counted(len(lasts)), to=to, frames=frames_counted(len(frames)))
 
 
-class _Snap(LimbOperator):
-    use_range: BoolProperty(
-        name="Over a Range", description="Do it in every frame of a range, with keys", options={"SKIP_SAVE"}
-    )
-    frame_start: IntProperty(
-        name="Start", description="First frame; the scene's if none is given", options={"SKIP_SAVE"}
-    )
-    frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
-    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
-        min=0.0,
-        soft_max=0.01,
-        precision=4,
-    )
-
+class _Snap(_OverRange):
     _snap: ClassVar[Stepwise[..., list[Message]]]
-
-    @classmethod
-    def description(cls, _context: Context, properties: Any) -> str:
-        """What a button of it says under the mouse."""
-        what = translated_text(" ".join((cls.__doc__ or "").split()))
-        return (
-            translated_text("{what}. In every frame of a range, with keys", what=what) if properties.use_range else what
-        )
-
-    def invoke(self, context: Context, _event: Event) -> Any:
-        """Do it on the current frame, or ask for the range."""
-        take_given_range(self, "use_range", True)
-        if not self.use_range:
-            return self.execute(context)
-        start_from_scene(self, context)
-        manager: Any = context.window_manager
-        return manager.invoke_props_dialog(self, confirm_text="Snap")
 
     def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
         """Snap this frame, or all of the range."""
-        frames = None
-        take_given_range(self, "use_range", True)
-        if self.use_range:
-            start_from_scene(self, context)
-            if self.frame_end < self.frame_start:
-                raise Refused(
-                    "The range ends at frame {end}, before it starts at {start}",
-                    end=self.frame_end,
-                    start=self.frame_start,
-                )
-            frames = range(self.frame_start, self.frame_end + 1, self.step)
+        frames = self.frames_meant(context)
         warnings = yield from type(self)._snap.steps(context, lasts, frames, self.tolerance)
         self.warn(*warnings)
         self.inform(

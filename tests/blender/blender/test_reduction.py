@@ -49,3 +49,25 @@ def test_what_is_to_be_keyed_is_and_segments_are_bounded(reduction):
     assert np.diff(which).max() <= reduction.LONGEST
     assert len(which) == 1 + sum(-(-length // reduction.LONGEST) for length in (17, 283, 199))
     assert off == 0.0
+
+
+@pytest.mark.parametrize("tolerance", [0.02, 0.2, 1.0])
+def test_long_paths_have_as_few_as_all_segments_allow(reduction, tolerance):
+    rng, count = np.random.default_rng(1), 400
+    times = np.arange(count, dtype=float)
+    values = np.stack([np.interp(times, times[::20], 3.0 * rng.normal(size=20)), np.sin(times / 9.0)], axis=1)
+    slopes = np.gradient(values, times, axis=0)
+
+    def errors(rows):
+        return np.linalg.norm(reduction.hermite(times, values, slopes, rows) - values[rows.at], axis=1)
+
+    fewest = [0] + [count] * (count - 1)
+    for end in range(1, count):
+        for start in range(max(end - reduction.LONGEST, 0), end):
+            inside = np.arange(start + 1, end)
+            rows = reduction.Segments(np.full_like(inside, start), np.full_like(inside, end), inside)
+            if fewest[start] + 1 < fewest[end] and (not len(inside) or errors(rows).max() <= tolerance):
+                fewest[end] = fewest[start] + 1
+    which, off = reduction.fewest(errors, count, tolerance)
+    assert off <= tolerance
+    assert len(which) - 1 <= 1.02 * fewest[-1]

@@ -111,3 +111,19 @@ def test_other_actions_are_named_or_kept(convert, addon):
             ob.animation_data.action_slot = slot
         assert (off(seen(ob), before) < 2.1e-3) == all_actions
         bpy.data.objects.remove(ob)
+
+
+@pytest.mark.parametrize("pole", [False, True])
+def test_a_smaller_tolerance_takes_more_keys_and_refuses_nothing(convert, pole):
+    counts, offs, tolerances = [], [], (1e-2, 2e-3, 1e-3, 1e-4, 1e-5)
+    for tolerance in tolerances:
+        ob, last, _ = leg(pole)
+        animate(ob, random.Random(1))
+        before = seen(ob)
+        assert convert([last], mode="RIG", tolerance=tolerance).lasts == [(ob, "shin.L")]
+        offs.append(off(seen(ob), before))
+        keyed = [curve for curve in rigs.curves(ob) if "IK " in curve.data_path]
+        counts.append(sum(len(curve.keyframe_points) for curve in keyed))
+        bpy.data.objects.remove(ob)
+    assert counts == sorted(counts)
+    assert all(off <= max(tolerance, 1.01 * offs[-1]) for off, tolerance in zip(offs, tolerances, strict=True))

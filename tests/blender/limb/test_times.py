@@ -36,31 +36,88 @@ def seen(ob, frames):
     return np.array(joints)
 
 
-@pytest.mark.parametrize("stretched", [50, 100, 200])
-def test_time_stretching(add, addon, stretched):
-    ob = walking(addon)
-    bpy.context.scene.render.frame_map_new = stretched
-    frames = range(int(KEYED[-1] * stretched / 100) + 3)
-    before = seen(ob, frames)
-    last = add(ob, "shin.L", mode="RIG")[0]
-    assert np.abs(seen(ob, frames) - before).max() < 1e-3
-    addon("tasks.snapping").snap_fk(bpy.context, [last], frames)
-    ob.pose.bones["shin.L"].planar_ik.influence = 0.0
-    assert np.abs(seen(ob, frames) - before).max() < 1e-3
+LONG = 0.9  # about as long as the leg is
 
 
-def test_a_strip_that_is_scaled(add, addon):
-    ob = walking(addon)
-    data = ob.animation_data
-    action = data.action
-    strip = data.nla_tracks.new().strips.new("walk", 1, action)
-    data.action = None
-    strip.scale = 1.5
-    frames = range(1, 33)
+def timed(ob, kind):
+    """Have time run otherwise: stretched by the scene, scaled by strips, or with modifiers of curves; the frames that
+    are looked at."""
+    render = bpy.context.scene.render
+    if kind.startswith("stretched"):
+        render.frame_map_new = int(kind.split()[1])
+        return range(1, int(KEYED[-1] * render.frame_map_new / 100) + 3)
+    owners = [each for each in bpy.data.objects if each.animation_data and each.animation_data.action]
+    if kind == "strip":
+        for each in owners:
+            data = each.animation_data
+            strip = data.nla_tracks.new().strips.new("walk", 1, data.action)
+            data.action, strip.scale = None, 1.5
+        return range(1, 33)
+    kinds = bpy.types.FModifier.bl_rna.properties["type"].enum_items.keys()
+    for curve in rigs.curves(ob):
+        noise = curve.modifiers.new("NOISE")
+        noise.scale, noise.strength = 6.0, 0.15
+        if "SMOOTH" in kinds:
+            curve.modifiers.new("SMOOTH")
+    return range(1, KEYED[-1] + 1)
+
+
+@pytest.mark.parametrize("kind", ["stretched 50", "stretched 200", "strip", "modifiers"])
+@pytest.mark.parametrize("task", ["add", "snap", "switch", "hold", "convert"])
+def test_every_frame_looks_as_before(add, addon, task, kind):
+    ob, context = walking(addon), bpy.context
+    if task == "convert":
+        converted(addon, ob)
+    frames = timed(ob, kind)
     before = seen(ob, frames)
-    assert np.abs(np.diff(before[20:28], axis=0)).max() > 1e-3
-    add(ob, "shin.L", mode="RIG")
-    assert np.abs(seen(ob, frames) - before).max() < 1e-3
+    assert np.abs(np.diff(before, axis=0)).max() > 1e-2
+    snapping, same = addon("tasks.snapping"), np.ones(len(frames), bool)
+    if task == "convert":
+        addon("tasks.converting").convert(context, [ob.pose.bones["shin.L"]], mode="RIG")
+        assert np.abs(seen(ob, frames) - before).max() < 2.1e-3 * LONG
+        return
+    last = add(ob, "shin.L", mode="RIG", keyed="LEAVE" if task == "snap" else "KEEP", tolerance=1e-4)[0]
+    if task == "snap":
+        snapping.snap_target(context, [last], frames)
+        ob.pose.bones["shin.L"].planar_ik.influence = 1.0
+        assert np.abs(seen(ob, frames) - before).max() < 1e-3 * LONG
+        snapping.snap_fk(context, [ob.pose.bones["shin.L"]], frames)
+        ob.pose.bones["shin.L"].planar_ik.influence = 0.0
+    elif task == "switch":
+        addon("tasks.switching").switch_over(context, [last], "FK", frames[4:9])
+        curve = next(curve for curve in rigs.curves(ob) if "IK Influence" in curve.data_path)
+        times = addon("blender.stepping").times_of(context.scene, frames)
+        assert [curve.evaluate(time) for time in times[[3, 4, 8, 9]]] == [1.0, 0.0, 0.0, 1.0]
+    elif task == "hold":
+        span, holding = addon("poses.contacts").Span(frames[5], frames[8]), addon("tasks.holding")
+        holding.hold_tips(context, [last], [[holding.over(span)]], holding.Request(ease=2))
+        same[3:11] = False
+        assert np.abs(np.diff(seen(ob, frames[5:9])[:, 2], axis=0)).max() < 1e-4 * LONG
+    assert np.abs(seen(ob, frames) - before)[same].max() < 1e-3 * LONG
+
+
+MOST = {"add": 4, "snap_target": 4, "snap_fk": 2, "switch": 2, "convert": 3}
+
+
+@pytest.mark.parametrize("task", MOST)
+def test_frames_are_stepped_so_often_at_most(add, addon, task):
+    """Frames are read once with what is halfway between them, and once more where something is checked."""
+    ob, frames, stepped = walking(addon), range(1, 21), []
+    if task == "convert":
+        converted(addon, ob)
+    elif task != "add":
+        add(ob, "shin.L", mode="RIG")
+    last, snapping = ob.pose.bones["shin.L"], addon("tasks.snapping")
+    bpy.app.handlers.frame_change_post.append(lambda *_: stepped.append(1))
+    {
+        "add": lambda: add(ob, "shin.L", mode="RIG"),
+        "snap_target": lambda: snapping.snap_target(bpy.context, [last], frames),
+        "snap_fk": lambda: snapping.snap_fk(bpy.context, [last], frames),
+        "switch": lambda: addon("tasks.switching").switch_over(bpy.context, [last], "FK", frames),
+        "convert": lambda: addon("tasks.converting").convert(bpy.context, [last], mode="RIG"),
+    }[task]()
+    bpy.app.handlers.frame_change_post.pop()
+    assert len(frames) <= len(stepped) <= MOST[task] * len(frames) + 3
 
 
 def converted(addon, ob):

@@ -1,0 +1,43 @@
+"""Whether limbs are in FK or IK over frames, and keys that switch them there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bpy.types import Context, PoseBone
+
+from ..blender.action_writer import ActionWriter
+from ..blender.animation import curves_of
+from ..blender.announcing import announce
+from ..blender.dependencies import BoneRef
+from ..blender.stepping import times_of
+from ..blender.types import scene_of
+from ..blender.words import Refused
+from ..limb.storage import path_to_influence, read_slider
+
+ROUNDED = 1e-4
+"""How far influence may be from 0 or 1 and still count as that."""
+
+
+def check_influence(context: Context, lasts: Sequence[PoseBone], is_ik: bool, frames: Sequence[int]) -> None:
+    """Refuse limbs that are not in IK, or in FK, in all of these frames."""
+    times = times_of(scene_of(context), frames)
+    for last in lasts:
+        path, now = path_to_influence(last.name), read_slider(last, "influence")
+        curve = next((curve for curve in curves_of(last.id_data) if curve.data_path == path and not curve.mute), None)
+        for frame, time in zip(frames, times, strict=True):
+            if abs((curve.evaluate(time) if curve else now) - is_ik) > ROUNDED:
+                template = "'{bone}' is not in {mode} in frame {frame}: switch frames in which it is"
+                raise Refused(template, bone=last.name, mode="IK" if is_ik else "FK", frame=frame)
+
+
+def key_influence(context: Context, limbs: Sequence[BoneRef], frames: Sequence[int], is_ik: bool) -> None:
+    """Have limbs be in IK, or in FK, from the first to the last of these frames, and as before around them."""
+    times, writers = times_of(scene_of(context), frames), dict[Any, ActionWriter]()
+    for ob, name in limbs:
+        announce(ob)
+        writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob))
+        writer.set_between(path_to_influence(name), times, float(is_ik), float(not is_ik))
+    for writer in writers.values():
+        writer.show(context)

@@ -1,0 +1,34 @@
+"""Switching limbs between FK and IK over a range of frames, with keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bpy.types import Context, PoseBone
+
+from ..blender.stepping import Steps, Stepwise
+from ..blender.types import scene_of, view_layer_of
+from ..blender.words import Message
+from ..limb.whole import wholly_in_steps
+from ..poses.influence import check_influence, key_influence
+from ..poses.over_frames import show_in_fk, show_in_ik
+from ..poses.writing import Task
+from .snapping import check_snap, to_fk, to_target
+
+
+@Stepwise
+@wholly_in_steps
+def switch_over(
+    context: Context, lasts: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
+) -> Steps[list[Message]]:
+    """Switch limbs to ``FK`` or ``IK`` in all of some frames, with keys: they look as before there, and before and
+    after these all stays as it is. Raises `Refused`. Returns warnings."""
+    check_snap(lasts, to_fk if to == "FK" else to_target)
+    check_influence(context, lasts, to == "FK", frames)
+    scene, named = scene_of(context), [(last.id_data, last.name) for last in lasts]
+    kept = min(scene.frame_start, frames[0] - 1), max(scene.frame_end, frames[-1] + 1)
+    task = Task(context, frames, tolerance, keeps_others=kept)
+    warnings = (yield from (show_in_fk if to == "FK" else show_in_ik)(task, lasts)).warnings
+    key_influence(context, named, frames, to == "IK")
+    view_layer_of(context).update()
+    return warnings
