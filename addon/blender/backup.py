@@ -27,6 +27,9 @@ TRANSFORM = (
 PLAYED = ("use_nla", "action_blend_type", "action_extrapolation", "action_influence")
 """What of its animation data."""
 
+SHOWN = ("is_visible", "is_solo", "is_expanded")
+"""What of bone collections."""
+
 
 class Backup:
     """What an object was. ``users`` are the actions that animated it, each with its slot."""
@@ -187,11 +190,14 @@ def _restore_collections(armature: Any, before: Any) -> None:
     for name in [name for name in names if name not in before.collections_all]:
         armature.collections.remove(armature.collections_all[name])
     for collection in before.collections_all:
-        if collection.name not in armature.collections_all:
-            above = armature.collections_all[collection.parent.name] if collection.parent else None
-            armature.collections.new(collection.name, parent=above).child_number = collection.child_number
-        make_alike(armature.collections_all[collection.name], collection)
-        copy_properties(armature.collections_all[collection.name], collection)
+        there = armature.collections_all.get(collection.name) or armature.collections.new(collection.name)
+        above = armature.collections_all[collection.parent.name] if collection.parent else None
+        if there.parent != above:
+            there.parent = above
+        if there.child_number != collection.child_number:
+            there.child_number = collection.child_number
+        make_alike(there, collection, None, SHOWN)
+        copy_properties(there, collection)
     for bone in before.bones:
         now = {collection.name for collection in armature.bones[bone.name].collections}
         was = {collection.name for collection in bone.collections}

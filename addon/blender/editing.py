@@ -68,16 +68,19 @@ def drop_collections(ob: ArmatureObject, names: Iterable[str]) -> None:
             ob.data.collections.remove(collection)
 
 
-def collect(ob: ArmatureObject, bone: Bone, collection: str, place: int = 1, before: str = "") -> Any:
-    """Have a bone in one bone collection only, which is made if it is not there: at this place among the others, and
-    ``before`` one of them."""
+def collect(ob: ArmatureObject, bone: Bone, collection: str, above: str, place: int) -> Any:
+    """Have a bone in one bone collection only, which is made if it is not there: in the one ``above`` at this place, or
+    after what is there. That one is made first of all."""
     for other in [*bone.collections]:
         other.unassign(bone)
     only: Any = ob.data.collections_all.get(collection)
     if only is None:
-        only = ob.data.collections.new(collection)
-        last, later = len(ob.data.collections) - 1, ob.data.collections.find(before)
-        ob.data.collections.move(last, min(place, last, later if later >= 0 else last))
+        parent: Any = ob.data.collections_all.get(above)
+        if parent is None:
+            parent = ob.data.collections.new(above)
+            ob.data.collections.move(len(ob.data.collections) - 1, 0)
+        only = ob.data.collections.new(collection, parent=parent)
+        only.child_number = min(place, len(parent.children) - 1)
     only.assign(bone)
     return only
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+COLLECTION = "Planar IK"
+"""The bone collection that has all others that are made here in it."""
+
 CONSTRAINT_NAME = "Planar IK"
 """The name of the muted IK constraint that makes a bone the last of a limb. What the names of the limb's other
 constraints begin with, too: `MADE_BY_US`."""

@@ -24,7 +24,7 @@ from ..limb.storage import has_twist
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..rigging.apply import apply
-from ..rigging.description import ref_of
+from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import with_twist
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
@@ -35,7 +35,7 @@ from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channe
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
-from .standing import LimbName, LimbPoses, poses_by_fk, world_turns
+from .standing import LimbPoses, poses_by_fk, world_turns
 from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
@@ -53,7 +53,7 @@ class Matched(NamedTuple):
 def show_in_ik(
     task: Task,
     lasts: Sequence[PoseBone],
-    poses: dict[LimbName, LimbPoses] | None = None,
+    poses: dict[LimbRef, LimbPoses] | None = None,
     moves_controls: bool = True,
     known: Recording | None = None,
 ) -> Steps[Matched]:
@@ -88,7 +88,7 @@ def show_in_ik(
     values = copied(before)
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
     _set_sliders(shown, values)
-    placings = _placings(shown, recording, values) if moves_controls else []
+    placings = _placings(shown) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
     def reread(rows: Array) -> Steps[None]:
@@ -121,7 +121,7 @@ def _set_sliders(shown: Sequence[Shown], values: Values) -> None:
                 values[channel][:, place_in(name)] = rows
 
 
-def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> list[Placing]:
+def _placings(shown: Sequence[Shown]) -> list[Placing]:
     """Where controls are to be: targets first, as limbs are, then poles."""
     targets, poles = [], []
     for limb_shown in shown:

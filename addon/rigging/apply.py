@@ -30,6 +30,7 @@ from ..blender.types import (
 from ..limb.follow import Follow, follow_of, read, write
 from ..limb.foot_roll import GOAL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_BY_US
 from ..limb.storage import MAKING, drop_limb, group_of, is_orphaned, limb_constraint_of, segments_of
 from . import making
@@ -245,7 +246,7 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
         for name, above in hung.items():
             if name in edited:
                 edited[name].parent = edited.get(above) if above else None
-    drop_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS))
+    drop_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS, ALL_OURS))
 
 
 def _above(bone: Any) -> str:

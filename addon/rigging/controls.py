@@ -17,6 +17,7 @@ from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones
 from ..blender.uses import used_bones, users_of
 from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
+from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import KINDS, chain_bones, is_control, is_part
 from ..limb.tips import foot_of
@@ -122,7 +123,7 @@ def finish(control: Control, name: str, above: Matrix | None) -> Matrix:
     bone.bone[MADE_FOR_LIMB], bone.matrix_basis = control.kind, Matrix()
     widgets.draw_bone(bone, control.drawing)
     widgets.colour_bone(bone, control.kind, drawn_side(control.last))
-    collect(ob, bone.bone, COLLECTION, place=0)
+    collect(ob, bone.bone, COLLECTION, ALL_OURS, 0)
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
         for i, axis in enumerate(control.rest.to_3x3().col):

@@ -16,7 +16,7 @@ from ..blender.editing import collect
 from ..blender.fcurves import reset
 from ..blender.names import side_of
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
-from ..limb.settings import ALL, MADE_FOR_LIMB
+from ..limb.settings import ALL, COLLECTION, MADE_FOR_LIMB
 from .feature_parts import PIVOTS_COLLECTION
 from .parts import CHANNEL, Bone, Constraint, Driver, Variable
 
@@ -81,7 +81,8 @@ def finish(ob: ArmatureObject, bone: Bone, name: str) -> None:
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
     pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     pose_bone.scale = (1.0, 1.0, 1.0)
-    collect(ob, pose_bone.bone, bone.collection, before=PIVOTS_COLLECTION).is_visible = False
+    place = 2 if bone.collection == PIVOTS_COLLECTION else 1
+    collect(ob, pose_bone.bone, bone.collection, COLLECTION, place).is_visible = False
 
 
 def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:
@@ -189,7 +190,7 @@ def drive(ob: ArmatureObject, driver: Driver, refs: Refs) -> None:
     for variable in driver.variables:
         added = new.variables.new()
         added.name, added.type = variable.letter, variable.type
-        for target, read in zip(added.targets, _reads(ob, variable, refs), strict=True):
+        for target, read in zip(added.targets, _reads(variable, refs), strict=True):
             target.id = ob
             for name, value in read.items():
                 setattr(target, name, value)
@@ -204,7 +205,7 @@ def kind_of(driver: Driver) -> str:
     return "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
 
 
-def _reads(ob: ArmatureObject, variable: Variable, refs: Refs) -> list[dict[str, str]]:
+def _reads(variable: Variable, refs: Refs) -> list[dict[str, str]]:
     """The settings of a variable's targets."""
     reads = []
     for read in variable.reads:
@@ -232,5 +233,5 @@ def drives_so(ob: ArmatureObject, curve: Any, driver: Driver, refs: Refs) -> boo
     return all(
         target.id == ob and all(getattr(target, name) == value for name, value in read.items())
         for there, variable in zip(now.variables, driver.variables, strict=True)
-        for target, read in zip(there.targets, _reads(ob, variable, refs), strict=True)
+        for target, read in zip(there.targets, _reads(variable, refs), strict=True)
     )

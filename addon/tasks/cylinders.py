@@ -13,6 +13,7 @@ from ..blender.editing import collect, drop_collections, edit_mode
 from ..blender.types import takes_bones, view_layer_of
 from ..blender.words import Refused
 from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, stroke_of
+from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.storage import chain_bones, is_part, limbs_of
 from ..limb.whole import wholly
 from ..rigging.parts import COLLECTION
@@ -74,7 +75,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
             foot.length, foot.parent, foot.use_deform = 0.2 * bone.length, bone.parent, False
             feet[name] = foot.name
     for name, at in (names, names[::-1]):
-        collect(ob, ob.data.bones[feet[name]], COLLECTION).is_visible = False
+        collect(ob, ob.data.bones[feet[name]], COLLECTION, ALL_OURS, 1).is_visible = False
         for title, kind, settings in AIMS:
             aim: Any = ob.pose.bones[name].constraints.new(kind)
             aim.name, aim.target, aim.subtarget, aim.show_expanded = title, ob, feet[at], False
@@ -96,7 +97,7 @@ def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     with edit_mode(context, ob):
         for name in feet:
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
-    drop_collections(ob, (COLLECTION,))
+    drop_collections(ob, (COLLECTION, ALL_OURS))
 
 
 def is_ours(cylinder: Cylinder) -> bool:

@@ -70,8 +70,11 @@ def test_every_label_of_the_guides_is_shown() -> None:
 
 def is_named(label: str) -> bool:
     """Whether a setting of Blender's is called that, as its interface shows it where it says nothing else."""
+    kinds = bpy.types.Constraint.bl_rna.properties["type"].enum_items
     settings = (bpy.types.KinematicConstraint, bpy.types.Bone)
-    return any(label == setting.name for kind in settings for setting in kind.bl_rna.properties)
+    return any(label == kind.name for kind in kinds) or any(
+        label == setting.name for kind in settings for setting in kind.bl_rna.properties
+    )
 
 
 def test_blenders_own_labels_are_blenders() -> None:

@@ -60,7 +60,7 @@ def shows_a_hidden_target(hand: Hand) -> Iterator[Any]:
     """Press Target where the collection of controls is hidden."""
     yield from open_limb(hand, "RIG", plane="POLE")
     yield from hand.open_sidebar()
-    rig().data.collections["IK Controls"].is_visible = False
+    rig().data.collections_all["IK Controls"].is_visible = False
     select("shin.L")
     yield
     yield from hand.hover_button("bpy.ops.pose.planar_ik_select(role='TARGET')", 0.2)
@@ -68,7 +68,7 @@ def shows_a_hidden_target(hand: Hand) -> Iterator[Any]:
     yield
     yield
     hand.picture("target")
-    return {"selected": selected(), "visible": rig().data.collections["IK Controls"].is_visible}
+    return {"selected": selected(), "visible": rig().data.collections_all["IK Controls"].is_visible}
 
 
 def asks_for_a_range(hand: Hand) -> Iterator[Any]:

@@ -78,14 +78,15 @@ def test_many_rigs_at_once_in_any_mode(add, addon, solved):
     for ob, matrices in zip((one, two), before, strict=True):
         solved([last for last in lasts if last.id_data == ob])
         assert np.abs(matrices - rigs.matrices(ob, [*ob.pose.bones.keys()][: len(matrices)])).max() < 1e-4
-        assert ob.data.collections[0].name == "IK Controls"
-        assert [bone.name for bone in ob.data.collections["IK Controls"].bones] == [
+        assert ob.data.collections[0].name == "Planar IK"
+        assert [child.name for child in ob.data.collections[0].children][:1] == ["IK Controls"]
+        assert [bone.name for bone in ob.data.collections_all["IK Controls"].bones] == [
             f"{control}.{side}"
             for limb in (("foot_ik", "knee_pole"), ("hand_ik", "elbow_pole"))
             for side in "LR"
             for control in limb
         ]
-        assert [bone.parent.name for bone in ob.data.collections["IK Controls"].bones] == [
+        assert [bone.parent.name for bone in ob.data.collections_all["IK Controls"].bones] == [
             *("root", "foot_ik.L", "root", "foot_ik.R"),
             *4 * ["root"],
         ]

@@ -167,7 +167,7 @@ def parts(ob):
     constraints = sorted(f"{bone.name} {each.name}" for bone in ob.pose.bones for each in bone.constraints)
     drivers = sorted(curve.data_path for curve in ob.animation_data.drivers) if ob.animation_data else []
     kept = sorted(f"{bone.name} {key}" for bone in ob.pose.bones for key in [*bone.keys()])
-    return sorted(ob.data.bones.keys()), constraints, drivers, kept, sorted(ob.data.collections.keys())
+    return sorted(ob.data.bones.keys()), constraints, drivers, kept, sorted(ob.data.collections_all.keys())
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
