@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from . import characters
+from . import characters, machines
 from .package import ROOT
 from .tasks import APPLICATION
 from .window import PICTURES, Window
@@ -21,7 +21,10 @@ LIMIT = 1500
 SESSIONS = (
     ("2240x1400x24", ("portraits.shows_first", "portraits.shows_overlay")),
     ("3968x2560x24", ("portraits.shows_still",)),
-    ("960x660x24", ("first_limb.shows_steps", "moving.shows_legs", "characters.shows_characters")),
+    (
+        "960x660x24",
+        ("first_limb.shows_steps", "moving.shows_legs", "machines.shows_machines", "characters.shows_characters"),
+    ),
 )
 """The size of the screen, and what is played on it: last what has Rigify switched on, which shows in menus."""
 
@@ -77,6 +80,8 @@ def finish() -> None:
     for name, (taken, words, colours) in PORTRAITS.items():
         develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
     develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
+    for name in (*machines.SHOTS, "puppet"):
+        develop([str(PICTURES / f"shows_machines-{name}.png"), "-resize", "440x"], f"machine-{name}.png", 64)
     cropping = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
     develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, cropping), "steps.png", 256)
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))

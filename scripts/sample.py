@@ -1,4 +1,4 @@
-"""Write the sample file, build/planar_ik_sample.blend: a cut-out puppet and a biped, each an asset.
+"""Write the sample file, build/planar_ik_sample.blend: a cut-out puppet, a biped and three machines, each an asset.
 
 ``make sample``, or with a path where it should go: ``make sample ARGS=/tmp/sample.blend``.
 """
@@ -143,13 +143,18 @@ def select(rig: Any, *names: str) -> None:
 
 
 def write(path: Path) -> None:
-    """Build both characters in an empty file and save it, open on them in Pose Mode with a target selected."""
+    """Build all in an empty file and save it, open on the characters in Pose Mode with a target selected."""
     import bpy
     from mathutils import Euler
+
+    from . import machines
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     installed.enable()
     rigs = [build("Cut-out Puppet", PUPPET, (-0.8, 0.0, 0.0), True), build("Biped", BIPED, (0.8, 0.0, 0.0), False)]
+    machines.build("Excavator", machines.EXCAVATOR, (2.0, 0.0, 0.0))
+    machines.build("Four Bars and a Piston", machines.ENGINE, (-3.0, 0.0, 0.0))
+    machines.build("Scissor Lift", machines.SCISSOR, (-4.8, 0.0, 0.0))
     for area in (area for screen in bpy.data.screens for area in screen.areas if area.type == "VIEW_3D"):
         view: Any = area.spaces.active.region_3d
         view.view_location, view.view_distance = (0.4, 0.0, 0.9), 4.5

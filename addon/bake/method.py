@@ -51,8 +51,8 @@ def method_of(lasts: Sequence[PoseBone]) -> Method:
     return Method(not _others_listen() and not _needs_shot(carriers, among), carriers)
 
 
-def levels_among(lasts: Sequence[PoseBone], carriers: set[BoneRef]) -> list[list[PoseBone]]:
-    """The live limbs among these, and those that they hang on, by what they hang on: each in a later list."""
+def levels_among(carriers: set[BoneRef]) -> list[list[PoseBone]]:
+    """The live limbs among carriers, by what they hang on: each in a later list."""
     rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
     live = [last for ob in rigs for last in limbs_of(ob) if is_posed(last)]
     return levels_of(

@@ -46,7 +46,7 @@ def go_through(
     context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], method: Method
 ) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do over frames. Gives the part that is done."""
-    levels = levels_among(lasts, method.carriers)
+    levels = levels_among(method.carriers)
     unsolved = [last for last in lasts if not is_live_limb(last) or foot_follows(last) or strange_constraints(last)]
     with ExitStack() as stack:
         step = partial(step_apart, context) if method.is_solved else stack.enter_context(shot(context, is_live=False))

@@ -129,6 +129,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
         others=others,
     )
     _check_other_bones(solvers)
+    _check_turntable(solvers)
     check_planar(rest_geometry(last, solvers.segments, tip="TAIL"))
     return solvers
 
@@ -155,6 +156,26 @@ def _check_other_bones(solvers: Solvers) -> None:
         for owner, constraint in dependencies.solvers(bone.id_data, bone.name):
             if owner != solvers.owner and not constraint.mute and constraint.influence > 0.0:
                 raise Refused(CONFLICTS, "mute", name=constraint.name, bone=owner.name)
+
+
+UPRIGHT = 0.1
+"""The cosine up to which the axis that a table turns about is square to those that an arm bends about."""
+
+
+def _check_turntable(solvers: Solvers) -> None:
+    """Refuse an arm whose first bone is the table that it turns with: it turns about an axis square to the others'."""
+    table, *others = solvers.bones
+    axes = [axis for axis in map(_only_axis, (table, *others)) if axis is not None]
+    if len(others) < 2 or len(axes) <= len(others) or max(abs(axes[0].dot(axis)) for axis in axes[1:]) > UPRIGHT:
+        return
+    template = "'{bone}' is a table that the arm turns with: set its IK's chain length to {count}, and turn it itself"
+    raise Refused(template, bone=table.name, count=len(others))
+
+
+def _only_axis(bone: PoseBone) -> Any:
+    """The axis that IK locks leave a bone, in the armature at rest; None where they leave several."""
+    unlocked = [i for i, name in enumerate("xyz") if not getattr(bone, f"lock_ik_{name}")]
+    return bone.bone.matrix_local.to_3x3().col[unlocked[0]] if len(unlocked) == 1 else None
 
 
 def check_rest(context: Context, solvers: Solvers) -> None:

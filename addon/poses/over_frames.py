@@ -88,7 +88,7 @@ def show_in_ik(
     values = copied(before)
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
     _set_sliders(shown, values)
-    placings = _placings(shown, recording, values) if moves_controls else []
+    placings = _placings(shown) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
     def reread(rows: Array) -> Steps[None]:
@@ -121,7 +121,7 @@ def _set_sliders(shown: Sequence[Shown], values: Values) -> None:
                 values[channel][:, place_in(name)] = rows
 
 
-def _placings(shown: Sequence[Shown], recording: Recording, values: Values) -> list[Placing]:
+def _placings(shown: Sequence[Shown]) -> list[Placing]:
     """Where controls are to be: targets first, as limbs are, then poles."""
     targets, poles = [], []
     for limb_shown in shown:

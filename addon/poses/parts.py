@@ -177,8 +177,9 @@ def _joints_and_sides(
     turn, (rows, 3) each in lengths of the limb."""
     joints, normals = joints_and_normals(turns, reference, stretch, slide)
     sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
+    rows = (*np.broadcast(*joints[-1]).shape, 3)  # what slides does not turn: its numbers may be the same in all
     places = zip(sizes, (*joints, *normals), strict=True)
-    return [size * np.stack(np.broadcast_arrays(*place), axis=-1) for size, place in places]
+    return [size * np.broadcast_to(np.stack(np.broadcast_arrays(*place), axis=-1), rows) for size, place in places]
 
 
 def _in_frame(place: Any, values: Values, at: Array) -> Array:

@@ -232,7 +232,7 @@ def groups(spec: Spec) -> dict[str, list[str]]:
         else (groups.second,)
     )
     for k, group in enumerate(pairs, 1):
-        sine = _sine(group, spec, _is_turned(groups, group, spec))
+        sine = _sine(group, _is_turned(groups, group, spec))
         length = f"{number(group.total**2)}-{number(group.product)}*{share}*pow({sine},2)"
         numbers[f"group {k}"] = [finite(f"sqrt({share})*{sine}"), finite(length)]
     if not _is_plain(spec):
@@ -249,7 +249,7 @@ def folds(spec: Spec) -> dict[str, list[str]]:
     l_a, l_b = (max(group.total, 1e-30) for group in (groups.first, groups.second))
     opened = groups.first.product * groups.first.bend[1] ** 2
     a = opened / l_a**2
-    b = f"{number(groups.second.product / l_b**2)}*pow({_sine(groups.second, spec, True)},2)"
+    b = f"{number(groups.second.product / l_b**2)}*pow({_sine(groups.second, True)},2)"
     c = f"({_room(groups, spec)}-{number(opened)})/{number(l_a * l_b)}-{number(l_b / l_a)}*{b}"
     ends = f"max(w*w/2-{number(2.0 * a)}*v,w*({number(a)}+v)-{number(4.0 * a)}*v)"
     share = f"2*max(w-{number(a)}-v,0)/max({ends},1e-30)"
@@ -270,7 +270,7 @@ def _is_turned(groups: Groups, group: Group, spec: Spec) -> bool:
     return spec.ankle and group is (groups.first if spec.is_zigzag and len(spec.lengths) == 3 else groups.second)
 
 
-def _sine(group: Group, spec: Spec, is_turned: bool) -> str:
+def _sine(group: Group, is_turned: bool) -> str:
     """The sine of half of a group's bend at rest."""
     return f"sin({number(_angle(group.bend))}-n/2)" if is_turned else number(group.bend[1])
 

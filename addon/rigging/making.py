@@ -190,7 +190,7 @@ def drive(ob: ArmatureObject, driver: Driver, refs: Refs) -> None:
     for variable in driver.variables:
         added = new.variables.new()
         added.name, added.type = variable.letter, variable.type
-        for target, read in zip(added.targets, _reads(ob, variable, refs), strict=True):
+        for target, read in zip(added.targets, _reads(variable, refs), strict=True):
             target.id = ob
             for name, value in read.items():
                 setattr(target, name, value)
@@ -205,7 +205,7 @@ def kind_of(driver: Driver) -> str:
     return "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
 
 
-def _reads(ob: ArmatureObject, variable: Variable, refs: Refs) -> list[dict[str, str]]:
+def _reads(variable: Variable, refs: Refs) -> list[dict[str, str]]:
     """The settings of a variable's targets."""
     reads = []
     for read in variable.reads:
@@ -233,5 +233,5 @@ def drives_so(ob: ArmatureObject, curve: Any, driver: Driver, refs: Refs) -> boo
     return all(
         target.id == ob and all(getattr(target, name) == value for name, value in read.items())
         for there, variable in zip(now.variables, driver.variables, strict=True)
-        for target, read in zip(there.targets, _reads(ob, variable, refs), strict=True)
+        for target, read in zip(there.targets, _reads(variable, refs), strict=True)
     )

@@ -55,7 +55,7 @@ def within(
     """The nearest pose for a target at (x, y) of G, where without limits the bones would be turned by ``first`` and
     ``knee`` (of unit length). ``at_rest`` is the first bone's half angle off Y in the reference."""
     off = minus(first, limits.first.middle)
-    is_free = _is_within(off, limits.first.width, ops)
+    is_free = _is_within(off, limits.first.width)
     low, high = (_at_end(sign, target, lengths, at_rest, side, limits, ops) for sign in (-1.0, 1.0))
     is_low = low.distance <= high.distance
 
@@ -72,7 +72,7 @@ def within(
     )
 
 
-def _is_within(off: HalfAngle, width: HalfAngle, ops: Ops) -> Any:
+def _is_within(off: HalfAngle, width: HalfAngle) -> Any:
     """Whether a turn off the middle of a range is within half of its width."""
     return abs(off[1]) * width[0] <= abs(off[0]) * width[1]
 
@@ -109,7 +109,7 @@ def _along(heading: HalfAngle, length: Any) -> tuple[Any, Any]:
 def _clamped(turn: HalfAngle, range_: Range, ops: Ops) -> HalfAngle:
     """A turn, or the nearer end of a range that it is not in."""
     off = minus(turn, range_.middle)
-    is_within = _is_within(off, range_.width, ops)
+    is_within = _is_within(off, range_.width)
     sign = ops.select(off[0] * off[1] < 0.0, -1.0, 1.0)
     end = plus(range_.middle, (range_.width[0], sign * range_.width[1]))
     cosine, sine = (ops.select(is_within, *pair) for pair in zip(turn, end, strict=True))

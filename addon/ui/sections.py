@@ -39,6 +39,7 @@ class VIEW3D_PT_planar_ik_tools(_Section, Panel):
             row = column.row(align=True)
             row.operator(f"pose.planar_ik_{name}", text=text)
             row.operator(f"pose.planar_ik_{name}", text="Range…").use_range = True
+        column.operator("pose.planar_ik_switch", text="Switch over a Range…").use_range = True
         column = layout.column(align=True)
         column.operator("pose.planar_ik_plant")
         row = column.row(align=True)

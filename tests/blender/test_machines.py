@@ -263,7 +263,8 @@ def test_a_cycle(name, mode):
     ob = drawn(machine)
     add(ob, machine, mode)
     assert worst(machine, ob) < 1e-5
-    if any(isinstance(part, Dyad) for part in machine.parts):
+    is_baked = ([*MACHINES].index(name) + (mode == "LIVE")) % 2  # which half of them in each mode
+    if is_baked and any(isinstance(part, Dyad) for part in machine.parts):
         click(ob, *(f"{part.name} second" for part in machine.parts if isinstance(part, Dyad)))
         assert bpy.ops.pose.planar_ik_bake() == {"FINISHED"}
         assert worst(machine, ob) < 1e-5

@@ -98,9 +98,9 @@ def everything() -> Any:
     return rigs.snapshot(), keyed(), bpy.context.scene.frame_current, bpy.context.scene.planar_ik.live
 
 
-def is_baking(hand: Hand) -> bool:
-    """Whether the bake is going on."""
-    return any(operator.bl_idname == "POSE_OT_planar_ik_bake" for operator in hand.window.modal_operators)
+def goes_on(hand: Hand, operator: str) -> bool:
+    """Whether an operator of ours goes on."""
+    return any(modal.bl_idname == f"POSE_OT_planar_ik_{operator}" for modal in hand.window.modal_operators)
 
 
 def until(condition: Callable[[], bool]) -> Iterator[None]:

@@ -12,7 +12,8 @@ from leg import (
     animate,
     away,
     everything,
-    is_baking,
+    goes_on,
+    in_view,
     joints,
     keyed,
     limb,
@@ -210,9 +211,31 @@ def cancels_a_bake(hand: Hand) -> Iterator[Any]:
     for _ in range(6):
         yield
     hand.picture("progress")
-    found["ran"] = is_baking(hand)
+    found["ran"] = goes_on(hand, "bake")
     yield from hand.key("ESC")
-    yield from until(lambda: not is_baking(hand))
+    yield from until(lambda: not goes_on(hand, "bake"))
+    yield
+    found["after"] = everything() == before
+    return found
+
+
+def cancels_a_snap(hand: Hand) -> Iterator[Any]:
+    """Snap so many frames that it takes long, and press Esc in the middle of it."""
+    yield from open_limb(hand, "RIG")
+    animate()
+    bpy.context.scene.frame_set(7)
+    bpy.ops.ed.undo_push(message="Animate")
+    before = everything()
+    yield from hand.to_the_middle()
+    with bpy.context.temp_override(**in_view(hand)):
+        bpy.ops.pose.planar_ik_snap_target("INVOKE_DEFAULT", use_range=True, frame_start=1, frame_end=200_000)
+    yield from hand.key("RET")
+    for _ in range(6):
+        yield
+    hand.picture("snapping")
+    found = {"ran": goes_on(hand, "snap_target")}
+    yield from hand.key("ESC")
+    yield from until(lambda: not goes_on(hand, "snap_target"))
     yield
     found["after"] = everything() == before
     return found

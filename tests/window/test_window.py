@@ -164,6 +164,10 @@ def test_esc_cancels_a_bake(play):
     assert found["after"]
 
 
+def test_esc_cancels_a_snap(play):
+    assert play("tasks.cancels_a_snap") == {"ran": True, "after": True}
+
+
 def test_the_panel_is_shown_on_limbs_only(play):
     found = play("tasks.shows_the_panel_last")
     assert {name: found[name] for name in ("root", "hips")} == {"root": False, "hips": False}

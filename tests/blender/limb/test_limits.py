@@ -155,3 +155,23 @@ def test_add_takes_over_limit_rotation(mode):
     for name, (least, most) in LIMITS.items():
         assert least - 0.1 < min(seen[name]) < least + 0.1
         assert most - 0.1 < max(seen[name]) < most + 0.1
+
+
+def test_solve_exactly_names_a_turntable():
+    ob, goal = robot({})
+    base, constraint = ob.pose.bones["base"], ob.pose.bones["lower"].constraints[0]
+    constraint.chain_count = 3
+    base.lock_ik_x = base.lock_ik_z = True
+    for name in LIMITS:
+        bone = ob.pose.bones[name]
+        for axis in set("xyz") - {axis_of(bone)}:
+            setattr(bone, f"lock_ik_{axis}", True)
+    goal.location = (0.9, 0.0, 1.2)
+    for bone in ob.pose.bones:
+        rigs.select(bone, bone.name == "lower")
+    ob.data.bones.active = ob.data.bones["lower"]
+    with pytest.raises(RuntimeError, match="chain length to 2"):
+        bpy.ops.pose.planar_ik_convert()
+    constraint.chain_count = 2
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert ob.pose.bones["lower"].planar_ik.message == "On target"

@@ -1,0 +1,214 @@
+"""Machines of the guide and of the sample file: bones drawn in a plane, and the presses that make them move.
+
+The pictures of docs/machines.md are played in Blender's real window by scripts/pictures.py.
+"""
+
+from __future__ import annotations
+
+from cmath import rect
+from math import pi
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import sample, studio
+
+if TYPE_CHECKING:
+    from tests.window.hand import Hand
+
+Bone = tuple[complex, complex, str]
+"""Where a bone begins and ends in the XZ plane, and its parent."""
+
+
+class Machine(NamedTuple):
+    """Bones by name; loops, each a pin, two bones and the choice of *Knee*; cylinders, each two bones; and the bones
+    that are turned, by how much to and fro, or all round."""
+
+    bones: dict[str, Bone]
+    loops: tuple[tuple[str, str, str, str], ...]
+    cylinders: tuple[tuple[str, str], ...]
+    turns: dict[str, float]
+    width: float = 0.05
+
+
+def scissor(stages: int) -> Machine:
+    """A lift of bars that cross in their middles: the foot of one turns, that of the other slides."""
+    end = rect(1.0, 0.7)
+    foot, middle, rise = complex(end.real), end / 2.0, end.imag
+    bones: dict[str, Bone] = {
+        "ground": (-0.1j, complex(1.2, -0.1), ""),
+        "bar": (0j, end, "ground"),
+        "pin": (middle, middle + 0.1j, "bar"),
+        "roller": (foot + 0.3, foot, "ground"),
+        "cross bar": (foot, middle, "roller"),
+    }
+    loops = [("pin", "roller", "cross bar", "SLIDE")]
+    bones["cross bar top"] = (middle, 2.0 * middle - foot, "cross bar")
+    start, on_start, on_end = 2.0 * middle - foot, "cross bar", "bar"
+    for k in range(2, stages + 1):
+        middle += complex(0.0, rise)
+        bones[f"pin {k}"] = (end, end + 0.1j, on_end)
+        bones[f"bar {k}"] = (start, middle, on_start)
+        bones[f"cross bar {k}"] = (middle, end, f"bar {k}")
+        loops.append((f"pin {k}", f"bar {k}", f"cross bar {k}", "AUTO"))
+        start, end = 2.0 * middle - end, 2.0 * middle - start
+        on_start, on_end = f"cross bar {k}", f"bar {k}"
+        bones[f"cross bar top {k}"] = (middle, start, on_start)
+        bones[f"bar top {k}"] = (middle, end, on_end)
+    return Machine(bones, tuple(loops), (), {"bar": 0.3}, 0.03)
+
+
+FOUR_BARS = Machine(
+    {
+        "ground": (-0.1j, complex(1.1, -0.1), ""),
+        "crank": (0j, 0.3j, "ground"),
+        "pin": (0.3j, 0.4j, "crank"),
+        "rocker": (1.1 + 0j, 1.2 + 0.75j, "ground"),
+        "rod": (1.2 + 0.75j, 0.3j, "rocker"),
+    },
+    (("pin", "rocker", "rod", "AUTO"),),
+    (),
+    {"crank": 2.0 * pi},
+)
+PISTON = {
+    "rocker pin": (1.2 + 0.75j, 1.2 + 0.85j, "rocker"),
+    "piston": (1.2 + 1.9j, 1.2 + 1.5j, "ground"),
+    "piston rod": (1.2 + 1.5j, 1.2 + 0.75j, "piston"),
+}
+ENGINE = FOUR_BARS._replace(
+    bones=FOUR_BARS.bones | PISTON, loops=(*FOUR_BARS.loops, ("rocker pin", "piston", "piston rod", "SLIDE"))
+)
+BRACE = Machine(
+    {
+        "wing": (0.1j, 1.0 + 0.1j, ""),
+        "leg": (0j, 0.1 - 0.9j, "wing"),
+        "pin": (0.06 - 0.5j, 0.06 - 0.4j, "leg"),
+        "upper brace": (0.9 + 0j, 0.62 - 0.42j, "wing"),
+        "lower brace": (0.62 - 0.42j, 0.06 - 0.5j, "upper brace"),
+    },
+    (("pin", "upper brace", "lower brace", "AUTO"),),
+    (),
+    {"leg": 0.5},
+)
+EXCAVATOR = Machine(
+    {
+        "base": (0j, 0.5j, ""),
+        "boom": (0.5j, 1.1 + 1.5j, "base"),
+        "stick": (1.1 + 1.5j, 2.0 + 0.9j, "boom"),
+        "housing": (0.3 + 0.3j, 0.46 + 0.7j, "base"),
+        "rod": (0.7 + 1.3j, 0.54 + 0.9j, "boom"),
+        "lever": (1.7 + 1.1j, 1.85 + 1.4j, "stick"),
+        "lever pin": (1.85 + 1.4j, 1.85 + 1.5j, "lever"),
+        "bucket": (2.0 + 0.9j, 2.2 + 1.15j, "stick"),
+        "link": (2.2 + 1.15j, 1.85 + 1.4j, "bucket"),
+        "shovel": (2.0 + 0.9j, 2.35 + 0.5j, "bucket"),
+    },
+    (("lever pin", "bucket", "link", "AUTO"),),
+    (("housing", "rod"),),
+    {"boom": 0.25, "lever": 0.4},
+    0.07,
+)
+SCISSOR = scissor(4)
+
+
+def build(name: str, machine: Machine, place: sample.Place, is_skinned: bool = True) -> Any:
+    """A machine in a collection of its own, which is an asset, with keys over 25 frames; give the armature's object."""
+    import bpy
+
+    collection = bpy.data.collections.new(name)
+    bpy.context.scene.collection.children.link(collection)
+    collection.instance_offset = place
+    data = bpy.data.armatures.new(name)
+    rig: Any = bpy.data.objects.new(name, data)
+    collection.objects.link(rig)
+    rig.location, rig.show_in_front, data.display_type = place, True, "STICK"
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone_name, (head, tail, parent) in machine.bones.items():
+        bone = data.edit_bones.new(bone_name)
+        bone.head, bone.tail = (head.real, 0.0, head.imag), (tail.real, 0.0, tail.imag)
+        bone.parent = data.edit_bones[parent] if parent else None
+        bone.align_roll((0.0, -1.0, 0.0))
+    bpy.ops.object.mode_set(mode="POSE")
+    if is_skinned:
+        collection.objects.link(sample.skin(rig, parts_of(machine), True))
+    for pin, first, second, knee in machine.loops:
+        sample.select(rig, pin, first, second)
+        bpy.ops.pose.planar_ik_add(plane=knee, tip="TAIL", foot_follows=False)
+    for pair in machine.cylinders:
+        sample.select(rig, *pair)
+        bpy.ops.pose.planar_ik_cylinder()
+    turn(rig, machine)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    collection.asset_mark()
+    collection.asset_data.description = f"{name} on limbs of Planar IK: it works without the extension"
+    return rig
+
+
+def parts_of(machine: Machine) -> list[sample.Part]:
+    """What the machine is covered with, a box for each bone but pins."""
+    parts = []
+    for k, (name, (head, tail, parent)) in enumerate(machine.bones.items()):
+        if "pin" not in name:
+            places = [(place.real, 0.0, place.imag) for place in (head, tail)]
+            parts.append(sample.Part(name, parent, *places, machine.width, machine.width, k % 4))
+    return parts
+
+
+def turn(rig: Any, machine: Machine) -> None:
+    """Key what drives a machine."""
+    for name, most in machine.turns.items():
+        bone = rig.pose.bones[name]
+        bone.rotation_mode = "XYZ"
+        is_round = most > pi
+        steps = [most * k / 24.0 for k in range(25)] if is_round else [0.0, most, 0.0, -most, 0.0]
+        for k, angle in enumerate(steps):
+            bone.rotation_euler.z = angle
+            bone.keyframe_insert("rotation_euler", index=2, frame=1 + k * (1 if is_round else 6))
+
+
+SHOTS: dict[str, tuple[Machine, int, tuple[str, ...]]] = {
+    "linkage": (FOUR_BARS, 8, ("pin", "rocker", "rod")),
+    "brace": (BRACE, 10, ("pin", "upper brace", "lower brace")),
+    "excavator": (EXCAVATOR, 7, ("housing", "rod")),
+    "scissor": (SCISSOR, 7, ("pin 2", "bar 2", "cross bar 2")),
+    "piston": (ENGINE, 8, ("rocker pin", "piston", "piston rod")),
+}
+"""The machines of the guide, in which frame, and what is clicked for one of their loops."""
+
+
+def shows_machines(hand: Hand) -> Any:
+    """Played inside Blender: each machine in Pose Mode, the bones selected that one of its loops is made of."""
+    import bpy
+
+    findings = {}
+    for name, (machine, frame, clicked) in SHOTS.items():
+        yield from studio.empty(hand, 1.5)
+        rig = build(name, machine, (0.0, 0.0, 0.0))
+        bpy.context.scene.frame_set(frame)
+        bpy.ops.object.mode_set(mode="POSE")
+        findings[name] = sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)
+        yield from photographed(hand, rig, name, clicked)
+    yield from studio.empty(hand, 1.5)
+    rig = sample.build("puppet", sample.PUPPET, (0.0, 0.0, 0.0), True)
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["root"].scale.y = -1.0
+    sample.select(rig, "shin.L", "shin.R", "forearm.L", "forearm.R")
+    bpy.ops.pose.planar_ik_foot_follows()  # which would turn as before
+    studio.move(rig, "hand_ik.L", (-0.3, 0.0, 0.35))
+    findings["puppet"] = sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)
+    yield from photographed(hand, rig, "puppet", ("root",))
+    return findings
+
+
+def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...]) -> Any:
+    """From ahead, all of it, with these bones selected."""
+    from mathutils import Euler
+
+    space = studio.tidy(hand, "SOLID")
+    space.region_3d.view_rotation = Euler((pi / 2.0, 0.0, 0.0)).to_quaternion()
+    space.region_3d.view_perspective = "ORTHO"
+    yield from hand.to_the_middle()
+    yield from hand.keys("A", "HOME")
+    sample.select(rig, *clicked)
+    space.region_3d.view_distance *= 0.95
+    yield from studio.settle(1.0)
+    hand.picture(name, studio.middle(hand, 700, 620))
