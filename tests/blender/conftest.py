@@ -23,6 +23,9 @@ STATUS = pytest.StashKey[int]()
 CYCLE = "ependency cycle"
 """What Blender prints where things depend on each other."""
 
+LOST = "Failed to add relation"
+"""What it prints where something names what is not there."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     if find_spec("bpy") is None:
@@ -56,14 +59,16 @@ def pytest_runtest_call() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Fail a test while which Blender tells of a dependency cycle; one that is marked for that, if it does not, unless
-    it is only ``perhaps``."""
+    """Fail a test while which Blender tells of a dependency cycle, or of what names nothing; one that is marked for a
+    cycle, if it does not, unless it is only ``perhaps``."""
     report: Any = yield
     if report.when == "call" and report.passed and item.config.option.capture != "no":
         told = "".join(text for title, text in report.sections if title.endswith("call"))
         marker = item.get_closest_marker("makes_a_cycle")
         if marker is None if CYCLE in told else marker is not None and not marker.kwargs.get("perhaps"):
             report.outcome, report.longrepr = "failed", f"Dependency cycles that Blender found:\n{told}"
+        elif LOST in told and item.get_closest_marker("names_nothing") is None:
+            report.outcome, report.longrepr = "failed", f"Blender looked for what is not there:\n{told}"
     return report
 
 
