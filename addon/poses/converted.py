@@ -27,10 +27,9 @@ from ..limb.sides import outwards
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..rigging.apply import apply
-from ..rigging.description import Description
+from ..rigging.description import Description, LimbRef
 from ..rigging.features import live_for_now
 from .fitting import USUAL_AXIS, Fit, fit, with_fit
-from .standing import LimbName
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""
@@ -44,7 +43,7 @@ class Conversion(NamedTuple):
     others: list[Any]  # actions of its rig that may move it, and are not in use
 
     @property
-    def name(self) -> LimbName:
+    def name(self) -> LimbRef:
         """Its rig and the name of its last bone."""
         return self.solvers.last.id_data, self.solvers.last.name
 

@@ -21,6 +21,7 @@ from ..limb.storage import has_slider, has_twist, limbs_of, takes_structure
 from ..limb.tips import foot_of
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
+from ..rigging.description import LimbRef
 from ..solver.ankles import within_half_turn
 from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted_all
@@ -37,7 +38,7 @@ from .inverse import (
     posture_of_rows,
 )
 from .reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
-from .standing import LimbName, LimbPoses
+from .standing import LimbPoses
 
 Array = NDArray[Any]
 
@@ -72,7 +73,7 @@ class Shown(NamedTuple):
 
 
 def shown_in_ik(
-    recording: Recording, poses: dict[LimbName, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
+    recording: Recording, poses: dict[LimbRef, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
 ) -> list[Shown]:
     """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel, ankle and
     twist. ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb.
@@ -280,7 +281,7 @@ def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> t
     return np.where(is_straight, np.maximum(factor, 1.0 + PAST_STRAIGHT), factor), to_farthest, softness
 
 
-def warnings_of_misses(recording: Recording, poses: dict[LimbName, LimbPoses], sliders: Any) -> list[Message]:
+def warnings_of_misses(recording: Recording, poses: dict[LimbRef, LimbPoses], sliders: Any) -> list[Message]:
     """Warnings of limbs that do not stand as they were to, as the solver has them with what was read and these
     ``sliders`` by limb and name: knee limits, softness with stretch, or a plane keep them from it."""
     warnings = []

@@ -24,7 +24,7 @@ from ..limb.storage import has_twist
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..rigging.apply import apply
-from ..rigging.description import ref_of
+from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import with_twist
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
@@ -35,7 +35,7 @@ from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channe
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
-from .standing import LimbName, LimbPoses, poses_by_fk, world_turns
+from .standing import LimbPoses, poses_by_fk, world_turns
 from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
@@ -53,7 +53,7 @@ class Matched(NamedTuple):
 def show_in_ik(
     task: Task,
     lasts: Sequence[PoseBone],
-    poses: dict[LimbName, LimbPoses] | None = None,
+    poses: dict[LimbRef, LimbPoses] | None = None,
     moves_controls: bool = True,
     known: Recording | None = None,
 ) -> Steps[Matched]:

@@ -19,6 +19,7 @@ from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import Table, reference_of, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
+from ..rigging.description import LimbRef
 from ..solver.arrays import row_of
 from ..solver.limb import joints_and_normals, joints_of
 from ..solver.matrices import applied, inverted_all
@@ -29,7 +30,7 @@ from .inverse import KEPT_TURN
 from .matching import is_pole_movable
 from .placing import owner_of, slopes_of
 from .reading import Recording, limb_frames, places_of, worlds_of
-from .standing import LimbName, LimbPoses
+from .standing import LimbPoses
 
 Array = NDArray[Any]
 
@@ -69,7 +70,7 @@ def no_points(_recording: Recording, _values: Values) -> Points:
 def part_of_ik(
     last: PoseBone,
     moves_controls: bool = True,
-    poses: dict[LimbName, LimbPoses] | None = None,
+    poses: dict[LimbRef, LimbPoses] | None = None,
     tolerance: float = 0.0,
 ) -> Part:
     """What IK follows and is set to; maybe the sliders only. Its joints are to be as in these ``poses``, by default as

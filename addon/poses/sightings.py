@@ -20,6 +20,7 @@ from ..finding.constraints import at_full_influence
 from ..limb.follow import read
 from ..limb.storage import hierarchy, is_live, mode_of, segments_of
 from ..limb.tips import tip_of
+from ..rigging.description import LimbRef
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
@@ -29,7 +30,7 @@ from .over_frames import show_in_ik
 from .parts import part_of_ik
 from .reading import Recording, bones_read, limbs_read, poses_of, worlds_of
 from .recording import record
-from .standing import LimbName, LimbPoses, poses_shown, turns_shown
+from .standing import LimbPoses, poses_shown, turns_shown
 from .thinning import sampling_of
 from .writing import Task
 
@@ -46,8 +47,8 @@ class Sighting(NamedTuple):
     action: str  # its full name: one that is brought back, as some limbs are not kept, is another data-block
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     recording: Recording
-    joints: dict[LimbName, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
-    poses: dict[LimbName, LimbPoses]  # how the bones stand, there and halfway between
+    joints: dict[LimbRef, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
+    poses: dict[LimbRef, LimbPoses]  # how the bones stand, there and halfway between
 
 
 class Miss(NamedTuple):
@@ -111,12 +112,12 @@ def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
 
 
 def kept_misses(
-    whole: Task, sighting: Sighting, limbs: Collection[LimbName], tolerance: float
-) -> Steps[dict[LimbName, Miss]]:
+    whole: Task, sighting: Sighting, limbs: Collection[LimbRef], tolerance: float
+) -> Steps[dict[LimbRef, Miss]]:
     """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
     were seen. Which these are, what was seen says as a rule; then one pass checks. How they are off all the
     same."""
-    names, frames, keyed = [name for name in sighting.joints if name in limbs], sighting.frames, set[LimbName]()
+    names, frames, keyed = [name for name in sighting.joints if name in limbs], sighting.frames, set[LimbRef]()
     with using_action(sighting.ob, action_named(sighting.action)):
         is_checked = frames is None
         recording = yield from _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
@@ -137,7 +138,7 @@ def kept_misses(
 
 
 def _limbs_recorded(
-    whole: Task, names: Sequence[LimbName], frames: Sequence[int] | None, known: Recording | None = None
+    whole: Task, names: Sequence[LimbRef], frames: Sequence[int] | None, known: Recording | None = None
 ) -> Steps[Recording]:
     """Limbs by IK in some frames, by what is ``known`` of these and of what is halfway, or by one more pass."""
     lasts = [ob.pose.bones[name] for ob, name in names]
@@ -147,12 +148,10 @@ def _limbs_recorded(
     return record(whole.context, lasts, times, channels=sliders, influence=1.0, share=share, known=known)
 
 
-def _misses(
-    context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False
-) -> dict[LimbName, Miss]:
+def _misses(context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False) -> dict[LimbRef, Miss]:
     """How limbs are off how they were seen, by IK as Blender evaluates them; as the solver has them if that is told,
     and live limbs while *Live* is off."""
-    misses, rows = dict[LimbName, Miss](), sampling_of(sighting.frames).rows
+    misses, rows = dict[LimbRef, Miss](), sampling_of(sighting.frames).rows
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})

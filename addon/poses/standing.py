@@ -8,7 +8,6 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.types import ArmatureObject
 from ..blender.words import Refused
 from ..limb.measuring import MOVED
 from ..limb.rest_geometry import squared
@@ -16,6 +15,7 @@ from ..limb.storage import bones_of_limb, has_slider
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..rigging import feet
+from ..rigging.description import LimbRef
 from ..solver.matrices import inverted
 from .reading import Recording, channel_of, limbs_read, matrices_of, poses_of, worlds_of
 
@@ -23,9 +23,6 @@ Array = NDArray[Any]
 
 CLEARED = 1e-4
 """How far channels may be from none, in lengths of the bone, and still count as cleared."""
-
-LimbName = tuple[ArmatureObject, str]
-"""A limb, by its rig and the name of its last bone."""
 
 
 class LimbPoses(NamedTuple):
@@ -37,9 +34,9 @@ class LimbPoses(NamedTuple):
     foot: Array | None  # (f, 4): how its foot is turned in the world, if that follows the target
 
 
-def poses_by_fk(recording: Recording) -> dict[LimbName, LimbPoses]:
+def poses_by_fk(recording: Recording) -> dict[LimbRef, LimbPoses]:
     """How limbs stand by their own channels. Raises `Refused` where IK can't show that."""
-    poses: dict[LimbName, LimbPoses] = {}
+    poses: dict[LimbRef, LimbPoses] = {}
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, last in enumerate(rig.lasts):

@@ -13,8 +13,8 @@ from mathutils import Vector
 from ..blender.types import ArmatureObject, view_layer_of
 from ..blender.words import Refused
 from ..limb.storage import is_control
+from ..rigging.description import LimbRef
 
-LimbRef = tuple[ArmatureObject, str]
 Heads = dict[LimbRef, Vector]
 """Where bones begin in their armature, evaluated, by rig and name."""
 

@@ -11,17 +11,15 @@ from bpy.types import Context, PoseBone
 from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject, takes_bones
+from ..blender.types import takes_bones
 from ..blender.words import Message, Refused
 from ..limb.storage import is_converted
 from ..limb.whole import wholly_in_steps
-from ..live import refresh
 from ..poses.converted import Conversion, conversion_of, make_converted
 from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of
 from ..poses.writing import Task
-from .removing import remove
-
-LimbRef = tuple[ArmatureObject, str]
+from ..rigging.description import LimbRef
+from .removing import refresh, remove
 
 MOVED = 2e-3
 """By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as

@@ -85,7 +85,8 @@ def draw_knee(layout: Any, last: PoseBone, limb: Description) -> None:
     split = layout.split(factor=0.22)
     split.label(text=joint_of(last))
     row = split.row(align=True)
-    for value, label, _ in PLANE[1:]:
+    slides = plane == "SLIDE" or joint_of(last) == "Bend"  # nobody's leg is a piston
+    for value, label, _ in (item for item in PLANE[1:] if slides or item[0] != "SLIDE"):
         row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
     row = layout.row(align=True)
     if plane not in FLAT:

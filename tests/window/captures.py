@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import rig, select, selected
+from leg import done, rig, select, selected
 from tour import limbs, open_panels, pictured, save_and_open, scroll
 
 from tests.blender import rigs, walk
@@ -45,7 +45,7 @@ def plants_a_capture(hand: Hand) -> Iterator[Any]:
     yield from pictured(hand, "offer")
     yield from hand.to_the_middle()
     yield from hand.choose("Plant Feet")
-    yield
+    yield from done(hand)
     bpy.context.scene.frame_set(20)
     yield from pictured(hand, "planted")
     markers = bpy.context.scene.timeline_markers
@@ -64,7 +64,7 @@ def holds_in_contacts(hand: Hand) -> Iterator[Any]:
     for name in ("Add Planar IK", "Find Contacts"):
         yield from hand.to_the_middle()
         yield from hand.choose(name)
-    yield
+        yield from done(hand)
     yield from timeline_pictured(hand, "found")
     ups = [marker for marker in bpy.context.scene.timeline_markers if " up " in marker.name and marker.frame > 30]
     ups[0].frame -= 2
@@ -72,7 +72,7 @@ def holds_in_contacts(hand: Hand) -> Iterator[Any]:
     yield from scroll(hand)
     yield from hand.hover_button("bpy.ops.pose.planar_ik_hold(range='CONTACTS')", 0.5)
     yield from hand.key("LEFTMOUSE")
-    yield
+    yield from done(hand)
     yield from pictured(hand, "held")
     frames = [key.co.x for curve in rigs.curves(rig()) for key in curve.keyframe_points]
     return {"first": min(frames), "last": max(frames)}

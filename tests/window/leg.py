@@ -103,6 +103,13 @@ def goes_on(hand: Hand, operator: str) -> bool:
     return any(modal.bl_idname == f"POSE_OT_planar_ik_{operator}" for modal in hand.window.modal_operators)
 
 
+def done(hand: Hand) -> Iterator[None]:
+    """Wait for what goes on in the background, with its progress below the view."""
+    yield
+    yield from until(lambda: not any("planar_ik" in each.bl_idname for each in hand.window.modal_operators))
+    yield
+
+
 def until(condition: Callable[[], bool]) -> Iterator[None]:
     """Wait for something to become true; the test's own time limit ends a wait in vain."""
     while not condition():

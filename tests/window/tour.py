@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import away, limb, open_file, open_leg, open_limb, rig, select
+from leg import away, done, limb, open_file, open_leg, open_limb, rig, select
 from mathutils import Matrix, Vector
 
 from scripts import installed
@@ -286,7 +286,7 @@ def snaps(hand: Hand) -> Iterator[Any]:
     yield
     yield from pictured(hand, "dialog")
     yield from hand.key("RET")
-    yield
+    yield from done(hand)
     yield from pictured(hand, "snapped")
     answers["undone"] = limb().reach
     return answers
