@@ -35,17 +35,17 @@ class Driven(NamedTuple):
     values: Array
 
 
-def driver_of_influence(last: PoseBone) -> Any:
+def driver_of_influence(limb: PoseBone) -> Any:
     """The driver that says whether a limb is FK or IK, or None."""
-    curve = driver_of(last.id_data, path_to_influence(last.name))
+    curve = driver_of(limb.id_data, path_to_influence(limb.name))
     return None if curve is None or curve.mute else curve
 
 
 def influence_outside(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], method: Method
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], method: Method
 ) -> Generator[float, None, dict[tuple[Any, str], Driven]]:
     """What drivers say outside of these frames, of each limb that has one, by rig and name."""
-    drivers = {(last.id_data, last.name): curve for last in lasts if (curve := driver_of_influence(last))}
+    drivers = {(limb.id_data, limb.name): curve for limb in limbs if (curve := driver_of_influence(limb))}
     if not drivers:
         return {}
     beside = [frames[0] - 1.0, frames[-1] + 1.0]

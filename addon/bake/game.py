@@ -57,23 +57,23 @@ class Plain(NamedTuple):
 
 
 def bake_for_game(
-    context: Context, lasts: list[PoseBone], request: Request, method: Method
+    context: Context, limbs: list[PoseBone], request: Request, method: Method
 ) -> Generator[float, None, tuple[list[LimbTrajectory], list[Message]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
-    objects: list[Any] = list(dict.fromkeys(last.id_data for last in lasts))
+    objects: list[Any] = list(dict.fromkeys(limb.id_data for limb in limbs))
     bones = {ob: _bones_for_game(ob) for ob in objects}
     besides = {ob: _besides(ob, bones[ob]) for ob in objects}
-    is_apart = method.is_solved and not any(is_live_limb(last) for ob in objects for last in limbs_of(ob))
-    of_limb: Any = lambda last: [*bones_read(last), *bones[last.id_data]]  # noqa: E731
-    recording = new_recording(lasts, len(request.frames), of_limb, is_apart)
+    is_apart = method.is_solved and not any(is_live_limb(limb) for ob in objects for limb in limbs_of(ob))
+    of_limb: Any = lambda limb: [*bones_read(limb), *bones[limb.id_data]]  # noqa: E731
+    recording = new_recording(limbs, len(request.frames), of_limb, is_apart)
 
     with nullcontext(partial(step_apart, context)) if is_apart else shot(context, is_live=True) as step:
         yield from step(recording.worlds, request.frames, partial(_reader_of, recording, besides))
     plain = [_plain(recording, ob, bones[ob]) for ob in objects]
     by_limb = evaluated_trajectories(recording)
-    trajectories = [by_limb[last.id_data, last.name] for last in lasts]
+    trajectories = [by_limb[limb.id_data, limb.name] for limb in limbs]
     times = times_of(scene_of(context), request.frames)
-    remove(context, [last for ob in objects for last in limbs_of(ob)])
+    remove(context, [limb for ob in objects for limb in limbs_of(ob)])
     for rig in plain:
         _clear(context, rig)
         _write(ActionWriter(context, rig.object, request.new_action), rig, besides[rig.object], times).show(context)
@@ -109,7 +109,7 @@ def _write(writer: ActionWriter, rig: Plain, besides: dict[str, list[Any]], time
 
 def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
     """Deforming bones and limbs, with all that these hang on up to their roots, parents first."""
-    limbs = {bone for last in limbs_of(ob) for bone in chain_bones(last)}
+    limbs = {bone for limb in limbs_of(ob) for bone in chain_bones(limb)}
     deforming = [bone for bone in ob.pose.bones if bone.bone.use_deform or bone in limbs]
     needed = dict.fromkeys(above for bone in deforming for above in (bone, *bone.parent_recursive))
     return sorted(needed, key=lambda bone: len(bone.parent_recursive))

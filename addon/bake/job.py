@@ -34,42 +34,42 @@ MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it s
 @Stepwise
 def bake(context: Context, request: Request) -> Steps[Report]:
     """Turn what limbs do into keys, a step for each frame. Raises `Refused` before anything is changed."""
-    lasts, notes = check(request)
+    limbs, notes = check(request)
     with all_or_nothing(context):
-        announce(*(last.id_data for last in lasts))  # before frames are gone through
-        report = yield from _steps(context, request, lasts, notes)
+        announce(*(limb.id_data for limb in limbs))  # before frames are gone through
+        report = yield from _steps(context, request, limbs, notes)
     return report
 
 
-def _steps(context: Context, request: Request, lasts: list[PoseBone], notes: list[Message]) -> Steps[Report]:
-    modes = [mode_of(last) for last in lasts]
-    names = [(last.id_data.name, last.name) for last in lasts]
-    method = method_of(lasts)
+def _steps(context: Context, request: Request, limbs: list[PoseBone], notes: list[Message]) -> Steps[Report]:
+    modes = [mode_of(limb) for limb in limbs]
+    names = [(limb.id_data.name, limb.name) for limb in limbs]
+    method = method_of(limbs)
     if request.for_game:
-        trajectories, more = yield from bake_for_game(context, lasts, request, method)
+        trajectories, more = yield from bake_for_game(context, limbs, request, method)
         notes += more
         keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(trajectories)
     else:
-        driven = [last.name for last in lasts if driver_of_influence(last) and not request.remove]
-        trajectories, keys = yield from _bake(context, lasts, request, method, notes)
+        driven = [limb.name for limb in limbs if driver_of_influence(limb) and not request.remove]
+        trajectories, keys = yield from _bake(context, limbs, request, method, notes)
         notes += [Message(MUTED, bone=name) for name in driven]
-    sheared = [trajectory.last.name for trajectory in trajectories if trajectory.is_sheared and not request.for_game]
+    sheared = [trajectory.limb.name for trajectory in trajectories if trajectory.is_sheared and not request.for_game]
     notes += [Message(SHEARED, bone=name) for name in sheared]
     rows = zip(names, modes, trajectories, keys, strict=True)
-    limbs = [_baked(request, method, name, mode, trajectory, kept) for name, mode, trajectory, kept in rows]
+    baked = [_baked(request, method, name, mode, trajectory, kept) for name, mode, trajectory, kept in rows]
     unreached = np.any([trajectory.is_missed(request.max_miss) for trajectory in trajectories], axis=0)
-    return Report(request.frames, limbs, notes, int(unreached.sum()))
+    return Report(request.frames, baked, notes, int(unreached.sum()))
 
 
 def _bake(
-    context: Context, lasts: list[PoseBone], request: Request, method: Method, notes: list[Message]
+    context: Context, limbs: list[PoseBone], request: Request, method: Method, notes: list[Message]
 ) -> Steps[tuple[list[LimbTrajectory], list[Keys]]]:
     is_every = request.tolerance <= 0.0 and len(request.frames) > 1
-    loops = [is_every and closes_loop(last) for last in lasts]
+    loops = [is_every and closes_loop(limb) for limb in limbs]
     frames = with_middles(request.frames) if any(loops) else request.frames
-    by_limb = yield from go_through(context, lasts, frames, method)
-    trajectories = [by_limb[last.id_data, last.name] for last in lasts]
-    driven = {} if request.remove else (yield from influence_outside(context, lasts, request.frames, method))
+    by_limb = yield from go_through(context, limbs, frames, method)
+    trajectories = [by_limb[limb.id_data, limb.name] for limb in limbs]
+    driven = {} if request.remove else (yield from influence_outside(context, limbs, request.frames, method))
     times = times_of(scene_of(context), frames)
     if any(loops):
         all_frames = Keys(np.arange(0, len(times), 2), None, 0.0)
@@ -79,9 +79,9 @@ def _bake(
         keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
     writers: dict[Any, ActionWriter] = {}
     for trajectory, (which, slopes, _) in zip(trajectories, keys, strict=True):
-        ob, influence = trajectory.last.id_data, path_to_influence(trajectory.last.name)
+        ob, influence = trajectory.limb.id_data, path_to_influence(trajectory.limb.name)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob, request.new_action))
-        outside = driven.get((ob, trajectory.last.name))
+        outside = driven.get((ob, trajectory.limb.name))
         sides = (-inf, inf) if outside is not None or influence in writer.paths else ()  # by FK
         for i, track in enumerate(trajectory.tracks):
             slope = None if slopes is None else slopes[i][which]
@@ -96,7 +96,7 @@ def _bake(
     if request.remove:
         for trajectory in trajectories:
             _keep_aligned(trajectory)
-        kept = remove(context, lasts)
+        kept = remove(context, limbs)
         notes += [Message(STAYING, names=", ".join(kept))] if kept else []
         refresh(context)
     return [trajectory.every(2 if any(loops) else 1) for trajectory in trajectories], keys
@@ -104,7 +104,7 @@ def _bake(
 
 def _keep_aligned(trajectory: LimbTrajectory) -> None:
     """Leave what bones inherit of scale as it is, if the scale of a limb that goes is keyed."""
-    group = group_of(trajectory.last)
+    group = group_of(trajectory.limb)
     if group and "aligned" in group and any(track.channel == "scale" for track in trajectory.tracks):
         del group["aligned"]
 

@@ -44,40 +44,40 @@ class Method(NamedTuple):
         return "solved" if self.is_solved else "played"
 
 
-def method_of(lasts: Sequence[PoseBone]) -> Method:
+def method_of(limbs: Sequence[PoseBone]) -> Method:
     """The method for limbs. What is played is always right; solved, it is the same and takes less time."""
     among = Dependencies()
-    carriers = among.carriers(*(ref for last in lasts for ref in _moving(last, among)))
+    carriers = among.carriers(*(ref for limb in limbs for ref in _moving(limb, among)))
     return Method(not _others_listen() and not _needs_shot(carriers, among), carriers)
 
 
 def levels_among(carriers: set[BoneRef]) -> list[list[PoseBone]]:
     """The live limbs among carriers, by what they hang on: each in a later list."""
     rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
-    live = [last for ob in rigs for last in limbs_of(ob) if is_posed(last)]
+    live = [limb for ob in rigs for limb in limbs_of(ob) if is_posed(limb)]
     return levels_of(
-        [last for last in live if any((last.id_data, bone.name) in carriers for bone in chain_bones(last))]
+        [limb for limb in live if any((limb.id_data, bone.name) in carriers for bone in chain_bones(limb))]
     )
 
 
-def is_live_limb(last: PoseBone) -> bool:
+def is_live_limb(limb: PoseBone) -> bool:
     """Whether the extension poses a limb, frame by frame."""
-    return bool(mode_of(last) == "LIVE")
+    return bool(mode_of(limb) == "LIVE")
 
 
-def closes_loop(last: PoseBone) -> bool:
+def closes_loop(limb: PoseBone) -> bool:
     """Whether a limb that stays in its plane is held at a part of its own rig, as those of linkages are: there people
     see where joints part."""
-    target, bone = follow_of(last).pairs[0]
-    is_own = target == last.id_data and bool(bone) and not is_control(last.id_data, bone)
-    return is_own and choices_of(last)["plane"] in FLAT
+    target, bone = follow_of(limb).pairs[0]
+    is_own = target == limb.id_data and bool(bone) and not is_control(limb.id_data, bone)
+    return is_own and choices_of(limb)["plane"] in FLAT
 
 
-def strange_constraints(last: PoseBone) -> list[Any]:
+def strange_constraints(limb: PoseBone) -> list[Any]:
     """The constraints on a limb's own bones that act there and are not of the limb, or not as far as its influence."""
-    constraints = [constraint for bone in bones_of_limb(last) for constraint in bone.constraints]
+    constraints = [constraint for bone in bones_of_limb(limb) for constraint in bone.constraints]
     acting = [constraint for constraint in constraints if not constraint.mute and constraint.influence > 0.0]
-    ours = limb_constraint_of(last)
+    ours = limb_constraint_of(limb)
     return [constraint for constraint in acting if constraint != ours and not _goes_with(constraint)]
 
 
@@ -96,13 +96,13 @@ def _others_listen() -> bool:
     return any(not (getattr(handler, "__module__", "") or "").startswith(ours) for handler in handlers)
 
 
-def _moving(last: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
+def _moving(limb: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
     """What has to be known to bake a limb: what it follows, and what moves its own bones."""
-    ob: Any = last.id_data
-    for target, name in goal_of(last).pairs:
+    ob: Any = limb.id_data
+    for target, name in goal_of(limb).pairs:
         if target is not None:
             yield from ((target, ""), (target, name))
-    for bone in chain_bones(last):
+    for bone in chain_bones(limb):
         yield (ob, bone.name)
         for _, curve in among.drivers(ob, bone.name):
             yield from driver_targets(curve)

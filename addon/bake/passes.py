@@ -43,19 +43,19 @@ WORTH = 5_000
 
 
 def go_through(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], method: Method
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], method: Method
 ) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do over frames. Gives the part that is done."""
     levels = levels_among(method.carriers)
-    unsolved = [last for last in lasts if not is_live_limb(last) or foot_follows(last) or strange_constraints(last)]
+    unsolved = [limb for limb in limbs if not is_live_limb(limb) or foot_follows(limb) or strange_constraints(limb)]
     with ExitStack() as stack:
         step = partial(step_apart, context) if method.is_solved else stack.enter_context(shot(context, is_live=False))
         writers: dict[Any, ActionWriter] = {}
         if len(levels) + bool(unsolved) > 1 or not method.is_solved:
-            rigs = dict.fromkeys(last.id_data for level in levels for last in level)
+            rigs = dict.fromkeys(limb.id_data for level in levels for limb in level)
             writers = {ob: stack.enter_context(trial(context, ob)) for ob in rigs}
         else:
-            _leave_out(context, lasts, frames, method, stack)
+            _leave_out(context, limbs, frames, method, stack)
         passes = len(levels) + bool(unsolved)
         solved: dict[Key, LimbTrajectory] = {}
         for done, level in enumerate(levels):
@@ -69,43 +69,43 @@ def go_through(
             result = solved | completed_trajectories(recording, solved)
         if method.is_solved or not levels or (yield from _are_there(solved, frames, step)):
             return result
-    return (yield from _as_played(context, lasts, frames))
+    return (yield from _as_played(context, limbs, frames))
 
 
 def _are_there(solved: dict[Key, LimbTrajectory], frames: Sequence[float], step: Step) -> Generator[float, None, bool]:
     """Whether the targets of limbs are in some frames where they were before these had keys."""
     some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
-    recording = new_recording([limb.last for limb in solved.values()], len(some), bones_read, False)
+    recording = new_recording([limb.limb for limb in solved.values()], len(some), bones_read, False)
     yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
     now = completed_trajectories(recording, solved)
     return all(_is_there(solved[key], now[key], some) for key in now)
 
 
 def _as_played(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float]
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]
 ) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do as the shot plays."""
-    recording = new_recording(lasts, len(frames), bones_read, False)
+    recording = new_recording(limbs, len(frames), bones_read, False)
     with shot(context, is_live=True) as step:
         yield from step(recording.worlds, frames, partial(readers_of, recording))
     return evaluated_trajectories(recording)
 
 
 def _record(
-    lasts: Sequence[PoseBone], frames: Sequence[float], method: Method, step: Step, done: int, passes: int
+    limbs: Sequence[PoseBone], frames: Sequence[float], method: Method, step: Step, done: int, passes: int
 ) -> Generator[float, None, Recording]:
     """Go through all frames for some limbs, after so many of all passes."""
-    recording = new_recording(lasts, len(frames), bones_read, method.is_solved)
+    recording = new_recording(limbs, len(frames), bones_read, method.is_solved)
     for share in step(recording.worlds, frames, partial(readers_of, recording)):
         yield (done + share) / passes
     return recording
 
 
 def _leave_out(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], method: Method, stack: ExitStack
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], method: Method, stack: ExitStack
 ) -> None:
     """Take the curves that nobody needs to know out of a copy of each action, where that saves time."""
-    for ob, paths in _unneeded(lasts, method):
+    for ob, paths in _unneeded(limbs, method):
         if len(paths) * len(frames) > WORTH:
             stack.enter_context(trial(context, ob)).remove(paths)
 
@@ -113,9 +113,9 @@ def _leave_out(
 def _try(trajectories: Iterable[LimbTrajectory], writers: Mapping[Any, ActionWriter], times: Any) -> None:
     """Key limbs on trial, where a later pass sees them."""
     for trajectory in trajectories:
-        if trajectory.last.id_data in writers:
+        if trajectory.limb.id_data in writers:
             for track in trajectory.tracks:
-                writers[trajectory.last.id_data].write(track.path, times, track.values)
+                writers[trajectory.limb.id_data].write(track.path, times, track.values)
 
 
 def _is_there(before: LimbTrajectory, now: LimbTrajectory, frames: Any) -> bool:
@@ -124,18 +124,18 @@ def _is_there(before: LimbTrajectory, now: LimbTrajectory, frames: Any) -> bool:
     return bool((off <= now.slack).all())
 
 
-def _unneeded(lasts: Sequence[PoseBone], method: Method) -> Iterator[tuple[Any, set[str]]]:
+def _unneeded(limbs: Sequence[PoseBone], method: Method) -> Iterator[tuple[Any, set[str]]]:
     """The data paths of rigs that act and nobody needs to know: channels of bones that limbs don't hang on, and those
     that limbs turn which are all IK."""
-    for ob in dict.fromkeys(last.id_data for last in lasts):
+    for ob in dict.fromkeys(limb.id_data for limb in limbs):
         split = {curve.data_path: split_path(curve.data_path) for curve in curves_of(ob) if not curve.mute}
         animated, needed = animated_paths(ob), {bone for rig, bone in method.carriers if rig == ob}
         limb_bones: set[str] = set()
-        for last in lasts:
-            is_ik = last[SLIDER["influence"].key] >= 1.0 and path_to_influence(last.name) not in animated
-            if last.id_data == ob and is_ik and not has_slider(last, "stretch"):
-                limb_bones |= {bone.name for bone in bones_of_limb(last)}
-                needed -= limb_bones if is_live_limb(last) else set()
+        for limb in limbs:
+            is_ik = limb[SLIDER["influence"].key] >= 1.0 and path_to_influence(limb.name) not in animated
+            if limb.id_data == ob and is_ik and not has_slider(limb, "stretch"):
+                limb_bones |= {bone.name for bone in bones_of_limb(limb)}
+                needed -= limb_bones if is_live_limb(limb) else set()
         yield ob, {path for path, (bone, channel) in split.items() if _is_unneeded(bone, channel, needed, limb_bones)}
 
 

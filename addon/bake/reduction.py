@@ -80,7 +80,7 @@ def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Arr
     joints = joints_of(of_limb, trajectory.reference, stretch, slide)
     points = [np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints]
     for name, (w, x, y, z) in turns.items():
-        length = trajectory.last.id_data.data.bones[name].length
+        length = trajectory.limb.id_data.data.bones[name].length
         direction = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
         points.append(length * np.stack(direction, axis=-1))
     return points

@@ -34,7 +34,7 @@ class Request(NamedTuple):
     that moves by keys of its own alone. ``new_action``: into a copy of the rig's action. ``max_miss``: how far from its
     target a tip still counts as on it."""
 
-    lasts: Sequence[PoseBone]
+    limbs: Sequence[PoseBone]
     frames: Sequence[float]
     tolerance: float = 0.0
     remove: bool = False
@@ -116,41 +116,41 @@ def with_middles(frames: Sequence[float]) -> list[float]:
 
 def check(request: Request) -> tuple[list[PoseBone], list[Message]]:
     """The limbs that can be baked, and notes on those that have nothing to follow. Raises `Refused`."""
-    if not request.lasts or not len(request.frames):
+    if not request.limbs or not len(request.frames):
         raise Refused(NO_LIMB)
     if request.for_game and request.tolerance > 0.0:
         raise Refused("For games every frame is keyed: leave out the tolerance")
     moved: dict[Any, tuple[set[str], set[str]]] = {}  # what of a rig is animated, and by drivers
-    for ob in dict.fromkeys(last.id_data for last in request.lasts):
+    for ob in dict.fromkeys(limb.id_data for limb in request.limbs):
         check_keys(ob)
         moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob) if not curve.mute}
     chosen: list[PoseBone] = []
     notes: list[Message] = []
     refusal: Refused | None = None
-    for last in request.lasts:
+    for limb in request.limbs:
         try:
-            check_posable(last)
+            check_posable(limb)
         except Refused as why:
             notes.append(why.message)
             refusal = why
             continue
-        _check_limb(last, request, *moved[last.id_data])
-        chosen.append(last)
+        _check_limb(limb, request, *moved[limb.id_data])
+        chosen.append(limb)
     if refusal and not chosen:
         raise refusal
     return chosen, notes
 
 
-def _check_limb(last: PoseBone, request: Request, animated: set[str], driven: set[str]) -> None:
+def _check_limb(limb: PoseBone, request: Request, animated: set[str], driven: set[str]) -> None:
     """Refuse a limb whose keys would not pose it."""
     if request.remove or request.for_game:
-        check_editable(last)
-    for bone in bones_of_limb(last):
+        check_editable(limb)
+    for bone in bones_of_limb(limb):
         path = path_to_bone(bone.name)
         if f"{path}.rotation_mode" in animated:
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
         if any(f"{path}.{channel}" in driven for channel in (*SIZES, "rotation_mode", "scale")):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
-    if not request.for_game and not is_live_limb(last) and (others := strange_constraints(last)):
-        names = {"constraint": others[0].name, "bone": last.name}
+    if not request.for_game and not is_live_limb(limb) and (others := strange_constraints(limb)):
+        names = {"constraint": others[0].name, "bone": limb.name}
         raise Refused("'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away", **names)

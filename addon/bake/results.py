@@ -61,7 +61,7 @@ class LimbTrajectory(NamedTuple):
     these may be apart, ``size`` how much longer things are in the world than in the limb's frame, at most, and
     ``is_sheared`` says that no channels make what was seen."""
 
-    last: PoseBone
+    limb: PoseBone
     entry: Limb
     reference: Reference
     tracks: list[ChannelTrack]
@@ -116,9 +116,9 @@ def completed_trajectories(recording: Recording, solved: Mapping[Key, LimbTrajec
     return _by_limb(recording, partial(_evaluated, solved=solved))
 
 
-def bones_read(last: PoseBone) -> list[PoseBone]:
+def bones_read(limb: PoseBone) -> list[PoseBone]:
     """The bones that have to be read for the keys of a limb."""
-    bones = [*chain_bones(last), *following_bones(last)]
+    bones = [*chain_bones(limb), *following_bones(limb)]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
@@ -126,7 +126,7 @@ def _by_limb(
     recording: Recording, keys_of_rig: Callable[[Recording, Rig, Array, Array], RigKeys]
 ) -> dict[Key, LimbTrajectory]:
     trajectories = [trajectory for rig in recording.rigs for trajectory in _trajectories(recording, rig, keys_of_rig)]
-    return {(trajectory.last.id_data, trajectory.last.name): trajectory for trajectory in trajectories}
+    return {(trajectory.limb.id_data, trajectory.limb.name): trajectory for trajectory in trajectories}
 
 
 def _trajectories(
@@ -135,14 +135,14 @@ def _trajectories(
     worlds = worlds_of(recording, rig.object)[:, None] @ limb_frames(recording, rig)
     targets = followed_places(recording, rig, 0)
     sizes = np.linalg.norm(worlds[..., :3, :3], axis=2)
-    lengths = np.array([sum(limb.geometry.lengths) for limb in rig.table.limbs])
+    lengths = np.array([sum(entry.geometry.lengths) for entry in rig.table.limbs])
     slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
     tracks, tips, sheared = keys_of_rig(recording, rig, worlds, targets)
-    for row, last in enumerate(rig.lasts):
-        limb = rig.table.limbs[row]
+    for row, limb in enumerate(rig.limbs):
+        entry = rig.table.limbs[row]
         yield LimbTrajectory(
-            last=last,
-            entry=limb,
+            limb=limb,
+            entry=entry,
             reference=rig.table.singles[row].reference,
             tracks=tracks[row],
             targets=targets[:, row],
@@ -150,7 +150,7 @@ def _trajectories(
             slack=slack[:, row],
             influence=rig.sliders["influence"][:, row],
             size=float(np.nanmax(sizes[:, row])),
-            is_sheared=not sheared.isdisjoint(limb.bones),
+            is_sheared=not sheared.isdisjoint(entry.bones),
         )
 
 
@@ -166,7 +166,7 @@ def _solved(recording: Recording, rig: Rig, worlds: Array, targets: Array) -> Ri
     )
     solution = solve(rig.table, applied(into, targets), poles, rig.sliders, own)
     tips = joints_in(rig.table, solution)[..., -1, :]
-    tracks = [_tracks_of(solution, recording, rig, row) for row in range(len(rig.lasts))]
+    tracks = [_tracks_of(solution, recording, rig, row) for row in range(len(rig.limbs))]
     return RigKeys(tracks, applied(worlds, tips), set())
 
 
@@ -179,7 +179,7 @@ def _tracks_of(solution: Solution, recording: Recording, rig: Rig, row: int) -> 
         own = channel_of(recording, rig.object, limb.bones[0], "location")
         slid = own + np.multiply.outer(solution.slide[:, row], limb.line)  # type: ignore[index]
         tracks.append(ChannelTrack(limb.bones[0], "location", "", slid))
-    for bone in scaled_bones(rig.lasts[row]):
+    for bone in scaled_bones(rig.limbs[row]):
         own = channel_of(recording, rig.object, bone.name, "scale")
         shown = sizes * own_size(own, influence)
         if (shown != own).any():
@@ -194,24 +194,24 @@ def _evaluated(
     ob = rig.object
     tracks: list[list[ChannelTrack]] = []
     sheared: set[str] = set()
-    for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
-        trajectory = solved.get((ob, last.name))
-        foot = following_bones(last)
+    for limb, entry in zip(rig.limbs, rig.table.limbs, strict=True):
+        trajectory = solved.get((ob, limb.name))
+        foot = following_bones(limb)
         tracks.append([*trajectory.tracks] if trajectory else [])
-        for bone in [*([] if trajectory else chain_bones(last)), *foot]:
+        for bone in [*([] if trajectory else chain_bones(limb)), *foot]:
             above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
             own = own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
             rotations, scales = rigid(own)
             if np.abs(rotations[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SHEARED:
                 sheared.add(bone.name)
-            if limb.plane == "SLIDE" and bone.name == limb.bones[0]:
+            if entry.plane == "SLIDE" and bone.name == entry.bones[0]:
                 tracks[-1].append(ChannelTrack(bone.name, "location", "", own[:, :3, 3]))
-            if bone.name in limb.bones or bone in foot:
+            if bone.name in entry.bones or bone in foot:
                 tracks[-1].append(_rotation_track(recording, rig, bone.name, turns_of(rotations)))
             if bone not in foot and np.abs(scales - channel_of(recording, ob, bone.name, "scale")).max() > SAME:
                 tracks[-1].append(ChannelTrack(bone.name, "scale", "", scales))
-    places = [worlds_of(recording, ob) @ poses_of(recording, ob, last.name) for last in rig.lasts]
-    tips = applied(np.stack(places, axis=1), np.array([limb.geometry.tip for limb in rig.table.limbs]))
+    places = [worlds_of(recording, ob) @ poses_of(recording, ob, limb.name) for limb in rig.limbs]
+    tips = applied(np.stack(places, axis=1), np.array([entry.geometry.tip for entry in rig.table.limbs]))
     return RigKeys(tracks, tips, sheared)
 
 

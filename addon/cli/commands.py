@@ -108,37 +108,37 @@ def unmatched(arguments: Namespace) -> list[str]:
         return [f"no bone matches '{pattern}'" for pattern in patterns if not matches_of(pattern, names)]
     if arguments.command == "plant":
         there, new = legs_of(arguments)
-        lasts = [*there, *(request.last for request in new)]
+        limbs = [*there, *(request.limb for request in new)]
     elif arguments.command == "convert":
-        lasts = [*convertible(arguments), *converted(arguments)]
+        limbs = [*convertible(arguments), *converted(arguments)]
     else:
-        lasts = [last for ob in rigs for last in limbs_of(ob) if is_match(last.name, arguments.bone)]
-    return [f"no limb matches '{arguments.bone}'"] if arguments.bone != "*" and not lasts else []
+        limbs = [limb for ob in rigs for limb in limbs_of(ob) if is_match(limb.name, arguments.bone)]
+    return [f"no limb matches '{arguments.bone}'"] if arguments.bone != "*" and not limbs else []
 
 
 def report(arguments: Namespace, source: Path) -> list[Line]:
     """Say what the limbs of the open file do, as Blender evaluates them."""
-    lasts = limbs_chosen(arguments, editable=False)
-    return report_limbs(lasts, arguments) if lasts else [_nothing(source)]
+    limbs = limbs_chosen(arguments, editable=False)
+    return report_limbs(limbs, arguments) if limbs else [_nothing(source)]
 
 
 def bake(arguments: Namespace, source: Path) -> list[Line]:
     """Bake the limbs of the open file, and write it."""
     if arguments.make_local:
         make_local(arguments)
-    lasts = limbs_chosen(arguments)
-    linked = [last.id_data.name for last in limbs_chosen(arguments, editable=False) if is_linked(last.id_data)]
-    if linked and (arguments.purpose == "game" or arguments.remove or not lasts):
+    limbs = limbs_chosen(arguments)
+    linked = [limb.id_data.name for limb in limbs_chosen(arguments, editable=False) if is_linked(limb.id_data)]
+    if linked and (arguments.purpose == "game" or arguments.remove or not limbs):
         raise Refused("'{rig}' is linked: --make-local makes it a part of the file first", rig=linked[0])
-    return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [], len(lasts))
+    return _saved(arguments, source, bake_limbs(limbs, arguments) if limbs else [], len(limbs))
 
 
 def contacts(arguments: Namespace, source: Path) -> list[Line]:
     """Say when limbs of the open file are in contact, and write it with markers for that if it is to be written.
     Markers are the scene's: limbs of linked rigs may have some."""
-    lasts = limbs_chosen(arguments, editable=False)
-    listed = find_contacts_of(lasts, arguments)
-    lines = contact_lines(lasts, listed)
+    limbs = limbs_chosen(arguments, editable=False)
+    listed = find_contacts_of(limbs, arguments)
+    lines = contact_lines(limbs, listed)
     if lines and not any(of_limb.contacts for of_limb in listed):
         say(f"{source}: {NOT_LOW}")
     if arguments.in_place or arguments.output:
@@ -148,9 +148,9 @@ def contacts(arguments: Namespace, source: Path) -> list[Line]:
 
 def hold_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Plant the tips of limbs of the open file where they are in contact, and write it."""
-    lasts = limbs_chosen(arguments)
-    lines = hold_limbs(lasts, arguments) if lasts else []
-    nothing = NOT_STANDING if lasts else NOTHING
+    limbs = limbs_chosen(arguments)
+    lines = hold_limbs(limbs, arguments) if limbs else []
+    nothing = NOT_STANDING if limbs else NOTHING
     return _saved(arguments, source, lines, len(lines), nothing)
 
 
@@ -162,36 +162,36 @@ def plant_in_file(arguments: Namespace, source: Path) -> list[Line]:
 
 def add(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of bones, and write the file."""
-    lasts, new = make_limbs(arguments)
-    if lasts and not new:
+    limbs, new = make_limbs(arguments)
+    if limbs and not new:
         say(f"{source}: {PRESENT}")
-    return _saved(arguments, source, [_named(last) for last in lasts], new)
+    return _saved(arguments, source, [_named(limb) for limb in limbs], new)
 
 
 def convert(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of IK constraints, and write the file."""
-    lasts, new, refused = convert_limbs(arguments)
-    if lasts and not new:
+    limbs, new, refused = convert_limbs(arguments)
+    if limbs and not new:
         say(f"{source}: {PRESENT}")
     for _, why in refused:
         say(f"{source}: {why}")
     lines = [{"object": owner.id_data.name, "limb": owner.name, "problem": why} for owner, why in refused]
-    return _saved(arguments, source, [*(_named(last) for last in lasts), *lines], new)
+    return _saved(arguments, source, [*(_named(limb) for limb in limbs), *lines], new)
 
 
 def to_rig(arguments: Namespace, source: Path) -> list[Line]:
     """Put live limbs on their rigs, and write the file."""
-    lasts = _in_mode(arguments, "LIVE")
-    modes.to_rig(bpy.context, lasts)
-    return _saved(arguments, source, [_named(last) for last in lasts], len(lasts))
+    limbs = _in_mode(arguments, "LIVE")
+    modes.to_rig(bpy.context, limbs)
+    return _saved(arguments, source, [_named(limb) for limb in limbs], len(limbs))
 
 
 def rebuild(arguments: Namespace, source: Path) -> list[Line]:
     """Make the mechanisms anew that do not fit their limbs any more, and write the file."""
     view_layer_of(bpy.context).update()
-    lasts = [last for last in _in_mode(arguments, "RIG") if problem_of(last)]
-    modes.rebuild(bpy.context, lasts)
-    return _saved(arguments, source, [_named(last) for last in lasts], len(lasts))
+    limbs = [limb for limb in _in_mode(arguments, "RIG") if problem_of(limb)]
+    modes.rebuild(bpy.context, limbs)
+    return _saved(arguments, source, [_named(limb) for limb in limbs], len(limbs))
 
 
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
@@ -208,17 +208,17 @@ COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
 
 
 def _in_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
-    return [last for last in limbs_chosen(arguments) if limb_of(last).mode == mode]
+    return [limb for limb in limbs_chosen(arguments) if limb_of(limb).mode == mode]
 
 
-def _named(last: PoseBone) -> Line:
-    limb = limb_of(last)
-    target, subtarget = limb.followed[0] or (None, "")
+def _named(limb: PoseBone) -> Line:
+    ref = limb_of(limb)
+    target, subtarget = ref.followed[0] or (None, "")
     return {
-        "object": last.id_data.name,
-        "limb": last.name,
-        "mode": limb.mode,
-        "plane": limb.choices["plane"],
+        "object": limb.id_data.name,
+        "limb": limb.name,
+        "mode": ref.mode,
+        "plane": ref.choices["plane"],
         "target": subtarget or (target.name if target else None),
     }
 

@@ -23,32 +23,32 @@ from .shots import say
 Line = dict[str, Any]
 
 
-def find_contacts_of(lasts: list[PoseBone], arguments: Namespace) -> list[Contacts]:
+def find_contacts_of(limbs: list[PoseBone], arguments: Namespace) -> list[Contacts]:
     """When limbs are in contact, as their paths show; those of limbs that can't be read are left out."""
-    readable = readable_limbs_beside(bpy.context, lasts)
-    limbs = [last for last in lasts if last in readable]
-    steps = find_contacts.steps(bpy.context, limbs, frames_of(arguments), arguments.height, arguments.speed)
+    readable = readable_limbs_beside(bpy.context, limbs)
+    refs = [limb for limb in limbs if limb in readable]
+    steps = find_contacts.steps(bpy.context, refs, frames_of(arguments), arguments.height, arguments.speed)
     return finished(steps, going_on)
 
 
-def contact_lines(lasts: list[PoseBone], listed: list[Contacts]) -> list[Line]:
+def contact_lines(limbs: list[PoseBone], listed: list[Contacts]) -> list[Line]:
     """A line for each limb, also for one that is never in contact."""
-    by_limb = {contacts.last: contacts for contacts in listed}
+    by_limb = {contacts.limb: contacts for contacts in listed}
     return [
-        {"object": last.id_data.name, "limb": last.name, "mode": limb_of(last).mode, **contact_words(by_limb.get(last))}
-        for last in lasts
+        {"object": limb.id_data.name, "limb": limb.name, "mode": limb_of(limb).mode, **contact_words(by_limb.get(limb))}
+        for limb in limbs
     ]
 
 
-def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
+def hold_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Hold limbs in their contacts, as markers say or as they are found, and tell how far they slide there now."""
     frames = frames_of(arguments)
-    known = contacts_there(bpy.context, lasts, frames, going_on)
+    known = contacts_there(bpy.context, limbs, frames, going_on)
     if not known:
         return []
     request = Request(arguments.ease, rolls=True, is_mean=True)
     contacts = [of_limb.contacts for of_limb in known]
-    report = finished(hold_tips.steps(bpy.context, [of_limb.last for of_limb in known], contacts, request), going_on)
+    report = finished(hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request), going_on)
     for warning in report.warnings:
         say(warning)
     return _lines(known, report, frames)
@@ -56,14 +56,14 @@ def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
 
 def plant_feet(arguments: Namespace) -> list[Line]:
     """Plant the feet of the legs that are asked for, and tell how far they slide now; nothing where none stands."""
-    lasts, requests = legs_of(arguments)
-    if not lasts and not requests:
+    limbs, requests = legs_of(arguments)
+    if not limbs and not requests:
         return []
-    view_layer_of(bpy.context).objects.active = [*lasts, *(request.last for request in requests)][0].id_data
-    first, last = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
-    wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
+    view_layer_of(bpy.context).objects.active = [*limbs, *(request.limb for request in requests)][0].id_data
+    first, limb = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
+    wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(limb) + 1)
     try:
-        planted = finished(plant.steps(bpy.context, requests, lasts, frames, wish), going_on)
+        planted = finished(plant.steps(bpy.context, requests, limbs, frames, wish), going_on)
     except NoneStands:
         return []
     for warning in planted.warnings:
@@ -76,11 +76,11 @@ def _lines(limbs: list[Contacts], report: Report, frames: Sequence[float]) -> li
     now = slides_now(bpy.context, limbs, frames, going_on)
     return [
         {
-            "object": before.last.id_data.name,
-            "limb": before.last.name,
-            "mode": limb_of(before.last).mode,
+            "object": before.limb.id_data.name,
+            "limb": before.limb.name,
+            "mode": limb_of(before.limb).mode,
             "slid": before.slide,
-            "missed": report.missed[before.last.id_data, before.last.name],
+            "missed": report.missed[before.limb.id_data, before.limb.name],
             **contact_words(of_limb),
         }
         for before, of_limb in zip(limbs, now, strict=True)

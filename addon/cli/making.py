@@ -37,12 +37,12 @@ def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
     for ob in editable_rigs(arguments):
         for wish in arguments.limb:
             pattern, *followed = [*wish.split(":"), "", ""][:3]
-            lasts, new = _limbs_matched(ob, pattern, arguments.bones)
-            present |= dict.fromkeys((ob, last.name) for last in lasts)
-            for last, segments, letters in new:
+            limbs, new = _limbs_matched(ob, pattern, arguments.bones)
+            present |= dict.fromkeys((ob, limb.name) for limb in limbs)
+            for limb, segments, letters in new:
                 target, pole = (_named(ob, filled(name, letters)) for name in followed)
-                request = Request(last, segments, target, pole, arguments.plane or "AUTO")
-                requests.setdefault((ob, last.name), request)
+                request = Request(limb, segments, target, pole, arguments.plane or "AUTO")
+                requests.setdefault((ob, limb.name), request)
     for ob in dict.fromkeys(ob for ob, _ in requests):
         _add(ob, [request for (rig, _), request in requests.items() if rig == ob], arguments)
     return [ob.pose.bones[name] for ob, name in {**present, **requests}], len(requests)
@@ -51,9 +51,9 @@ def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
 def legs_of(arguments: Namespace) -> tuple[list[PoseBone], list[Request]]:
     """The legs that are asked for: those that have IK, by their last bones, and those that are to get it."""
     rigs = [ob for ob in editable_rigs(arguments) if ob.pose.bones]
-    there = [last for ob in rigs for last in limbs_of(ob) if is_leg(last)]
-    new = [limb for ob in rigs for limb in without_ik([*ob.pose.bones]) if is_leg(*limb)]
-    requests = [Request(last, segments) for last, segments in new if is_match(last.name, arguments.bone)]
+    there = [limb for ob in rigs for limb in limbs_of(ob) if is_leg(limb)]
+    new = [line for ob in rigs for line in without_ik([*ob.pose.bones]) if is_leg(*line)]
+    requests = [Request(limb, segments) for limb, segments in new if is_match(limb.name, arguments.bone)]
     return _matching(arguments, there), requests
 
 
@@ -112,12 +112,12 @@ def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple
         of_rig = [owner for owner in owners if owner.id_data == ob]
         steps = convert_what_can.steps(bpy.context, of_rig, tolerance, mode, arguments.all_actions)
         done = finished(steps, going_on)
-        names += done.lasts
+        names += done.limbs
         refused += done.refused
         for warning in done.warnings:
             say(f"{ob.name}: {warning}")
-    lasts = {*_bones(names), *(last for last in converted(arguments))}
-    ordered = [last for ob in editable_rigs(arguments) for last in limbs_of(ob) if last in lasts]
+    limbs = {*_bones(names), *(limb for limb in converted(arguments))}
+    ordered = [limb for ob in editable_rigs(arguments) for limb in limbs_of(ob) if limb in limbs]
     return ordered, len(names), [(ob.pose.bones[name], str(why)) for (ob, name), why in refused]
 
 
@@ -128,7 +128,7 @@ def convertible(arguments: Namespace) -> list[PoseBone]:
 
 def converted(arguments: Namespace) -> list[PoseBone]:
     """The last bones of limbs that are asked for and were IK constraints before."""
-    limbs = (last for ob in editable_rigs(arguments) for last in limbs_of(ob))
+    limbs = (limb for ob in editable_rigs(arguments) for limb in limbs_of(ob))
     return _matching(arguments, filter(is_converted, limbs))
 
 

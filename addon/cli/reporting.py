@@ -24,23 +24,23 @@ Line = dict[str, Any]
 def frames_of(arguments: Namespace) -> list[float]:
     """The frames that are asked for."""
     scene = scene_of(bpy.context)
-    first, last = arguments.frames or (scene.frame_start, scene.frame_end)
-    return frames_between(first, last, arguments.step)
+    first, limb = arguments.frames or (scene.frame_start, scene.frame_end)
+    return frames_between(first, limb, arguments.step)
 
 
-def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
+def report_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
     frames, max_miss = frames_of(arguments), arguments.max_miss
-    reports = reported(bpy.context, lasts, frames, max_miss, lambda _: check_not_interrupted())
-    return [_line(limb.last, limb.states, limb.contacts) for limb in reports]
+    reports = reported(bpy.context, limbs, frames, max_miss, lambda _: check_not_interrupted())
+    return [_line(limb.limb, limb.states, limb.contacts) for limb in reports]
 
 
-def _line(last: PoseBone, states: list[State], contacts: Contacts | None) -> Line:
+def _line(limb: PoseBone, states: list[State], contacts: Contacts | None) -> Line:
     runs = [list(run) for _, run in groupby(states, key=lambda state: state.reach)]
     line: Line = {
-        "object": last.id_data.name,
-        "limb": last.name,
-        "mode": limb_of(last).mode,
+        "object": limb.id_data.name,
+        "limb": limb.name,
+        "mode": limb_of(limb).mode,
         "first": states[0].frame,
         "last": states[-1].frame,
         "frames": len(states),
@@ -68,10 +68,10 @@ def contact_words(contacts: Contacts | None) -> Line:
     return {"slide": contacts.slide if contacts and listed else None, "contacts": listed}
 
 
-def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
+def bake_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Bake limbs as the arguments say, and tell what became of them."""
     request = Request(
-        lasts=lasts,
+        limbs=limbs,
         frames=frames_of(arguments),
         tolerance=arguments.tolerance,
         remove=arguments.remove,

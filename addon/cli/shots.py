@@ -79,7 +79,7 @@ def rigs_of(arguments: Namespace) -> list[Any]:
 def limbs_chosen(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
     """The last bones of the limbs that are asked for; those of linked rigs, which nobody can edit, only if wanted."""
     rigs = [ob for ob in rigs_of(arguments) if not editable or ob.library is None]
-    return [last for ob in rigs for last in limbs_of(ob) if is_match(last.name, arguments.bone)]
+    return [limb for ob in rigs for limb in limbs_of(ob) if is_match(limb.name, arguments.bone)]
 
 
 def is_linked(ob: Object) -> bool:

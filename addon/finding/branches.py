@@ -104,8 +104,8 @@ class BranchLimb:
         """The limb; of two bones if ``count`` is that, where it would have three."""
         bones = bones_of(self._skeleton.ob)
         segments = self.chain[self.start : self.end + (0 if count == 2 and self.hock is not None else 1)]
-        last = segment_of(bones[segments[-1][0]])
-        return last[-1], (*map(len, segments[:-1]), len(last))
+        limb = segment_of(bones[segments[-1][0]])
+        return limb[-1], (*map(len, segments[:-1]), len(limb))
 
 
 class Limbs:
@@ -214,10 +214,10 @@ def _hock(skeleton: Skeleton, chain: list[list[str]], last: int) -> int | None:
     return None
 
 
-def _bends_to_and_fro(last: PoseBone, segments: tuple[int, ...]) -> bool:
+def _bends_to_and_fro(limb: PoseBone, segments: tuple[int, ...]) -> bool:
     """Whether bones in one plane clearly bend to one side and the other in turn."""
     try:
-        geometry = rest_geometry(last, segments)
+        geometry = rest_geometry(limb, segments)
         check_planar(geometry)
     except Refused:
         return False

@@ -40,25 +40,25 @@ SAME_PLACE = "Two joints of '{bone}' are in the same place: move one in Edit Mod
 CONFLICTS = "'{name}' on '{bone}' conflicts with IK: mute it"
 
 
-def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
+def check(limb: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
     """Refuse a limb that IK can't be put on, with what to do about it."""
-    check_editable(last)
-    if last.id_data.data.pose_position == "REST":
-        raise Refused("'{rig}' shows its rest position: set its armature to Pose Position", rig=last.id_data.name)
-    check_parents(last, sum(segments))
-    chain = chain_bones(last, segments)
-    _check_others(last, chain)
+    check_editable(limb)
+    if limb.id_data.data.pose_position == "REST":
+        raise Refused("'{rig}' shows its rest position: set its armature to Pose Position", rig=limb.id_data.name)
+    check_parents(limb, sum(segments))
+    chain = chain_bones(limb, segments)
+    _check_others(limb, chain)
     for bone in chain[1:]:
         if not bone.bone.use_inherit_rotation:
             raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
-    _check_orphaned(last, chain)
-    geometry = rest_geometry(last, segments)
+    _check_orphaned(limb, chain)
+    geometry = rest_geometry(limb, segments)
     check_planar(geometry)
     lengths = geometry.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
-        raise Refused(SAME_PLACE, bone=last.name)
+        raise Refused(SAME_PLACE, bone=limb.name)
     _check_movers(chain, dependencies or Dependencies(), takes_limits=len(segments) == 2)
-    starts = bones_of_limb(last, segments)
+    starts = bones_of_limb(limb, segments)
     for bone in chain:
         _check_channels(bone, sum(lengths), bone in starts, slides=bone == chain[0])
 
@@ -76,30 +76,30 @@ def check_planar(geometry: RestGeometry) -> None:
             )
 
 
-def check_editable(last: PoseBone) -> None:
+def check_editable(limb: PoseBone) -> None:
     """Refuse a rig that comes from another file."""
-    if not takes_bones(last.id_data):
-        raise Refused("'{rig}' is linked: add or remove IK in the library's file", rig=last.id_data.name)
+    if not takes_bones(limb.id_data):
+        raise Refused("'{rig}' is linked: add or remove IK in the library's file", rig=limb.id_data.name)
 
 
-def _check_others(last: PoseBone, chain: list[PoseBone]) -> None:
-    if is_limb(last):
-        raise Refused("'{bone}' has IK already", bone=last.name)
-    _check_shared(last, chain)
+def _check_others(limb: PoseBone, chain: list[PoseBone]) -> None:
+    if is_limb(limb):
+        raise Refused("'{bone}' has IK already", bone=limb.name)
+    _check_shared(limb, chain)
 
 
-def _check_shared(last: PoseBone, chain: list[PoseBone]) -> None:
+def _check_shared(limb: PoseBone, chain: list[PoseBone]) -> None:
     """Refuse bones of another limb than that of the last one."""
-    for other in limbs_of(last.id_data):
+    for other in limbs_of(limb.id_data):
         shared = {*chain} & {*chain_bones(other)}
-        if shared and other != last:
+        if shared and other != limb:
             name = min(bone.name for bone in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
 
 
-def _check_orphaned(last: PoseBone, chain: list[PoseBone]) -> None:
+def _check_orphaned(limb: PoseBone, chain: list[PoseBone]) -> None:
     """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
-    foot = foot_of(last)
+    foot = foot_of(limb)
     for bone in (*chain, *([foot] if foot else ())):
         if is_orphaned(bone) or any(map(is_ours, bone.constraints)):
             template = "'{bone}' has constraints of a limb that is gone: remove what is left"
@@ -120,28 +120,28 @@ def _check_movers(chain: list[PoseBone], dependencies: Dependencies, takes_limit
             raise Refused(CONFLICTS, "mute", name=mover.name, bone=bone.name)
 
 
-def check_solvers_above(last: PoseBone, chain: list[PoseBone], dependencies: Dependencies) -> None:
+def check_solvers_above(limb: PoseBone, chain: list[PoseBone], dependencies: Dependencies) -> None:
     """Refuse helper bones for a limb whose bones an IK constraint solves together with what they would hang on: a
     dependency cycle, also while the constraint is muted."""
     first = chain[0]
-    for owner, constraint in dependencies.solvers(last.id_data, first.parent.name) if first.parent else ():
+    for owner, constraint in dependencies.solvers(limb.id_data, first.parent.name) if first.parent else ():
         if first in (owner, *owner.parent_recursive):
             template = "'{name}' on '{bone}' reaches above the limb, in Blender's eyes even while muted: delete it"
             raise Refused(template, name=constraint.name, bone=owner.name)
 
 
-def conflicts_of(last: PoseBone) -> list[Any]:
+def conflicts_of(limb: PoseBone) -> list[Any]:
     """The constraints that move the bones of a limb and are not of its mechanism."""
     dependencies = Dependencies()
-    movers = [mover for bone in chain_bones(last) for mover in dependencies.movers(bone)]
+    movers = [mover for bone in chain_bones(limb) for mover in dependencies.movers(bone)]
     return [mover for mover in movers if hasattr(mover, "influence") and not is_ours(mover)]
 
 
-def check_overruled(last: PoseBone) -> None:
+def check_overruled(limb: PoseBone) -> None:
     """Refuse a limb on the rig whose mechanism overrules what would pose its bones in its place: constraints above its
     own, and drivers."""
     dependencies = Dependencies()
-    for bone in chain_bones(last):
+    for bone in chain_bones(limb):
         own = next((i for i, constraint in enumerate(bone.constraints) if is_ours(constraint)), 0)
         above = list(bone.constraints[:own])
         for mover in dependencies.movers(bone):
@@ -175,29 +175,29 @@ def _span(curve: Any) -> float:
 
 
 def check_followed(
-    last: PoseBone, segments: tuple[int, ...], followed: BoneRef, among: Dependencies | None = None
+    limb: PoseBone, segments: tuple[int, ...], followed: BoneRef, among: Dependencies | None = None
 ) -> None:
     """Refuse a target or pole that is not there, or that moves with the limb itself."""
     ob, bone = followed
     if bone and not has_bone(ob, bone):
         raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
-    if not bone and ob == last.id_data:
+    if not bone and ob == limb.id_data:
         raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
-    names = {chain_bone.name for chain_bone in chain_bones(last, segments)}
-    if (among or Dependencies()).moves_with(followed, last.id_data, names):
+    names = {chain_bone.name for chain_bone in chain_bones(limb, segments)}
+    if (among or Dependencies()).moves_with(followed, limb.id_data, names):
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
 
 
-def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[BoneRef]:
+def pickable(context: Context, limbs: Sequence[PoseBone]) -> Iterator[BoneRef]:
     """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
     dependencies = Dependencies()
-    lines = {last: {bone.name for bone in chain_bones(last)} for last in lasts}
-    rigs = dict.fromkeys(last.id_data for last in lasts)
+    lines = {limb: {bone.name for bone in chain_bones(limb)} for limb in limbs}
+    rigs = dict.fromkeys(limb.id_data for limb in limbs)
     layer: Any = view_layer_of(context)
     bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
     bones = [ref for ref in bones if MADE_FOR_LIMB not in ref[0].data.bones[ref[1]] or is_control(*ref)]
     for ref in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
-        if not any(dependencies.moves_with(ref, last.id_data, chain) for last, chain in lines.items()):
+        if not any(dependencies.moves_with(ref, limb.id_data, chain) for limb, chain in lines.items()):
             yield ref
 
 
@@ -205,10 +205,10 @@ SHORTEST = 1e-5
 """How long a limb on the rig is at least: Blender drops bones of no length."""
 
 
-def check_length(last: PoseBone) -> None:
+def check_length(limb: PoseBone) -> None:
     """Refuse a limb of which all joints are in one point."""
-    if sum(rest_geometry_of(last).lengths) < SHORTEST:
-        raise Refused(SAME_PLACE, bone=last.name)
+    if sum(rest_geometry_of(limb).lengths) < SHORTEST:
+        raise Refused(SAME_PLACE, bone=limb.name)
 
 
 def check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:

@@ -196,10 +196,10 @@ def _found(bones: Sequence[PoseBone], count: int, limbs: Limbs) -> list[Suggesti
     if "rig_id" in ob.data:
         return []
     chosen = {bone.name for bone in bones if not is_part(bone.bone)}
-    taken = {bone.name for last in limbs_of(ob) for bone in chain_bones(last)}
-    meant = [limb for limb in limbs.evident if chosen & (limb.own | limb.below) and not taken & limb.own]
-    as_found = [limb.suggestion(count) for limb in meant]
-    return [up_from(last, count, limbs.carriers) for last, _ in as_found] if count > 2 else as_found
+    taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
+    meant = [line for line in limbs.evident if chosen & (line.own | line.below) and not taken & line.own]
+    as_found = [line.suggestion(count) for line in meant]
+    return [up_from(limb, count, limbs.carriers) for limb, _ in as_found] if count > 2 else as_found
 
 
 # several of them, or one with its target and pole
@@ -242,46 +242,46 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
     chosen_limbs = Chosen([], [], [])
     refusal: Refused | None = None
     dependencies = Dependencies()
-    for last, segments in limbs:
+    for limb, segments in limbs:
         try:
-            check(last, segments, dependencies)
-            chain = chain_bones(last, segments)
+            check(limb, segments, dependencies)
+            chain = chain_bones(limb, segments)
             if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
         except Refused as why:
-            chosen_limbs.skipped.append((last.name, why.message))
+            chosen_limbs.skipped.append((limb.name, why.message))
             refusal = refusal or why
             continue
-        taken |= dict.fromkeys(chain, last)
-        chosen_limbs.limbs.append((last, segments))
+        taken |= dict.fromkeys(chain, limb)
+        chosen_limbs.limbs.append((limb, segments))
     if not chosen_limbs.limbs and refusal:
         raise refusal
     return chosen_limbs
 
 
-def _followed(context: Context, limb: Suggestion, others: Sequence[PoseBone]) -> list[BoneRef]:
+def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBone]) -> list[BoneRef]:
     """What is selected besides a limb, its foot and what carries it, and does not move with it: the nearest to its tip
     comes first. Raises `Refused` where it can't be target and pole."""
-    last, segments = limb
-    dependencies, own = Dependencies(), {bone.name for bone in chain_bones(last, segments)}
-    bones = [bone for bone in others if bone not in last.parent_recursive]
-    bones = [bone for bone in bones if not dependencies.moves_with((bone.id_data, bone.name), last.id_data, own)]
+    limb, segments = suggestion
+    dependencies, own = Dependencies(), {bone.name for bone in chain_bones(limb, segments)}
+    bones = [bone for bone in others if bone not in limb.parent_recursive]
+    bones = [bone for bone in bones if not dependencies.moves_with((bone.id_data, bone.name), limb.id_data, own)]
     for bone in bones:
         other = Limbs(bone.id_data).at(bone)
         if other and other.is_twin:
             template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"
             raise Refused(template, bone=bone.name)
     followed: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones]
-    followed += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
+    followed += [(ob, "") for ob in _objects_chosen(context, limb.id_data)]
     if len(followed) > 2:
         raise Refused("Besides the limb, select a target and a pole at most")
-    return sorted(followed, key=lambda ref: _distance_from_tip(context, last, ref))
+    return sorted(followed, key=lambda ref: _distance_from_tip(context, limb, ref))
 
 
-def _distance_from_tip(context: Context, last: PoseBone, followed: BoneRef) -> float:
+def _distance_from_tip(context: Context, limb: PoseBone, followed: BoneRef) -> float:
     """How far from the tip of a limb something is in the world."""
     depsgraph = context.evaluated_depsgraph_get()
-    tip = matrix_of(last.id_data, last.name, depsgraph) @ Vector(tip_of(last).tolist())
+    tip = matrix_of(limb.id_data, limb.name, depsgraph) @ Vector(tip_of(limb).tolist())
     return float((matrix_of(followed[0], followed[1], depsgraph).translation - tip).length)
 
 

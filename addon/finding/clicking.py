@@ -53,8 +53,8 @@ def _last_of_two(bone: PoseBone, limbs: Limbs) -> Suggestion:
     groups, lower = below(segment)
     if lower is None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
-    last = segment_of(lower)
-    return last[-1], (len(segment) + len(groups), len(last))
+    limb = segment_of(lower)
+    return limb[-1], (len(segment) + len(groups), len(limb))
 
 
 def _is_apart(upper: PoseBone, bone: PoseBone, limbs: Limbs) -> bool:
@@ -74,12 +74,12 @@ def _nothing_at(bone: PoseBone) -> Refused:
 
 def existing_at(bone: PoseBone) -> PoseBone | None:
     """The last bone of the limb that is there and that a bone is part of, or its foot or toe."""
-    lasts = limbs_of(bone.id_data)
-    for last in lasts:
-        if bone in chain_bones(last):
-            return last
-    for last in lasts:
-        foot = foot_of(last)
+    limbs = limbs_of(bone.id_data)
+    for limb in limbs:
+        if bone in chain_bones(limb):
+            return limb
+    for limb in limbs:
+        foot = foot_of(limb)
         if foot is not None and bone.bone in (foot.bone, *(toe for toe in foot.bone.children if not toe.children)):
-            return last
+            return limb
     return None

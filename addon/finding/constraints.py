@@ -31,7 +31,7 @@ class Solvers(NamedTuple):
     Their ``owner`` is the limb's last bone, or with *Use Tail* off the foot below it."""
 
     owner: PoseBone
-    last: PoseBone
+    limb: PoseBone
     free: Any
     poled: Any
     segments: tuple[int, ...]
@@ -40,7 +40,7 @@ class Solvers(NamedTuple):
     @property
     def bones(self) -> list[PoseBone]:
         """The limb's, from the root down."""
-        return hierarchy(self.last, len(self.segments))
+        return hierarchy(self.limb, len(self.segments))
 
     @property
     def slides(self) -> bool:
@@ -100,18 +100,18 @@ def solvers_of(owner: PoseBone) -> Solvers:
     """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does. Raises
     `Refused`."""
     check_editable(owner)
-    active, last = _active(owner), last_of(owner)
+    active, limb = _active(owner), last_of(owner)
     if is_limb(owner) or not active:
         raise Refused("'{bone}' has no IK constraint to convert", bone=owner.name)
-    if is_limb(last):
-        raise Refused("'{bone}' has IK already", bone=last.name)
+    if is_limb(limb):
+        raise Refused("'{bone}' has IK already", bone=limb.name)
     free = [constraint for constraint in active if constraint.pole_target is None]
     poled = [constraint for constraint in active if constraint.pole_target is not None]
     is_pair = len(free) == len(poled) == 1 and _reach(free[0]) == _reach(poled[0]) and muting(owner, free[0])
     others = () if is_pair else tuple(active[1:])
     is_first_at_times = muting(owner, active[0]) or _is_switched(owner, active[0], "influence")
     doubled = owner if others and is_first_at_times else None
-    doubled = doubled or (last if last != owner and _active(last) else None)
+    doubled = doubled or (limb if limb != owner and _active(limb) else None)
     if doubled:
         raise Refused("'{bone}' has several IK constraints that act in turn: leave one", bone=doubled.name)
     if others:
@@ -122,7 +122,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
     count = active[0].chain_count or _most(owner, active[0])
     solvers = Solvers(
         owner=owner,
-        last=last,
+        limb=limb,
         free=free[0] if free else None,
         poled=poled[0] if poled else None,
         segments=(1,) * count,
@@ -130,7 +130,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
     )
     _check_other_bones(solvers)
     _check_turntable(solvers)
-    check_planar(rest_geometry(last, solvers.segments, tip="TAIL"))
+    check_planar(rest_geometry(limb, solvers.segments, tip="TAIL"))
     return solvers
 
 
@@ -224,7 +224,7 @@ def _posed(context: Context, bone: PoseBone) -> Any:
 @contextmanager
 def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
     """Have a constraint pose its limb wholly for a moment."""
-    ob, acting = solvers.last.id_data, solvers.acting
+    ob, acting = solvers.limb.id_data, solvers.acting
     announce(ob)
     curve, influence = driver_of(ob, acting.path_from_id("influence")), acting.influence
     curves = [curve] if curve and influence < 1.0 and not curve.mute else []
@@ -232,7 +232,7 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
         curve.mute = True
     if influence < 1.0:
         acting.influence = 1.0
-    tag(solvers.last)
+    tag(solvers.limb)
     view_layer_of(context).update()
     try:
         yield
@@ -240,7 +240,7 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
         acting.influence = influence
         for curve in curves:
             curve.mute = False
-        tag(solvers.last)
+        tag(solvers.limb)
 
 
 def plane_of(solvers: Solvers) -> str:
@@ -252,4 +252,4 @@ def plane_of(solvers: Solvers) -> str:
         return "POLE"
     first = solvers.bones[0]
     is_locked = sum((first.lock_ik_x, first.lock_ik_y, first.lock_ik_z)) == 2
-    return "HINGE" if is_locked or hinge_axis(solvers.last) else "FREE"
+    return "HINGE" if is_locked or hinge_axis(solvers.limb) else "FREE"

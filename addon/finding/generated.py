@@ -13,30 +13,30 @@ from ..limb.moving import rig_slider
 from ..limb.storage import bones_of_limb
 
 
-def bones_around(last: PoseBone, control: tuple[Object | None, str]) -> frozenset[str]:
+def bones_around(limb: PoseBone, control: tuple[Object | None, str]) -> frozenset[str]:
     """The names of the bones that belong to a limb whose rig switches it by a slider of its own: the bone with the
     slider, the limb's ``control`` and what hangs on that, the other bones that are copied where the limb is, and what
     is in collections of bones that have all these and none of another limb. Of other rigs, none."""
-    slider, rig = rig_slider(last), last.id_data
+    slider, rig = rig_slider(limb), limb.id_data
     if slider is None or control[0] not in (None, rig):
         return frozenset()
-    own = {bone.name for bone in bones_of_limb(last)}
-    copying = {bone.name for bone in _copying(last)}
-    around = _with_below(rig, {slider.bone, control[1], *fk_bones(last)}) | _with_below(rig, copying) - copying
+    own = {bone.name for bone in bones_of_limb(limb)}
+    copying = {bone.name for bone in _copying(limb)}
+    around = _with_below(rig, {slider.bone, control[1], *fk_bones(limb)}) | _with_below(rig, copying) - copying
     return frozenset((around | _beside(rig, around)) - own)
 
 
-def fk_bones(last: PoseBone) -> list[str]:
+def fk_bones(limb: PoseBone) -> list[str]:
     """The bones by which a generated rig poses a limb in FK: the others that are copied where it is."""
-    own = {bone.name for bone in bones_of_limb(last)}
-    copied = dict.fromkeys(name for bone in _copying(last) for name in _copied_by(bone))
+    own = {bone.name for bone in bones_of_limb(limb)}
+    copied = dict.fromkeys(name for bone in _copying(limb) for name in _copied_by(bone))
     return [name for name in copied if name not in own]
 
 
-def _copying(last: PoseBone) -> list[PoseBone]:
+def _copying(limb: PoseBone) -> list[PoseBone]:
     """The bones that copy those of a limb."""
-    own = {bone.name for bone in bones_of_limb(last)}
-    return [bone for bone in last.id_data.pose.bones if own & {*_copied_by(bone)}]
+    own = {bone.name for bone in bones_of_limb(limb)}
+    return [bone for bone in limb.id_data.pose.bones if own & {*_copied_by(bone)}]
 
 
 def _copied_by(bone: PoseBone) -> list[str]:

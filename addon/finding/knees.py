@@ -20,13 +20,13 @@ ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
 
 
-def bend_axis(last: PoseBone, segments: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
+def bend_axis(limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
     """What a limb that is straight at rest is to bend about, in its last bone's axes, for its knee to point where a
     body's does, turned by so much around the limb: a knee to the toes, an elbow to the back. None where nothing
     says."""
-    geometry, hinge = rest_geometry(last, segments, tip=tip), hinge_axis(last)
-    along, axes = Vector(geometry.frame[:3, 1].tolist()), last.bone.matrix_local.to_3x3()
-    ahead = _knee_ahead(last, segments, along)
+    geometry, hinge = rest_geometry(limb, segments, tip=tip), hinge_axis(limb)
+    along, axes = Vector(geometry.frame[:3, 1].tolist()), limb.bone.matrix_local.to_3x3()
+    ahead = _knee_ahead(limb, segments, along)
     ahead = ahead - along * ahead.dot(along)
     if ahead.length < ACROSS:
         return hinge if hinge is None or abs(turn) < pi else (-hinge[0], -hinge[1], -hinge[2])
@@ -36,25 +36,25 @@ def bend_axis(last: PoseBone, segments: tuple[int, ...], tip: str, turn: float) 
     return tuple((axes.transposed() @ normal)[:])
 
 
-def bends_to(last: PoseBone, turn: float = 0.0) -> str:
+def bends_to(limb: PoseBone, turn: float = 0.0) -> str:
     """Which way the knee of a limb points at rest, as the rig sees it; turned by so much, if it is bent there."""
-    geometry, up, front = rest_geometry_of(last), upright(last.id_data).col[2], front_of(last.id_data)
+    geometry, up, front = rest_geometry_of(limb), upright(limb.id_data).col[2], front_of(limb.id_data)
     about = Matrix.Rotation(0.0 if is_straight(geometry) else turn, 3, Vector(geometry.frame[:3, 1].tolist()))
     knee, to_left = about @ Vector((-geometry.frame[:3, 0]).tolist()), up.cross(front)
     directions = {"forward": front, "backward": -front, "up": up, "down": -up, "left": to_left, "right": -to_left}
     return max(directions, key=lambda name: knee.dot(directions[name]))
 
 
-def _knee_ahead(last: PoseBone, segments: tuple[int, ...], along: Vector) -> Vector:
+def _knee_ahead(limb: PoseBone, segments: tuple[int, ...], along: Vector) -> Vector:
     """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
-    foot = foot_of(last)
-    names = [bone.name for bone in (*chain_bones(last, segments), *([foot] if foot else ()))]
+    foot = foot_of(limb)
+    names = [bone.name for bone in (*chain_bones(limb, segments), *([foot] if foot else ()))]
     if any(says(name, ARM, HANDS) for name in names):
-        return -front_of(last.id_data)
+        return -front_of(limb.id_data)
     toes = _direction_of(foot.bone) if foot else Vector()
     if toes.cross(along).length > ACROSS:
         return toes
-    return front_of(last.id_data) if any(says(name, LEG) for name in names) else Vector()
+    return front_of(limb.id_data) if any(says(name, LEG) for name in names) else Vector()
 
 
 def _direction_of(bone: Bone) -> Vector:

@@ -27,9 +27,9 @@ class Follow(NamedTuple):
         return (self.target, self.subtarget), (self.pole, self.pole_subtarget)
 
 
-def follow_of(last: PoseBone) -> Follow:
+def follow_of(limb: PoseBone) -> Follow:
     """What a limb follows; a bone that is not there counts as nothing to follow."""
-    constraint = limb_constraint_of(last)
+    constraint = limb_constraint_of(limb)
     return Follow() if constraint is None else read(constraint)
 
 
@@ -67,17 +67,17 @@ def matrix_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
     return world @ evaluated.pose.bones[bone].matrix if bone else world.copy()
 
 
-def check_posable(last: PoseBone) -> None:
+def check_posable(limb: PoseBone) -> None:
     """Refuse a limb that can't be posed at all: bones of it are gone, or its foot, or what it follows."""
-    check_whole(last)
-    follow = follow_of(last)
-    if is_foot_gone(last):
-        raise Refused("The foot or hand below '{bone}' is gone: rebuild the limb", bone=last.name)
+    check_whole(limb)
+    follow = follow_of(limb)
+    if is_foot_gone(limb):
+        raise Refused("The foot or hand below '{bone}' is gone: rebuild the limb", bone=limb.name)
     if follow.target is None:
-        raise Refused("Pick a target for '{bone}', or make one", bone=last.name)
-    if follow.target == last.id_data and not follow.subtarget:
+        raise Refused("Pick a target for '{bone}', or make one", bone=limb.name)
+    if follow.target == limb.id_data and not follow.subtarget:
         template = "'{name}' carries the limb: pick one of its bones, or another object"
-        raise Refused(template, name=last.id_data.name)
+        raise Refused(template, name=limb.id_data.name)
     if is_gone(follow.target, follow.subtarget):
         template = "'{name}' has no bone '{bone}': pick another target"
         raise Refused(template, name=follow.target.name, bone=follow.subtarget)

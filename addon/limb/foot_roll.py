@@ -68,28 +68,28 @@ AT_TIP = 1e-3
 """How far from the tip the goal may rest, in lengths of the limb's last bone."""
 
 
-def has_roll(last: PoseBone) -> bool:
+def has_roll(limb: PoseBone) -> bool:
     """Whether a limb has a foot roll, whole or not."""
-    return has_slider(last, "roll")
+    return has_slider(limb, "roll")
 
 
-def goal_of(last: PoseBone) -> Follow:
+def goal_of(limb: PoseBone) -> Follow:
     """What the solver has a limb follow: its target and pole, but for a foot that rolls the helper that does."""
-    follow = follow_of(last)
-    end_bone = goal_bone(last) if follow.target is not None and has_roll(last) else None
-    return follow if end_bone is None else follow._replace(target=last.id_data, subtarget=end_bone.name)
+    follow = follow_of(limb)
+    end_bone = goal_bone(limb) if follow.target is not None and has_roll(limb) else None
+    return follow if end_bone is None else follow._replace(target=limb.id_data, subtarget=end_bone.name)
 
 
-def goal_bone(last: PoseBone) -> Bone | None:
+def goal_bone(limb: PoseBone) -> Bone | None:
     """The helper that a limb with a foot roll follows; None where it is missing, or of another limb."""
-    foot = foot_of(last)
+    foot = foot_of(limb)
     copying: Any = foot.constraints.get(FOOT) if foot else None
-    if copying is None or copying.target != last.id_data:
+    if copying is None or copying.target != limb.id_data:
         return None
-    bone = last.id_data.data.bones.get(copying.subtarget)
+    bone = limb.id_data.data.bones.get(copying.subtarget)
     if bone is None or role_of(bone) != GOAL:
         return None
-    return bone if (bone.head_local - tip_at_rest(last)).length <= AT_TIP * last.bone.length else None
+    return bone if (bone.head_local - tip_at_rest(limb)).length <= AT_TIP * limb.bone.length else None
 
 
 def role_of(bone: Any) -> str:
@@ -97,32 +97,32 @@ def role_of(bone: Any) -> str:
     return str(bone.get(MADE_FOR_LIMB, ""))
 
 
-def tip_at_rest(last: PoseBone) -> Vector:
+def tip_at_rest(limb: PoseBone) -> Vector:
     """Where the tip of a limb is in the armature as that rests."""
-    place: Vector = last.bone.matrix_local @ Vector(tip_of(last, (group_of(last) or {}).get("tip", "FOOT")).tolist())
+    place: Vector = limb.bone.matrix_local @ Vector(tip_of(limb, (group_of(limb) or {}).get("tip", "FOOT")).tolist())
     return place
 
 
-def helpers_of(last: PoseBone) -> dict[str, Bone]:
+def helpers_of(limb: PoseBone) -> dict[str, Bone]:
     """The helper bones of a foot roll that is whole, by role, else those that its goal hangs on; none without one."""
-    end_bone: Any = goal_bone(last) if has_roll(last) else None
+    end_bone: Any = goal_bone(limb) if has_roll(limb) else None
     if end_bone is None:
         return {}
     bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]
     return {role: bone for bone in bones if (role := role_of(bone)) in ROLES}
 
 
-def flat_toes(last: PoseBone) -> list[PoseBone]:
+def flat_toes(limb: PoseBone) -> list[PoseBone]:
     """The toes that a foot roll keeps flat."""
-    foot = foot_of(last)
+    foot = foot_of(limb)
     return [toe for toe in children_of(foot) if FLAT_TOE in toe.constraints] if foot else []
 
 
-def unrolled(last: PoseBone, depsgraph: Depsgraph) -> Matrix:
+def unrolled(limb: PoseBone, depsgraph: Depsgraph) -> Matrix:
     """Where in the world the goal of a limb would be without roll and bank, evaluated."""
-    helpers = helpers_of(last)
+    helpers = helpers_of(limb)
     if CONTROL not in helpers:
-        return matrix_of(*follow_of(last)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
+        return matrix_of(*follow_of(limb)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
     control, end_bone = helpers[CONTROL], helpers[GOAL]
     at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
-    return matrix_of(last.id_data, control.name, depsgraph) @ at_rest
+    return matrix_of(limb.id_data, control.name, depsgraph) @ at_rest

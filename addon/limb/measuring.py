@@ -84,10 +84,10 @@ def measure(now: LimbsNow) -> Measured:
     )
 
 
-def stray_bone(last: PoseBone, least: float) -> tuple[str, PoseBone] | None:
+def stray_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
     """A bone of a limb that is scaled by itself, which IK goes along with only as the FK stretch of the first; or moved
     by its own location, by ``least`` or more, which it goes along with only of the first. With what is to be said."""
-    chain, scaled = chain_bones(last), 1 if has_slider(last, "stretch") else 0
+    chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
         if max(abs(size - 1.0) for size in bone.scale[:]) > SIZED:
             return SCALED, bone

@@ -66,9 +66,9 @@ def changes_of(moves: Sequence[Move]) -> list[Change]:
     return [Change.of_property(move.object, move.bone, path) for move in moves for path in move.paths]
 
 
-def change_of(last: PoseBone, slider: str) -> Change:
+def change_of(limb: PoseBone, slider: str) -> Change:
     """A slider of a limb that is going to be set, with what it is now."""
-    return Change.of_property(last.id_data, last.name, f'["{SLIDER[slider].key}"]')
+    return Change.of_property(limb.id_data, limb.name, f'["{SLIDER[slider].key}"]')
 
 
 def move(context: Context, moves: Sequence[Move]) -> list[Change]:
@@ -185,18 +185,18 @@ def _put(move: Move) -> None:
         set_turn(owner, (turn_set @ Matrix.Diagonal(signs).to_quaternion())[:])
 
 
-def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
+def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
     """Refuse to move what a limb follows where drivers, constraints or a limb pose it, where it comes from another
     file, or where it carries the limb itself."""
     name, dependencies = bone or ob.name, Dependencies()
     if not ob.is_editable:
         raise Refused("'{name}' is of another file: make a library override of it, then snap", name=name)
-    check_apart(last, ob, bone)
+    check_apart(limb, ob, bone)
     owner: Any = bones_of(ob)[bone] if bone else ob
     if bone:
         own = [*owner.constraints]
         movers: list[Any] = [mover for mover in dependencies.movers(owner) if mover not in own]
-        movers += [limb for limb in limbs_of(ob) if owner in bones_of_limb(limb)]  # type: ignore[arg-type]
+        movers += [other for other in limbs_of(ob) if owner in bones_of_limb(other)]  # type: ignore[arg-type]
     else:
         movers = [
             curve for curve in drivers_of(ob) if curve.data_path in ("location", "delta_location") and not curve.mute
@@ -210,25 +210,25 @@ def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
         raise Refused("Something else moves '{name}': mute its constraints and drivers, then snap", name=name)
 
 
-def check_apart(last: PoseBone, ob: Object, bone: str) -> None:
+def check_apart(limb: PoseBone, ob: Object, bone: str) -> None:
     """Refuse to move what carries a limb."""
-    first = bones_of_limb(last)[0]
-    if (ob, bone) in Dependencies().carriers((last.id_data, first.parent.name if first.parent else "")):
+    first = bones_of_limb(limb)[0]
+    if (ob, bone) in Dependencies().carriers((limb.id_data, first.parent.name if first.parent else "")):
         raise Refused(
             "'{name}' carries this limb: have the limb follow something else, then snap", name=bone or ob.name
         )
 
 
-def check_undriven(last: PoseBone, *names: str) -> None:
+def check_undriven(limb: PoseBone, *names: str) -> None:
     """Refuse to set sliders of a limb that drivers set."""
     for name in names:
-        curve = driver_of(last.id_data, path_to_custom(last.name, SLIDER[name].key))
+        curve = driver_of(limb.id_data, path_to_custom(limb.name, SLIDER[name].key))
         if curve is not None and not curve.mute:
             source = next(driver_targets(curve), None)
             raise Refused(
                 "{slider} of '{bone}' is driven by '{source}': set that",
                 slider=SLIDER[name].key,
-                bone=last.name,
+                bone=limb.name,
                 source=(source[1] or source[0].name) if source else "a formula",
             )
 
@@ -242,9 +242,9 @@ class RigSlider(NamedTuple):
     constraint: str  # the name of the one by which it does
 
 
-def rig_slider(last: PoseBone) -> RigSlider | None:
+def rig_slider(limb: PoseBone) -> RigSlider | None:
     """The slider by which the rig itself switches a limb between FK and IK, as Rigify's do."""
-    rig = last.id_data
+    rig = limb.id_data
     driven = {curve.data_path: curve for curve in drivers_of(rig) if curve.data_path.endswith(".influence")}
     if not driven:
         return None
@@ -252,7 +252,7 @@ def rig_slider(last: PoseBone) -> RigSlider | None:
         (bone, constraint)
         for bone in rig.pose.bones
         for constraint in bone.constraints
-        if getattr(constraint, "target", None) == rig and getattr(constraint, "subtarget", "") == last.name
+        if getattr(constraint, "target", None) == rig and getattr(constraint, "subtarget", "") == limb.name
     ]
     for copying, constraint in copies:
         curve = driven.get(constraint.path_from_id("influence"))

@@ -27,17 +27,17 @@ ON_TARGET = "pole_on_target"
 NEEDS = "Pole Follow of '{bone}' needs a target and a pole that are bones of its rig: pick such"
 
 
-def has_pole_follow(last: PoseBone) -> bool:
+def has_pole_follow(limb: PoseBone) -> bool:
     """Whether the pole of a limb goes with its target as far as a slider says."""
-    return has_slider(last, "pole_follow")
+    return has_slider(limb, "pole_follow")
 
 
-def pole_goes_along(last: PoseBone) -> bool:
+def pole_goes_along(limb: PoseBone) -> bool:
     """Whether the pole of a limb moves with its target: who moves that has to put the pole back where it was."""
-    (target, target_bone), (pole, pole_bone) = follow_of(last).pairs
+    (target, target_bone), (pole, pole_bone) = follow_of(limb).pairs
     if pole is None or is_gone(pole, pole_bone):
         return False
-    if has_pole_follow(last):
+    if has_pole_follow(limb):
         return True
     if pole_bone and pole == target:
         return target_bone in (bone.name for bone in bones_of(pole)[pole_bone].parent_recursive)
@@ -51,22 +51,22 @@ def is_still(ob: ArmatureObject, name: str) -> bool:
 
 
 @contextmanager
-def poles_kept(context: Context, lasts: Sequence[PoseBone]) -> Iterator[None]:
+def poles_kept(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
     """Have poles that go with targets seen where they are now, after something is done to their limbs: those that these
     still follow."""
-    limbs, moves = [(last.id_data, last.name) for last in lasts], _moves_of_poles(context, lasts)
+    refs, moves = [(limb.id_data, limb.name) for limb in limbs], _moves_of_poles(context, limbs)
     yield
-    poles = [follow_of(ob.pose.bones[name]).pairs[1] for ob, name in limbs]
+    poles = [follow_of(ob.pose.bones[name]).pairs[1] for ob, name in refs]
     move(context, [move_back for move_back in moves if (move_back.object, move_back.bone) in poles])
 
 
-def _moves_of_poles(context: Context, lasts: Sequence[PoseBone]) -> list[Move]:
+def _moves_of_poles(context: Context, limbs: Sequence[PoseBone]) -> list[Move]:
     """What has the poles of limbs that go with targets seen where they are now."""
     moves, depsgraph = [], context.evaluated_depsgraph_get()
-    for last in filter(has_pole_follow, lasts):
-        pole = follow_of(last).pairs[1]
+    for limb in filter(has_pole_follow, limbs):
+        pole = follow_of(limb).pairs[1]
         if not is_gone(*pole):
             matrix = matrix_of(*pole, depsgraph)  # type: ignore[arg-type]  # it is there
-            size = sum(rest_geometry_of(last).lengths)
+            size = sum(rest_geometry_of(limb).lengths)
             moves.append(Move(*pole, matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]
     return moves

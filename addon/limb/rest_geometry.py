@@ -69,16 +69,16 @@ def is_straight(geometry: RestGeometry) -> bool:
     return all(abs(sin(before - after)) <= STRAIGHT for before, after in pairwise(geometry.angles))
 
 
-def rest_geometry_of(last: PoseBone) -> RestGeometry:
+def rest_geometry_of(limb: PoseBone) -> RestGeometry:
     """The geometry of a limb, as its armature and its group say."""
-    check_whole(last)
-    axis, flat = axes_kept(last)
+    check_whole(limb)
+    axis, flat = axes_kept(limb)
     reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    return rest_geometry(last, segments_of(last), reference_rotations, axis, (group_of(last) or {}).get("tip", "FOOT"))
+    return rest_geometry(limb, segments_of(limb), reference_rotations, axis, (group_of(limb) or {}).get("tip", "FOOT"))
 
 
 def rest_geometry(
-    last: PoseBone,
+    limb: PoseBone,
     segments: tuple[int, ...],
     reference_rotations: tuple[Turn, ...] = (),
     axis: Any = (1.0, 0.0, 0.0),
@@ -87,11 +87,11 @@ def rest_geometry(
     """The geometry of the limb of these ``segments`` whose bones stand as ``reference_rotations`` say, by their own
     rotations (at rest without any). ``axis`` is what it bends about where it is straight, in the last bone's own space;
     ``tip`` is ``FOOT`` for where the bone below begins, or ``TAIL``."""
-    check_whole(last, segments)
-    chain: list[Any] = chain_bones(last, segments)
+    check_whole(limb, segments)
+    chain: list[Any] = chain_bones(limb, segments)
     rows = tuple(tuple(number for row in bone.bone.matrix_local for number in row) for bone in chain)
     names = tuple(bone.name for bone in chain)
-    return _rest_geometry(names, segments, rows, reference_rotations, tuple(axis), tuple(tip_of(last, tip).tolist()))
+    return _rest_geometry(names, segments, rows, reference_rotations, tuple(axis), tuple(tip_of(limb, tip).tolist()))
 
 
 @lru_cache(1024)
@@ -177,19 +177,19 @@ def squared(rest: Matrix) -> Matrix:
     return square
 
 
-def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
+def hinge_axis(limb: PoseBone) -> tuple[float, float, float] | None:
     """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie along, but those of
     mechanisms, as those of a cut-out puppet or a robot's arm do, maybe at other depths; None if they don't, or if the
     limb bends out of it."""
-    bones = last.id_data.data.bones
+    bones = limb.id_data.data.bones
     ends = np.empty((2, len(bones), 3), np.float32)
     for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
         bones.foreach_get(name, row.reshape(-1))
     ends = ends[:, [not is_part(bone) for bone in bones]].astype(float)
     normal = _normal_of_flat(ends[1] - ends[0], np.asarray(ends.reshape(-1, 3), np.float64))
-    if normal is None or not _bends_along(last, normal):
+    if normal is None or not _bends_along(limb, normal):
         return None
-    x, y, z = rest_matrix(last.bone)[:3, :3].T @ normal
+    x, y, z = rest_matrix(limb.bone)[:3, :3].T @ normal
     side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
     return float(side * x), float(side * y), float(side * z)
 
@@ -215,9 +215,9 @@ def _normal_of_flat(along: Matrix, ends: Matrix) -> Matrix | None:
     return None
 
 
-def _bends_along(last: PoseBone, normal: Matrix) -> bool:
+def _bends_along(limb: PoseBone, normal: Matrix) -> bool:
     """Whether the last two bones of a limb bend about a normal, or are straight and square to it."""
-    bones = hierarchy(last, 2)
+    bones = hierarchy(limb, 2)
     along = [np.array(bone.bone.tail_local) - np.array(bone.bone.head_local) for bone in bones]
     units = [unit(segment, normal) for segment in along]
     if max(abs(float(direction @ normal)) for direction in units) <= ALONG[0]:

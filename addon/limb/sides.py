@@ -22,30 +22,30 @@ def outwards(name: str) -> float:
     return -1.0 if side_of(name) > 0 else 1.0
 
 
-def keep_side(last: PoseBone) -> None:
+def keep_side(limb: PoseBone) -> None:
     """Note on which side the axes in a limb's group were found. Without a side, or axes, there is nothing to note."""
-    group: Any = last[GROUP]
-    if side_of(last.name) and ("bend_axis" in group or "reference_rotations" in group):
-        group[KEPT_ON] = _sides(last)
+    group: Any = limb[GROUP]
+    if side_of(limb.name) and ("bend_axis" in group or "reference_rotations" in group):
+        group[KEPT_ON] = _sides(limb)
     elif KEPT_ON in group:
         del group[KEPT_ON]
 
 
-def axes_kept(last: PoseBone) -> tuple[list[float], list[float]]:
+def axes_kept(limb: PoseBone) -> tuple[list[float], list[float]]:
     """The axis that a straight limb bends about, in its last bone's axes, and the bones' rotations in the reference
     pose, four numbers each, or none.
 
     Symmetrize copies them as they are to the bones of the other side, whose own axes are mirrored across X: there, the
     image of a turn has the same part about X, and the others the other way round."""
-    group: Any = group_of(last) or {}
+    group: Any = group_of(limb) or {}
     axis, flat = [*group.get("bend_axis", (1.0, 0.0, 0.0))], [*group.get("reference_rotations", ())]
     kept = [*group.get(KEPT_ON, ())]
-    if kept and [-side for side in kept] == _sides(last):
+    if kept and [-side for side in kept] == _sides(limb):
         axis[1:] = [-number for number in axis[1:]]
         flat = [-number if i % 4 > 1 else number for i, number in enumerate(flat)]
     return axis, flat
 
 
-def _sides(last: PoseBone) -> list[int]:
-    x = last.bone.head_local[0]
-    return [side_of(last.name), int(x > 0.0) - int(x < 0.0)]
+def _sides(limb: PoseBone) -> list[int]:
+    x = limb.bone.head_local[0]
+    return [side_of(limb.name), int(x > 0.0) - int(x < 0.0)]

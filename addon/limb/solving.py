@@ -167,7 +167,7 @@ class LimbsNow(NamedTuple):
 
 def limbs_now(
     ob: ArmatureObject,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     depsgraph: Depsgraph,
     is_whole: bool = False,
     table: Table | None = None,
@@ -175,14 +175,14 @@ def limbs_now(
     """Read limbs of a rig by their last bones; with ``is_whole``, as if all influence was 1. Who knows their ``table``
     saves the time to make it."""
     evaluated: Any = ob.evaluated_get(depsgraph)
-    table, poses = table or table_of(ob, lasts), pose_matrices(evaluated)
+    table, poses = table or table_of(ob, limbs), pose_matrices(evaluated)
     frames = frames_now(table, evaluated, poses, locations_now(table, ob))
     target, pole = (into_frames(frames, place) for place in places(table, evaluated, depsgraph))
     sliders = sliders_of(table, evaluated)
     if is_whole:
-        sliders["influence"] = np.ones(len(lasts))
+        sliders["influence"] = np.ones(len(limbs))
     world = np.array(evaluated.matrix_world, float)
-    own, length = own_turns(table, ob), own_lengths(ob, lasts)
+    own, length = own_turns(table, ob), own_lengths(ob, limbs)
     return LimbsNow(
         table=table,
         poses=poses,
@@ -196,10 +196,10 @@ def limbs_now(
     )
 
 
-def own_lengths(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Array:
+def own_lengths(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Array:
     """How many times as long limbs that stretch are by the scale of their first bones, (n)."""
-    bones = [ob.pose.bones[last.name] for last in lasts]
-    lengths = [bones_of_limb(last)[0].scale[1] if has_slider(last, "stretch") else 1.0 for last in bones]
+    bones = [ob.pose.bones[limb.name] for limb in limbs]
+    lengths = [bones_of_limb(limb)[0].scale[1] if has_slider(limb, "stretch") else 1.0 for limb in bones]
     return np.array(lengths, float)
 
 
@@ -335,11 +335,11 @@ def _settings_and_pole(batch: Batch, target: Array, pole: Array, sliders: Slider
     return settings, np.where(is_poled, pole, target) if is_poled.any() else None  # in line: as without one
 
 
-def scaled_bones(last: PoseBone) -> list[PoseBone]:
+def scaled_bones(limb: PoseBone) -> list[PoseBone]:
     """The bones that a stretch of a limb scales; the others inherit that."""
-    if not has_slider(last, "stretch"):
+    if not has_slider(limb, "stretch"):
         return []
-    chain = chain_bones(last)
+    chain = chain_bones(limb)
     return [bone for bone in chain if bone == chain[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY")]
 
 

@@ -225,12 +225,12 @@ def segments_of(bone: PoseBone) -> tuple[int, ...]:
     return tuple(map(len, _marked_segments(bone))) or _segments_when_made(bone)
 
 
-def chain_bones(last: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
+def chain_bones(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
     """All bones of a limb, twist bones in line included, from the root down; of what is a limb, only its last bone
     where some are missing."""
-    if segments is None and group_of(last) is not None:
-        return [bone for segment in _marked_segments(last) for bone in segment] or [last]
-    return hierarchy(last, sum(segments or segments_of(last)))
+    if segments is None and group_of(limb) is not None:
+        return [bone for segment in _marked_segments(limb) for bone in segment] or [limb]
+    return hierarchy(limb, sum(segments or segments_of(limb)))
 
 
 def bones_of_limb(bone: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
@@ -243,25 +243,25 @@ def bones_of_limb(bone: PoseBone, segments: tuple[int, ...] | None = None) -> li
     return [chain[start] for start in starts] if len(chain) == sum(segments) else []
 
 
-def _marked_segments(last: PoseBone) -> list[list[PoseBone]]:
+def _marked_segments(limb: PoseBone) -> list[list[PoseBone]]:
     """The segments of a limb as they are marked on its bones, from the root down; none where some are missing."""
-    segments = _segments_there(last)
-    return segments if len(segments) == len(_segments_when_made(last)) else []
+    segments = _segments_there(limb)
+    return segments if len(segments) == len(_segments_when_made(limb)) else []
 
 
-def _segments_when_made(last: PoseBone) -> tuple[int, ...]:
+def _segments_when_made(limb: PoseBone) -> tuple[int, ...]:
     """How many bones the segments of a limb had when it was made."""
-    return tuple(int(count) for count in (group_of(last) or {}).get("segments", (1, 1)))
+    return tuple(int(count) for count in (group_of(limb) or {}).get("segments", (1, 1)))
 
 
-def _segments_there(last: PoseBone) -> list[list[PoseBone]]:
+def _segments_there(limb: PoseBone) -> list[list[PoseBone]]:
     """The segments of a limb as they are marked on its bones, from the root down: the lower ones, up to one that is
     missing."""
     segments: list[list[PoseBone]] = [[]]
-    count = len(_segments_when_made(last))
-    bone: Any = last
+    count = len(_segments_when_made(limb))
+    bone: Any = limb
     while bone is not None and len(segments) <= count:
-        if GROUP in bone and bone != last:  # of another limb, from which this one hangs
+        if GROUP in bone and bone != limb:  # of another limb, from which this one hangs
             break
         segments[0].insert(0, bone)
         if SEGMENT_MARK in bone:
@@ -272,10 +272,10 @@ def _segments_there(last: PoseBone) -> list[list[PoseBone]]:
     return segments[1:]
 
 
-def _mark_segments(last: PoseBone, segments: tuple[int, ...]) -> None:
+def _mark_segments(limb: PoseBone, segments: tuple[int, ...]) -> None:
     """Mark the bones at which the segments of a limb begin, by their places in it."""
-    _unmark_segments([*chain_bones(last), *hierarchy(last, sum(segments))])  # a copy of a marked bone may be among them
-    for place, start in enumerate(bones_of_limb(last, segments), 1):
+    _unmark_segments([*chain_bones(limb), *hierarchy(limb, sum(segments))])  # a copy of a marked bone may be among them
+    for place, start in enumerate(bones_of_limb(limb, segments), 1):
         start[SEGMENT_MARK] = place
 
 
@@ -299,36 +299,36 @@ def check_parents(bone: PoseBone, count: int) -> None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
 
 
-def check_whole(last: PoseBone, segments: tuple[int, ...] | None = None) -> None:
+def check_whole(limb: PoseBone, segments: tuple[int, ...] | None = None) -> None:
     """Refuse a limb some bones of which are not there any more."""
-    first = _below_missing(last, segments)
+    first = _below_missing(limb, segments)
     if first is not None:
         raise Refused(
             "The bone above '{first}' is missing: parent '{first}' to it again, or remove the limb of '{bone}'",
             first=first.name,
-            bone=last.name,
+            bone=limb.name,
         )
 
 
-def _below_missing(last: PoseBone, segments: tuple[int, ...] | None) -> PoseBone | None:
+def _below_missing(limb: PoseBone, segments: tuple[int, ...] | None) -> PoseBone | None:
     """The bone above which one of a limb is missing; None where all are there."""
-    if segments is not None or group_of(last) is None:
-        segments = segments or segments_of(last)
-        chain = chain_bones(last, segments)
+    if segments is not None or group_of(limb) is None:
+        segments = segments or segments_of(limb)
+        chain = chain_bones(limb, segments)
         return chain[0] if len(chain) < sum(segments) else None
-    counts, there = _segments_when_made(last), _segments_there(last)
+    counts, there = _segments_when_made(limb), _segments_there(limb)
     if len(there) == len(counts):
         return None
     count = counts[-len(there) - 1]  # of the segment that is missing, whose upper bones may be
-    return hierarchy(there[0][0], count)[0] if there else hierarchy(last, count - 1)[0]
+    return hierarchy(there[0][0], count)[0] if there else hierarchy(limb, count - 1)[0]
 
 
-def by_rig(lasts: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
+def by_rig(limbs: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
     """Limbs by their rigs."""
-    limbs: dict[ArmatureObject, list[PoseBone]] = {}
-    for last in lasts:
-        limbs.setdefault(last.id_data, []).append(last)
-    return limbs
+    sorted_limbs: dict[ArmatureObject, list[PoseBone]] = {}
+    for limb in limbs:
+        sorted_limbs.setdefault(limb.id_data, []).append(limb)
+    return sorted_limbs
 
 
 def is_ours(constraint: Any) -> bool:
@@ -336,18 +336,18 @@ def is_ours(constraint: Any) -> bool:
     return bool(constraint.name.startswith(MADE_BY_US))
 
 
-def is_on_rig(last: PoseBone) -> bool:
+def is_on_rig(limb: PoseBone) -> bool:
     """Whether a limb has a mechanism, whole or not."""
-    return any(is_ours(constraint) for bone in chain_bones(last) for constraint in bone.constraints)
+    return any(is_ours(constraint) for bone in chain_bones(limb) for constraint in bone.constraints)
 
 
 MAKING = "making"
 """What the group of a limb has while a mechanism is made for it, which poses it from then on."""
 
 
-def mode_of(last: PoseBone) -> str:
+def mode_of(limb: PoseBone) -> str:
     """What poses a limb: ``RIG`` or ``LIVE``."""
-    return "RIG" if is_on_rig(last) or MAKING in (group_of(last) or {}) else "LIVE"
+    return "RIG" if is_on_rig(limb) or MAKING in (group_of(limb) or {}) else "LIVE"
 
 
 def is_live(scene: Scene) -> bool:
@@ -358,17 +358,17 @@ def is_live(scene: Scene) -> bool:
 ELSEWHERE = "'{rig}' comes from another file: set this there"
 
 
-def takes_structure(last: PoseBone) -> bool:
+def takes_structure(limb: PoseBone) -> bool:
     """Whether Blender keeps what changes more of a limb than sliders: new properties, and new bones of one on the
     rig."""
-    ob = last.id_data
-    return not (ob.library or ob.override_library or (is_limb(last) and mode_of(last) == "RIG" and ob.data.library))
+    ob = limb.id_data
+    return not (ob.library or ob.override_library or (is_limb(limb) and mode_of(limb) == "RIG" and ob.data.library))
 
 
-def check_structure(last: PoseBone) -> None:
+def check_structure(limb: PoseBone) -> None:
     """Refuse what changes more of a limb than sliders where Blender would not keep that."""
-    if not takes_structure(last):
-        raise Refused(ELSEWHERE, rig=last.id_data.name)
+    if not takes_structure(limb):
+        raise Refused(ELSEWHERE, rig=limb.id_data.name)
 
 
 def is_part(bone: Any) -> bool:

@@ -106,21 +106,21 @@ class Table(NamedTuple):
     follows: Array  # (2, n): indices in ``followed`` of the limbs' targets, and of their poles
 
 
-def limb_of(last: PoseBone) -> Limb:
+def limb_of(limb: PoseBone) -> Limb:
     """The limb of a last bone, of the rig as it is now."""
-    geometry = rest_geometry_of(last)
-    bones = bones_of_limb(last)
+    geometry = rest_geometry_of(limb)
+    bones = bones_of_limb(limb)
     first = bones[0]
-    parent, choices = first.parent, choices_of(last)
+    parent, choices = first.parent, choices_of(limb)
     to_parent = rest_matrix(first.bone) @ inverted(geometry.rest[0]) @ geometry.frame
     if parent is not None:
         to_parent = inverted(rest_matrix(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     return Limb(
-        last=last.name,
+        last=limb.name,
         bones=geometry.names,
         geometry=geometry,
-        follow=goal_of(last),
+        follow=goal_of(limb),
         plane=choices["plane"],
         choices=choices,
         is_plain=bool(plain or parent is None),
@@ -130,37 +130,37 @@ def limb_of(last: PoseBone) -> Limb:
     )
 
 
-def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
+def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
     """The table of limbs of one rig. Bones are read of ``ob``, original or evaluated."""
-    limbs = tuple(limb_of(last) for last in lasts)
+    entries = tuple(limb_of(limb) for limb in limbs)
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
-    parents = [ob.pose.bones[limb.bones[0]].parent for limb in limbs]
+    parents = [ob.pose.bones[entry.bones[0]].parent for entry in entries]
     parent_indices = [index[parent.name] if parent else ABSENT for parent in parents]
     carriers = (*dict.fromkeys(parent_indices),)
-    pairs = [(limb.follow.pairs[0], limb.follow.pairs[1] if limb.plane == "POLE" else NOTHING) for limb in limbs]
+    pairs = [(entry.follow.pairs[0], entry.follow.pairs[1] if entry.plane == "POLE" else NOTHING) for entry in entries]
     followed = dict.fromkeys(pair for both in pairs for pair in both if pair[0])
     numbers = {pair: number for number, pair in enumerate(followed)}
-    is_poled = np.array([limb.plane == "POLE" and limb.follow.pole is not None for limb in limbs], bool)
-    batches = tuple(_batches(limbs, is_poled))
-    most = max((len(limb.bones) for limb in limbs), default=2)
-    bones = [[*(index[name] for name in limb.bones), *[ABSENT] * (most - len(limb.bones))] for limb in limbs]
+    is_poled = np.array([entry.plane == "POLE" and entry.follow.pole is not None for entry in entries], bool)
+    batches = tuple(_batches(entries, is_poled))
+    most = max((len(entry.bones) for entry in entries), default=2)
+    bones = [[*(index[name] for name in entry.bones), *[ABSENT] * (most - len(entry.bones))] for entry in entries]
     return Table(
-        limbs=limbs,
+        limbs=entries,
         parents=np.array(parent_indices, int),
         carriers=carriers,
         carrier_of_limb=np.array([carriers.index(parent) for parent in parent_indices], int),
         bones=np.array(bones, int).reshape(-1, most),
-        last_bones=np.array([index[limb.last] for limb in limbs], int),
-        to_parent=np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
-        from_parent=np.array([inverted(limb.to_parent) for limb in limbs]).reshape(-1, 4, 4),
-        not_plain=tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
-        axes=np.array([limb.axes for limb in limbs]).reshape(-1, 3, 3),
-        loose=tuple(row for row, limb in enumerate(limbs) if not limb.is_connected),
+        last_bones=np.array([index[entry.last] for entry in entries], int),
+        to_parent=np.array([entry.to_parent for entry in entries]).reshape(-1, 4, 4),
+        from_parent=np.array([inverted(entry.to_parent) for entry in entries]).reshape(-1, 4, 4),
+        not_plain=tuple(row for row, entry in enumerate(entries) if not entry.is_plain),
+        axes=np.array([entry.axes for entry in entries]).reshape(-1, 3, 3),
+        loose=tuple(row for row, entry in enumerate(entries) if not entry.is_connected),
         batches=batches,
-        singles=tuple(_single(row, batches) for row in range(len(limbs))),
+        singles=tuple(_single(row, batches) for row in range(len(entries))),
         is_poled=is_poled,
-        slides=any(limb.plane == "SLIDE" for limb in limbs),
-        sliders=tuple(slider for slider in SLIDERS if any(has_slider(last, slider.name) for last in lasts)),
+        slides=any(entry.plane == "SLIDE" for entry in entries),
+        sliders=tuple(slider for slider in SLIDERS if any(has_slider(limb, slider.name) for limb in limbs)),
         followed=tuple(followed),  # type: ignore[arg-type]
         follows=np.array([[numbers.get(pair, ABSENT) for pair in both] for both in pairs], int).reshape(-1, 2).T,
     )

@@ -31,41 +31,41 @@ def rest_matrix(bone: Bone) -> Matrix:
     return np.array([row[:] for row in rows])  # of the matrix itself, it takes longer
 
 
-def foot_of(last: PoseBone) -> PoseBone | None:
+def foot_of(limb: PoseBone) -> PoseBone | None:
     """The foot or hand below a limb, as it is marked; below what is no limb yet, the one that would be."""
-    owner: Any = last
-    pose = last.id_data.pose.bones
+    owner: Any = limb
+    pose = limb.id_data.pose.bones
     if GROUP in owner:
-        children = [pose[child.name] for child in last.bone.children if child.name in pose]
+        children = [pose[child.name] for child in limb.bone.children if child.name in pose]
         return next((child for child in children if TIP in child), None)
-    below = foot_below(last.bone)
+    below = foot_below(limb.bone)
     return pose.get(below.name) if below else None
 
 
-def is_foot_gone(last: PoseBone) -> bool:
+def is_foot_gone(limb: PoseBone) -> bool:
     """Whether a limb ended where its foot begins when it was made, and has none now."""
-    owner: Any = last
+    owner: Any = limb
     group: Any = owner.get(GROUP, {})
-    return AT in group and group.get("tip", "FOOT") == "FOOT" and foot_of(last) is None
+    return AT in group and group.get("tip", "FOOT") == "FOOT" and foot_of(limb) is None
 
 
-def mark_tip(last: PoseBone, below: Bone | None = None) -> None:
+def mark_tip(limb: PoseBone, below: Bone | None = None) -> None:
     """Mark the foot or hand below a bone that is made the last of a limb, and where it begins: this one, or the one
     that is found."""
-    owner: Any = last
-    unmark_tip(last)
-    below = below or foot_below(last.bone)
+    owner: Any = limb
+    unmark_tip(limb)
+    below = below or foot_below(limb.bone)
     if below is not None:
-        foot: Any = last.id_data.pose.bones[below.name]
+        foot: Any = limb.id_data.pose.bones[below.name]
         foot[TIP] = True
-        owner[GROUP][AT] = _head_in(last.bone, below).tolist()
+        owner[GROUP][AT] = _head_in(limb.bone, below).tolist()
 
 
-def unmark_tip(last: PoseBone) -> None:
+def unmark_tip(limb: PoseBone) -> None:
     """Take the marks of `mark_tip` away."""
-    owner: Any = last
-    pose = last.id_data.pose.bones
-    for child in last.bone.children:
+    owner: Any = limb
+    pose = limb.id_data.pose.bones
+    for child in limb.bone.children:
         foot: Any = pose[child.name]
         if TIP in foot:
             del foot[TIP]
@@ -73,17 +73,17 @@ def unmark_tip(last: PoseBone) -> None:
         del owner[GROUP][AT]
 
 
-def tip_of(last: PoseBone, kind: str = "FOOT") -> Matrix:
+def tip_of(limb: PoseBone, kind: str = "FOOT") -> Matrix:
     """Where the tip of a limb is, in its last bone's own space: where its ``FOOT`` begins (or did, if that is gone), or
     at the ``TAIL``."""
     if kind == "TAIL":
-        return np.array((0.0, last.bone.length, 0.0))
-    foot = foot_of(last)
+        return np.array((0.0, limb.bone.length, 0.0))
+    foot = foot_of(limb)
     if foot is not None:
-        return _head_in(last.bone, foot.bone)
-    owner: Any = last
+        return _head_in(limb.bone, foot.bone)
+    owner: Any = limb
     at: Any = owner.get(GROUP, {}).get(AT)
-    return np.array((0.0, length_of(last.bone), 0.0)) if at is None else np.array(at[:])
+    return np.array((0.0, length_of(limb.bone), 0.0)) if at is None else np.array(at[:])
 
 
 def _head_in(last: Bone, foot: Bone) -> Matrix:

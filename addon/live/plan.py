@@ -82,19 +82,19 @@ class Plan(NamedTuple):
 def make_plan(depsgraph: Depsgraph) -> Plan:
     """Look at all rigs that a graph evaluates. Others are looked at when they are shown."""
     rigs = [ob for ob in all_objects() if is_armature(ob) and is_evaluated(ob, depsgraph)]
-    lasts = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
-    limbs = by_rig(lasts)
+    limbs = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
+    of_rigs = by_rig(limbs)
     return Plan(
-        levels=[[*_groups(level)] for level in levels_of(lasts)],
-        fingerprints={rig: fingerprint_of(rig, [bone.name for bone in bones]) for rig, bones in limbs.items()},
-        paths={rig: animated_paths(rig) for rig in limbs},
+        levels=[[*_groups(level)] for level in levels_of(limbs)],
+        fingerprints={rig: fingerprint_of(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
+        paths={rig: animated_paths(rig) for rig in of_rigs},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
     )
 
 
-def is_posed(last: PoseBone) -> bool:
+def is_posed(limb: PoseBone) -> bool:
     """Whether a limb is posed live: nothing on the rig poses it, and all its bones are there."""
-    return mode_of(last) == "LIVE" and bool(bones_of_limb(last))
+    return mode_of(limb) == "LIVE" and bool(bones_of_limb(limb))
 
 
 SIMULATIONS = {"CLOTH", "DYNAMIC_PAINT", "FLUID", "NODES", "PARTICLE_SYSTEM", "SOFT_BODY"}
@@ -137,8 +137,8 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
 
 
 def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
-    for rig, lasts in by_rig(level).items():
-        table = table_of(rig, lasts)
+    for rig, limbs in by_rig(level).items():
+        table = table_of(rig, limbs)
         yield Group(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table), _sliding(table))
 
 
@@ -177,16 +177,16 @@ def _sliding(table: Table) -> SlidingBones | None:
     return SlidingBones(table.bones[rows, 0], np.array(rows), np.array([table.limbs[row].line for row in rows]))
 
 
-def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
+def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:
     """Limbs by what they hang on: each is in a later level than those that move its parent, target or pole. In a
     circle, which Blender has one of as well then, somebody goes first."""
     owners: dict[BoneRef, int] = {}
-    for i, last in enumerate(lasts):
-        for bone in chain_bones(last):
-            owners[last.id_data, bone.name] = i
+    for i, limb in enumerate(limbs):
+        for bone in chain_bones(limb):
+            owners[limb.id_data, bone.name] = i
     among = Dependencies()
     needs = [
-        {owners[ref] for ref in among.carriers(*_moved_by(last)) if ref in owners} - {i} for i, last in enumerate(lasts)
+        {owners[ref] for ref in among.carriers(*_moved_by(limb)) if ref in owners} - {i} for i, limb in enumerate(limbs)
     ]
     levels: dict[int, int] = {}
 
@@ -195,17 +195,17 @@ def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
             levels[i] = 1 + max((level(j, (*below, i)) for j in needs[i] if j not in below), default=-1)
         return levels[i]
 
-    for i in range(len(lasts)):
+    for i in range(len(limbs)):
         level(i)
     return [
-        [lasts[i] for i in range(len(lasts)) if levels[i] == n] for n in range(max(levels.values(), default=-1) + 1)
+        [limbs[i] for i in range(len(limbs)) if levels[i] == n] for n in range(max(levels.values(), default=-1) + 1)
     ]
 
 
-def _moved_by(last: PoseBone) -> list[tuple[Object, str]]:
-    parent = bones_of_limb(last)[0].parent
-    followed = [(ob, name) for ob, name in goal_of(last).pairs if ob]
-    return [*followed, (last.id_data, parent.name if parent else "")]
+def _moved_by(limb: PoseBone) -> list[tuple[Object, str]]:
+    parent = bones_of_limb(limb)[0].parent
+    followed = [(ob, name) for ob, name in goal_of(limb).pairs if ob]
+    return [*followed, (limb.id_data, parent.name if parent else "")]
 
 
 # which of them hold, from event to event

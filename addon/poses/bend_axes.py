@@ -35,24 +35,24 @@ def axes_seen(
     """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each with a last bone and
     segments, that have two segments, are straight at rest, and are seen bent in these frames; without any, in the one
     that is shown."""
-    named = [(limb.last, limb.segments) for limb in limbs]
-    straight = [(last, segments) for last, segments in named if _is_asked(last, segments, tip)]
-    refs = [(last.id_data, bone.name) for last, segments in straight for bone in (*bones_of_limb(last, segments), last)]
+    named = [(ref.limb, ref.segments) for ref in limbs]
+    straight = [(limb, segments) for limb, segments in named if _is_asked(limb, segments, tip)]
+    refs = [(limb.id_data, bone.name) for limb, segments in straight for bone in (*bones_of_limb(limb, segments), limb)]
     if not refs:
         return {}
     recording = yield from record(context, [], frames or None, refs, share=share)
-    axes = {(last.id_data, last.name): _axis_of(recording, last, segments, tip) for last, segments in straight}
-    return {limb: axis for limb, axis in axes.items() if axis is not None}
+    axes = {(limb.id_data, limb.name): _axis_of(recording, limb, segments, tip) for limb, segments in straight}
+    return {ref: axis for ref, axis in axes.items() if axis is not None}
 
 
-def _is_asked(last: PoseBone, segments: tuple[int, ...], tip: str) -> bool:
-    return len(segments) == 2 and is_straight(rest_geometry(last, segments, tip=tip))
+def _is_asked(limb: PoseBone, segments: tuple[int, ...], tip: str) -> bool:
+    return len(segments) == 2 and is_straight(rest_geometry(limb, segments, tip=tip))
 
 
-def _axis_of(recording: Recording, last: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:
-    first, second = bones_of_limb(last, segments)
-    root, knee, end = (poses_of(recording, last.id_data, bone.name) for bone in (first, second, last))
-    tips = applied(end, np.broadcast_to(tip_of(last, tip), (recording.frames, 3)))
+def _axis_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:
+    first, second = bones_of_limb(limb, segments)
+    root, knee, end = (poses_of(recording, limb.id_data, bone.name) for bone in (first, second, limb))
+    tips = applied(end, np.broadcast_to(tip_of(limb, tip), (recording.frames, 3)))
     bends = np.cross(_units(tips - knee[:, :3, 3]), _units(knee[:, :3, 3] - root[:, :3, 3]))
     axes = np.einsum("fji,fj->fi", _units(end[:, :3, :3], axis=1), bends)
     total, sizes = axes.sum(axis=0), np.linalg.norm(axes, axis=1)

@@ -45,17 +45,17 @@ class Conversion(NamedTuple):
     @property
     def name(self) -> LimbRef:
         """Its rig and the name of its last bone."""
-        return self.solvers.last.id_data, self.solvers.last.name
+        return self.solvers.limb.id_data, self.solvers.limb.name
 
 
 def conversion_of(context: Context, owner: PoseBone) -> Conversion:
     """What is to be known of the limb of a bone's constraints; raises `Refused`."""
     solvers = solvers_of(owner)
-    last = solvers.last
-    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
+    limb = solvers.limb
+    others = actions_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
-        fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+        fitted = fit(context, limb, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
     return Conversion(solvers, fitted, others)
 
 
@@ -85,11 +85,11 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
     apply(context, wishes)
     with unkeyed_kept(context, rigs), frame_held():
         for plan, is_poled in zip(plans, poled, strict=True):
-            solvers, last = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
+            solvers, limb = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
             warnings += _differences(solvers)
             if len(solvers.constraints) == 2:
-                switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
-            tag(last)
+                switch_pole(limb, solvers.poled, muting(limb, solvers.free), is_poled)
+            tag(limb)
         view_layer_of(context).update()
     return warnings
 
@@ -97,9 +97,9 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
 def _described(plan: Conversion, before: dict[str, Any]) -> Description:
     """The limb of constraints, with the pole of the one that has one. Where the foot has them, the limb gets a
     constraint of ours that follows the same."""
-    solvers, last = plan.solvers, plan.solvers.last
-    taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.last
-    foot = foot_of(last)
+    solvers, limb = plan.solvers, plan.solvers.limb
+    taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.limb
+    foot = foot_of(limb)
     target, pole = (ref if ref[0] else None for ref in read(taken).pairs)
     wish = Description(
         solvers.segments,
@@ -112,7 +112,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
     wish = wish.with_choice("tip", "TAIL")
     if len(solvers.segments) > 2:
         wish = wish.with_slider("ankle", 0.0)
-    wish = with_fit(wish, last, plan.fit)
+    wish = with_fit(wish, limb, plan.fit)
     if len(solvers.constraints) == 2:
         wish = wish.with_choice("plane", "POLE").with_slider("pole", True)
     if _stretches(solvers):
@@ -128,29 +128,29 @@ def _stretches(solvers: Solvers) -> bool:
 def _muted(solvers: Solvers) -> dict[str, Any]:
     """Mute the constraints for good, and have what animates their influence animate that of the limb to be; what they
     were set to, see `limb.settings.CONVERTED_FROM`."""
-    last, ob = solvers.last, solvers.last.id_data
+    limb, ob = solvers.limb, solvers.limb.id_data
     taken, acting = solvers.poled or solvers.free, solvers.acting
     before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
-    if solvers.owner != last:
+    if solvers.owner != limb:
         before["on_foot"] = True
     before["mute"] = {constraint.name: constraint.mute for constraint in solvers.all_acting}
     for constraint in solvers.all_acting:
-        if (curve := muting(last, constraint)) and not curve.mute:
+        if (curve := muting(limb, constraint)) and not curve.mute:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
         constraint.mute = True
-    move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
+    move_curves(ob, acting.path_from_id("influence"), path_to_custom(limb.name, SLIDER["influence"].key))
     return before
 
 
-def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list[Message]]:
+def _limits(solvers: Solvers, wish: Description) -> tuple[dict[str, float], list[Message]]:
     """The limits that a limb has by the IK limits that two bones have about the hinge, of the first one where the limb
     is a hinge, and warnings of all others."""
-    last, warnings, limits = solvers.last, list[Message](), dict[str, float]()
-    geometry = rest_geometry(last, solvers.segments, axis=limb.bend_axis or USUAL_AXIS, tip="TAIL")
+    limb, warnings, limits = solvers.limb, list[Message](), dict[str, float]()
+    geometry = rest_geometry(limb, solvers.segments, axis=wish.bend_axis or USUAL_AXIS, tip="TAIL")
     for k, bone in enumerate(() if solvers.slides else solvers.bones):
         for limit in limits_by_ik(bone):
-            taken_over = joint_limits(geometry, k, limit, limb.choices["plane"], bool(limb.sliders["flip"]))
+            taken_over = joint_limits(geometry, k, limit, wish.choices["plane"], bool(wish.sliders["flip"]))
             if taken_over is None or (k == 0 and _stretches(solvers)):
                 template = "IK limits of '{bone}' are left out: they are not about its hinge"
                 warnings.append(Message(template, bone=bone.name))
@@ -161,17 +161,17 @@ def _limits(solvers: Solvers, limb: Description) -> tuple[dict[str, float], list
 
 def _differences(solvers: Solvers) -> list[Message]:
     """Warnings of what is otherwise than the constraint had it."""
-    last, warnings = solvers.last, solvers.which_of_several()
-    influence = float(last[SLIDER["influence"].key])
-    if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
+    limb, warnings = solvers.limb, solvers.which_of_several()
+    influence = float(limb[SLIDER["influence"].key])
+    if 0.0 < influence < 1.0 or is_animated(limb.id_data, path_to_custom(limb.name, SLIDER["influence"].key)):
         warnings.append(
-            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
+            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=limb.name)
         )
     if _stretches(solvers):
-        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
-    if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
+        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=limb.name))
+    if solvers.poled and is_animated(limb.id_data, solvers.poled.path_from_id("pole_angle")):
         warnings.append(
-            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
+            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=limb.name)
         )
     return warnings
 
@@ -182,25 +182,25 @@ NO_SWIVEL = 1e-5
 """How much of a swivel, in radians, is none."""
 
 
-def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
+def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
     """Have a limb, which has the slider for it, follow its pole only while ``switch``, a driver, gives 1, as
     ``is_poled`` says that it does now: the limb has the swivel that fits now. ``constraint`` is Blender's, with the
     pole, that it is made from."""
-    ob, swivel = last.id_data, read_slider(last, "swivel")
-    write_slider(last, "pole", is_poled)
-    pole = path_to_custom(last.name, SLIDER["pole"].key)
+    ob, swivel = limb.id_data, read_slider(limb, "swivel")
+    write_slider(limb, "pole", is_poled)
+    pole = path_to_custom(limb.name, SLIDER["pole"].key)
     poling = ob.animation_data.drivers.from_existing(src_driver=switch)
     poling.data_path, poling.mute = pole, False
-    first = bones_of_limb(last)[0]
+    first = bones_of_limb(limb)[0]
     channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
     turn, now, read = _turn_about_length(first, channel)
-    sign = outwards(last.name)
-    poled = swivel if is_poled else sign * _swivel_of(last, constraint)
+    sign = outwards(limb.name)
+    poled = swivel if is_poled else sign * _swivel_of(limb, constraint)
     free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
     if max(abs(poled), abs(free)) < NO_SWIVEL and not read:
-        write_slider(last, "swivel", 0.0)
+        write_slider(limb, "swivel", 0.0)
         return
-    curve: Any = last.driver_add(f'["{SLIDER["swivel"].key}"]')
+    curve: Any = limb.driver_add(f'["{SLIDER["swivel"].key}"]')
     reset(curve)
     paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
     for name, path in paths.items():
@@ -223,10 +223,10 @@ def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, i
     return "0", 0.0, {}
 
 
-def _swivel_of(last: PoseBone, constraint: Any) -> float:
+def _swivel_of(limb: PoseBone, constraint: Any) -> float:
     """What a constraint's pole angle is as a swivel: its pole is where an axis across the first bone points, ours where
     the knee does."""
-    geometry = rest_geometry_of(last)
+    geometry = rest_geometry_of(limb)
     x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, axis] for axis in range(3))
     aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
     return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > NO_SWIVEL else 0.0

@@ -69,7 +69,7 @@ class Fit(NamedTuple):
 
 def fit(
     context: Context,
-    last: PoseBone,
+    limb: PoseBone,
     segments: tuple[int, ...],
     follow: Follow | None = None,
     plane: str = "AUTO",
@@ -86,19 +86,19 @@ def fit(
     """
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
-    evaluated: Any = last.id_data.evaluated_get(depsgraph)
-    hinge = hinge_axis(last)
+    evaluated: Any = limb.id_data.evaluated_get(depsgraph)
+    hinge = hinge_axis(limb)
     if plane == "AUTO":
         plane = "POLE" if follow.pole else "HINGE" if hinge else "FREE"
     axis = axis or hinge or (1.0, 0.0, 0.0)
-    _check_sized(evaluated, last, segments)
-    turns = turns_now(evaluated, last, segments)
+    _check_sized(evaluated, limb, segments)
+    turns = turns_now(evaluated, limb, segments)
     candidates: list[tuple[Any, Fit]] = []
     for reference_rotations in ((), turns):
-        geometry = rest_geometry(last, segments, reference_rotations, axis, tip)
+        geometry = rest_geometry(limb, segments, reference_rotations, axis, tip)
         frame = frame_now(evaluated, geometry)
         pole = _pole_of(follow, evaluated, depsgraph)
-        posture = _posture(evaluated, last, segments, geometry, frame, turns, pole)
+        posture = _posture(evaluated, limb, segments, geometry, frame, turns, pole)
         inverse = _exact_fit(geometry, posture, plane)
         error = inverse.off / MOVED  # what bones are turned off, twist makes up for
         candidates.append((error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
@@ -109,37 +109,37 @@ def fit(
     if error <= tolerance:
         return best
     raise Refused(
-        "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full", "inherit_scale", bone=last.name
+        "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full", "inherit_scale", bone=limb.name
     )
 
 
-def _check_sized(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> None:
+def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> None:
     """Refuse a limb of which something is scaled to nothing, or is not a number."""
-    chain: list[Any] = chain_bones(evaluated.pose.bones[last.name], segments)
+    chain: list[Any] = chain_bones(evaluated.pose.bones[limb.name], segments)
     axes = [bone.matrix for bone in (*chain, chain[0].parent) if bone] + [evaluated.matrix_world]
     for matrix in axes:
         rows = np.array(matrix, float)
         if not (np.abs(rows).max() < ENDLESS and abs(np.linalg.det(rows[:3, :3])) > NOTHING):
-            raise Refused(SIZELESS, bone=last.name)
+            raise Refused(SIZELESS, bone=limb.name)
 
 
-def with_fit(limb: Description, last: PoseBone, fit: Fit) -> Description:
+def with_fit(wish: Description, limb: PoseBone, fit: Fit) -> Description:
     """A limb with the settings of a fit."""
     axis = () if fit.bend_axis == USUAL_AXIS else tuple(map(float, fit.bend_axis))
-    limb = limb.with_choice("plane", fit.plane)._replace(bend_axis=axis, reference_rotations=fit.reference_rotations)
-    limb = limb.with_slider("flip", fit.flip).with_slider("swivel", outwards(last.name) * fit.swivel)
-    limb = limb.with_slider("ankle", fit.ankle) if "ankle" in limb.sliders else limb
-    if not fit.twist and TWISTS[0].name not in limb.sliders:
-        return limb
-    for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(limb.segments), strict=False):
-        limb = limb.with_slider(twist.name, outwards(last.name) * angle)
-    return limb
+    wish = wish.with_choice("plane", fit.plane)._replace(bend_axis=axis, reference_rotations=fit.reference_rotations)
+    wish = wish.with_slider("flip", fit.flip).with_slider("swivel", outwards(limb.name) * fit.swivel)
+    wish = wish.with_slider("ankle", fit.ankle) if "ankle" in wish.sliders else wish
+    if not fit.twist and TWISTS[0].name not in wish.sliders:
+        return wish
+    for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(wish.segments), strict=False):
+        wish = wish.with_slider(twist.name, outwards(limb.name) * angle)
+    return wish
 
 
-def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
+def turns_now(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
     """The rotations that the first bones of a limb's segments would need by their own channels for the pose they are
     evaluated in."""
-    return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[last.name], segments))
+    return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[limb.name], segments))
 
 
 def _turn_of(matrix: BlenderMatrix) -> Turn:
@@ -164,7 +164,7 @@ def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) ->
 
 def _posture(
     evaluated: ArmatureObject,
-    last: PoseBone,
+    limb: PoseBone,
     segments: tuple[int, ...],
     geometry: RestGeometry,
     frame: Array,
@@ -174,7 +174,7 @@ def _posture(
     """How a limb stands in its frame G, which is ``frame`` in the armature, as one row; ``pole`` is where that is
     there, or None."""
     to_frame, size = np.linalg.pinv(frame), sum(geometry.lengths)
-    places = joints_shown(evaluated, last.name, segments, geometry.tip)
+    places = joints_shown(evaluated, limb.name, segments, geometry.tip)
     joints = [(to_frame @ [*place, 1.0])[:3] for place in places]
     tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
     if np.linalg.norm(tip - joints[-1]) < MOVED * size:  # without the tiny locations that importers leave: of a limb

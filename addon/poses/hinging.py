@@ -22,16 +22,16 @@ from .reading import LimbsRead, limbs_read
 from .recording import record
 
 
-def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Message]:
+def targets_off_plane(context: Context, limbs: Sequence[PoseBone]) -> list[Message]:
     """Warnings of limbs that are hinges, or slide, whose targets leave their plane: in which frame they do that most,
     of those in which keys move what the limbs follow, or what carries them."""
     dependencies, frames_of_limb = Dependencies(), {}
-    for last in lasts:
-        target, bone = follow_of(last).pairs[0]
-        if target and choices_of(last)["plane"] in FLAT:
-            carriers = dependencies.carriers((target, bone), (last.id_data, chain_bones(last)[0].name))
-            frames_of_limb[ref_of(last)] = frames_of(carriers)
-    animated = [last for last in lasts if frames_of_limb.get(ref_of(last))]
+    for limb in limbs:
+        target, bone = follow_of(limb).pairs[0]
+        if target and choices_of(limb)["plane"] in FLAT:
+            carriers = dependencies.carriers((target, bone), (limb.id_data, chain_bones(limb)[0].name))
+            frames_of_limb[ref_of(limb)] = frames_of(carriers)
+    animated = [limb for limb in limbs if frames_of_limb.get(ref_of(limb))]
     frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:
         return []
@@ -42,7 +42,7 @@ def targets_off_plane(context: Context, lasts: Sequence[PoseBone]) -> list[Messa
 def _warnings(limbs: LimbsRead, frames: Sequence[int]) -> Iterator[Message]:
     """What to say of the limbs of one rig."""
     inside = applied(inverted_all(limbs.frames), limbs.target)
-    for row, last in enumerate(limbs.rig.lasts):
+    for row, limb in enumerate(limbs.rig.limbs):
         off = np.abs(inside[:, row, 2]) / sum(limbs.rig.table.limbs[row].geometry.lengths)
         worst = int(np.argmax(off))
         if off[worst] > TOLERANCE:
@@ -52,7 +52,7 @@ def _warnings(limbs: LimbsRead, frames: Sequence[int]) -> Iterator[Message]:
             )
             yield Message(
                 template,
-                bone=last.name,
+                bone=limb.name,
                 count=int((off > TOLERANCE).sum()),
                 frames=len(frames),
                 off=f"{off[worst]:.2g}",

@@ -65,7 +65,7 @@ class HeldLimb(NamedTuple):
     """A limb that is held: what is placed; where its tip is to be, (rows, 3), not a number where it stays; in which
     spans; and what gets keys."""
 
-    last: PoseBone
+    limb: PoseBone
     placings: list[Placing]
     tips: Array
     ease: Ease
@@ -84,28 +84,28 @@ def hold_flat(
 ) -> HeldLimb:
     """The limb of a row held as each of the plants says in its span. ``turns_foot`` where the foot, which does not
     follow the target, is turned by itself."""
-    last, foot = limbs.rig.lasts[row], foot_of(limbs.rig.lasts[row])
-    tips, changed = tips_of(recording, last), ease.changed(recording.frames)
+    limb, foot = limbs.rig.limbs[row], foot_of(limbs.rig.limbs[row])
+    tips, changed = tips_of(recording, limb), ease.changed(recording.frames)
     offsets = np.zeros_like(tips)
     for (first, end), plant in zip(ease.spans, plants, strict=True):
         offsets[first : end + 1] = plant.place - tips[first : end + 1]
-    places = ease.within_reach(tips + ease.over(offsets), tips, roots_of(recording, last))
+    places = ease.within_reach(tips + ease.over(offsets), tips, roots_of(recording, limb))
     places[~changed] = np.nan
-    placings, parts, turns, offset = [], [part_of_ik(last)], None, (1.0, 0.0, 0.0, 0.0)
-    if foot and (turns_foot or feet.foot_follows(last)):
-        ref = (last.id_data, foot.name)
+    placings, parts, turns, offset = [], [part_of_ik(limb)], None, (1.0, 0.0, 0.0, 0.0)
+    if foot and (turns_foot or feet.foot_follows(limb)):
+        ref = (limb.id_data, foot.name)
         turns = _turns_held(rotations_of(recording, ref), ease, plants)
         turns[~changed] = np.nan
         if turns_foot:
             placings.append(Placing(ref, ref, np.full_like(places, np.nan), sizes_of(limbs, row), turns))
-            parts.append(part_of_foot(last))
+            parts.append(part_of_foot(limb))
             turns = None
         else:
-            offset = turn_off(recording, goal_ref(last), ref)
+            offset = turn_off(recording, goal_ref(limb), ref)
     target = Placing(
-        control_of(last), goal_ref(last), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
+        control_of(limb), goal_ref(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
     )
-    return HeldLimb(last, [target, *placings], places, ease, parts)
+    return HeldLimb(limb, [target, *placings], places, ease, parts)
 
 
 def _turns_held(turns: Array, ease: Ease, plants: Sequence[Plant]) -> Array:
@@ -128,20 +128,20 @@ def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
 # what was read
 
 
-def control_of(last: PoseBone) -> tuple[Any, str]:
+def control_of(limb: PoseBone) -> tuple[Any, str]:
     """What is moved for a limb."""
-    control: Any = follow_of(last).pairs[0]
+    control: Any = follow_of(limb).pairs[0]
     return control  # type: ignore[no-any-return]
 
 
-def tips_of(recording: Recording, last: PoseBone) -> Array:
+def tips_of(recording: Recording, limb: PoseBone) -> Array:
     """Where the tip of a limb is in the world, (rows, 3)."""
-    return applied(matrices_of(recording, (last.id_data, last.name)), rest_geometry_of(last).tip)
+    return applied(matrices_of(recording, (limb.id_data, limb.name)), rest_geometry_of(limb).tip)
 
 
-def roots_of(recording: Recording, last: PoseBone) -> Array:
+def roots_of(recording: Recording, limb: PoseBone) -> Array:
     """Where a limb begins in the world, (rows, 3)."""
-    return places_of(recording, last.id_data, rest_geometry_of(last).names[0])
+    return places_of(recording, limb.id_data, rest_geometry_of(limb).names[0])
 
 
 def sizes_of(limbs: LimbsRead, row: int) -> Array:

@@ -85,19 +85,19 @@ class Report(NamedTuple):
 class Planted(NamedTuple):
     """A limb, whether its foot rolls, and where it is held, in order."""
 
-    last: PoseBone
+    limb: PoseBone
     rolls: bool
     contacts: list[Contact]
 
 
-def planted_over(last: PoseBone, contacts: Sequence[Contact], rolls: bool, within: Span) -> Planted:
+def planted_over(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: Span) -> Planted:
     """A limb to be held in contacts, as far as these are ``within`` a range: whose foot ``rolls``, if it can, in all of
     each, else where it is on its sole."""
     contacts = [clipped for contact in contacts for clipped in contact.within(within)]
-    if not (rolls and has_roll(last) and goal_bone(last)):
-        return Planted(last, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
-    check_undriven(last, *SLIDERS)
-    return Planted(last, True, [*contacts])
+    if not (rolls and has_roll(limb) and goal_bone(limb)):
+        return Planted(limb, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
+    check_undriven(limb, *SLIDERS)
+    return Planted(limb, True, [*contacts])
 
 
 def over(span: Span) -> Contact:
@@ -108,7 +108,7 @@ def over(span: Span) -> Contact:
 def hold_limbs(context: Context, holds: Sequence[Planted], request: Request, within: Span) -> Steps[Report | None]:
     """Hold limbs, with keys in frames that are ``within`` a range; nothing where nothing is to be held. Two passes
     over the frames. Raises `Refused`."""
-    lasts = [planted.last for planted in holds]
+    limbs = [planted.limb for planted in holds]
     runs: dict[Span, list[int]] = {}
     for i, planted in enumerate(holds):
         for run in _runs([contact.span for contact in planted.contacts], request.ease, within):
@@ -117,11 +117,11 @@ def hold_limbs(context: Context, holds: Sequence[Planted], request: Request, wit
     if not frames:
         return None
     task = Task(context, frames, request.tolerance, keeps_others=within)
-    controls = controls_of(lasts) + [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
+    controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))]
     channels = [*dict.fromkeys(channel for planted in holds for channel in _channels(planted))]
     recording = yield from record(
         context=context,
-        lasts=lasts,
+        limbs=limbs,
         frames=frames,
         refs=parents_of(controls),
         channels=channels,
@@ -143,25 +143,25 @@ def hold_limbs(context: Context, holds: Sequence[Planted], request: Request, wit
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        yield from read_again(context, recording, lasts, frames, rows, None, task.next_share())
+        yield from read_again(context, recording, limbs, frames, rows, None, task.next_share())
 
-    yield from place([placing for limb in limbs_held for placing in limb.placings], recording, values, reread)
+    yield from place([placing for ref in limbs_held for placing in ref.placings], recording, values, reread)
     writing.finish(recording, values)
     count = sum(len(planted.contacts) for planted in holds)
-    missed = {ref_of(limb.last): _missed(recording, limb) for limb in limbs_held}
+    missed = {ref_of(ref.limb): _missed(recording, ref) for ref in limbs_held}
     return Report(count, slid, _slip(recording, holds, frames), missed)
 
 
 def _channels(planted: Planted) -> list[Channel]:
     """What of a limb may get keys."""
-    last = planted.last
-    channels = [*part_of_ik(last).channels, *(part_of_foot(last).channels if foot_of(last) else ())]
-    return channels + [slider_channel(last, name) for name in SLIDERS if planted.rolls]
+    limb = planted.limb
+    channels = [*part_of_ik(limb).channels, *(part_of_foot(limb).channels if foot_of(limb) else ())]
+    return channels + [slider_channel(limb, name) for name in SLIDERS if planted.rolls]
 
 
 def _slip(recording: Recording, holds: Sequence[Planted], frames: Sequence[int]) -> Slip:
     """How far what is lowest of soles slides where they are held."""
-    paths = [path_of(recording, planted.last) for planted in holds]
+    paths = [path_of(recording, planted.limb) for planted in holds]
     slides = [
         slide_of(path, frames, contact.span)
         for planted, path in zip(holds, paths, strict=True)
@@ -177,54 +177,54 @@ def _held(
     context: Context, recording: Recording, planted: Planted, request: Request, frames: Sequence[int], values: Values
 ) -> HeldLimb:
     """How a limb is held, by what was read. Raises `Refused`."""
-    last = planted.last
-    rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
-    limbs, row = limbs_read(recording, rig), [limb.name for limb in rig.lasts].index(last.name)
+    limb = planted.limb
+    rig = next(rig for rig in recording.rigs if rig.object == limb.id_data)
+    limbs, row = limbs_read(recording, rig), [one.name for one in rig.limbs].index(limb.name)
     spans = [contact.span for contact in planted.contacts]
     rows = [(frames.index(span.first), frames.index(span.last)) for span in spans]
-    ease = Ease(rows, request.ease, _reach(last))
-    _check_in_ik(limbs.sliders["influence"][:, row], last, ease, frames)
+    ease = Ease(rows, request.ease, _reach(limb))
+    _check_in_ik(limbs.sliders["influence"][:, row], limb, ease, frames)
     current = scene_of(context).frame_current
     at = [None if request.is_mean else min(max(current, span.first), span.last) - span.first for span in spans]
     if planted.rolls:
         stands = [Stand(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
         return hold_rolling(recording, limbs, row, ease, stands, times_of(scene_of(context), frames), values)
-    tips, roots, foot = tips_of(recording, last), roots_of(recording, last), foot_of(last)
-    turns = rotations_of(recording, (last.id_data, foot.name)) if foot else None
+    tips, roots, foot = tips_of(recording, limb), roots_of(recording, limb), foot_of(limb)
+    turns = rotations_of(recording, (limb.id_data, foot.name)) if foot else None
     plants = []
     for (first, end), i in zip(rows, at, strict=True):
         here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
         reach = np.full(len(roots[here]), ease.reach * (1.0 - SLACK) if i is None else inf)
         place_held = reached(tips[here].mean(axis=0), roots[here], reach)
         plants.append(Plant(place_held, None if turns is None else mean_of(turns[here])))
-    return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(last))
+    return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(limb))
 
 
-def _turns_by_itself(last: PoseBone) -> bool:
+def _turns_by_itself(limb: PoseBone) -> bool:
     """Whether the foot of a limb does not follow its target, and nothing else turns it."""
-    foot = foot_of(last)
-    if foot is None or feet.foot_follows(last):
+    foot = foot_of(limb)
+    if foot is None or feet.foot_follows(limb):
         return False
-    taken = {bone.name for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
+    taken = {bone.name for other in limbs_of(limb.id_data) for bone in bones_of_limb(other)}
     return foot.name not in taken and not [*Dependencies().movers(foot)]
 
 
-def _check_in_ik(influence: Array, last: PoseBone, ease: Ease, frames: Sequence[int]) -> None:
+def _check_in_ik(influence: Array, limb: PoseBone, ease: Ease, frames: Sequence[int]) -> None:
     """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
     wrong = np.flatnonzero(ease.changed(len(frames)) & (influence < 1.0 - 1e-6))
     if len(wrong):
         raise Refused(
             "'{bone}' is not in IK in frame {frame}: switch it there, then hold",
-            bone=last.name,
+            bone=limb.name,
             frame=frames[int(wrong[0])],
         )
 
 
-def _reach(last: PoseBone) -> float:
+def _reach(limb: PoseBone) -> float:
     """How far a limb reaches in the world; one that stretches, anywhere."""
-    if read_slider(last, "stretch") > 0.0:
+    if read_slider(limb, "stretch") > 0.0:
         return inf
-    now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
+    now = limbs_now(limb.id_data, [limb], bpy.context.evaluated_depsgraph_get())
     single = now.table.singles[0]
     return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
@@ -232,7 +232,7 @@ def _reach(last: PoseBone) -> float:
 def _missed(recording: Recording, limb: HeldLimb) -> int:
     """In how many rows that are held or eased the tip of a limb is not where it is to be."""
     rows = limb.ease.changed(recording.frames)
-    off = np.linalg.norm(tips_of(recording, limb.last) - limb.tips, axis=1)
+    off = np.linalg.norm(tips_of(recording, limb.limb) - limb.tips, axis=1)
     return int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())
 
 
@@ -241,9 +241,9 @@ def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:
     is eased in is keyed as one."""
     runs: list[Span] = []
     for span in spans:
-        first, last = max(span.first - ease, within.first), min(span.last + ease, within.last)
+        first, limb = max(span.first - ease, within.first), min(span.last + ease, within.last)
         if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
-            runs[-1] = Span(runs[-1].first, last)
+            runs[-1] = Span(runs[-1].first, limb)
         else:
-            runs.append(Span(first, last))
+            runs.append(Span(first, limb))
     return runs

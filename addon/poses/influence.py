@@ -20,16 +20,16 @@ ROUNDED = 1e-4
 """How far influence may be from 0 or 1 and still count as that."""
 
 
-def check_influence(context: Context, lasts: Sequence[PoseBone], is_ik: bool, frames: Sequence[int]) -> None:
+def check_influence(context: Context, limbs: Sequence[PoseBone], is_ik: bool, frames: Sequence[int]) -> None:
     """Refuse limbs that are not in IK, or in FK, in all of these frames."""
     times = times_of(scene_of(context), frames)
-    for last in lasts:
-        path, now = path_to_influence(last.name), read_slider(last, "influence")
-        curve = next((curve for curve in curves_of(last.id_data) if curve.data_path == path and not curve.mute), None)
+    for limb in limbs:
+        path, now = path_to_influence(limb.name), read_slider(limb, "influence")
+        curve = next((curve for curve in curves_of(limb.id_data) if curve.data_path == path and not curve.mute), None)
         for frame, time in zip(frames, times, strict=True):
             if abs((curve.evaluate(time) if curve else now) - is_ik) > ROUNDED:
                 template = "'{bone}' is not in {mode} in frame {frame}: switch frames in which it is"
-                raise Refused(template, bone=last.name, mode="IK" if is_ik else "FK", frame=frame)
+                raise Refused(template, bone=limb.name, mode="IK" if is_ik else "FK", frame=frame)
 
 
 def key_influence(context: Context, limbs: Sequence[BoneRef], frames: Sequence[int], is_ik: bool) -> None:

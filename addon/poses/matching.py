@@ -60,7 +60,7 @@ class Shown(NamedTuple):
     its target and its pole are to be seen (f, 3), not a number where the pole is to stay; how its foot is to be turned;
     and what to tell the person."""
 
-    last: PoseBone
+    limb: PoseBone
     sliders: dict[str, Array]
     target: Array
     in_frame: Array  # the target in the limb's frame G
@@ -81,8 +81,8 @@ def shown_in_ik(
     shown = []
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
-        for row, last in enumerate(rig.lasts):
-            aim = Aim(limbs, row, last, poses[rig.object, last.name], moves_controls)
+        for row, limb in enumerate(rig.limbs):
+            aim = Aim(limbs, row, limb, poses[rig.object, limb.name], moves_controls)
             shown.append(_shown_of(aim, keyed, tolerance))
     return shown
 
@@ -93,7 +93,7 @@ class Aim(NamedTuple):
 
     limbs: LimbsRead
     row: int
-    last: PoseBone
+    limb: PoseBone
     poses: LimbPoses
     moves_controls: bool
 
@@ -119,36 +119,36 @@ class Aim(NamedTuple):
 
 
 def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
-    limb, last, sign = aim.entry, aim.last, outwards(aim.last.name)
+    entry, limb, sign = aim.entry, aim.limb, outwards(aim.limb.name)
     flip = aim.slider("flip") > 0.5
     turns = aim.poses.turns
     posture = posture_of_rows(turns, _joints(aim))
-    plane = limb.plane if limb.plane in FLAT else "FREE"
+    plane = entry.plane if entry.plane in FLAT else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse = inverse_over_frames(limb.geometry, posture, plane, side, max(ALIKE, tolerance / 2.0), keyed)
+    inverse = inverse_over_frames(entry.geometry, posture, plane, side, max(ALIKE, tolerance / 2.0), keyed)
     tip = np.stack(posture.tip, axis=-1)
     if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
         if plane == "SLIDE":
             template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
-        raise Refused(template, bone=last.name)
+        raise Refused(template, bone=limb.name)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
-    if is_turned and not (has_twist(last) or takes_structure(last)):
-        warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
+    if is_turned and not (has_twist(limb) or takes_structure(limb)):
+        warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=limb.name))
     target = tip if plane == "SLIDE" else _target_factor(aim, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
-    if has_slider(last, "ankle"):
+    if has_slider(limb, "ankle"):
         sliders["ankle"] = inverse.ankle
     swivel, pole = _swivelled(aim, inverse, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
-    if has_twist(last) or (is_turned and takes_structure(last)):
+    if has_twist(limb) or (is_turned and takes_structure(limb)):
         for slider, twist in zip(TWISTS, inverse.twist, strict=False):
             sliders[slider.name] = sign * np.unwrap(twist) if is_turned else np.zeros_like(twist)
     frames = aim.frames
     return Shown(
-        last=last,
+        limb=limb,
         sliders=sliders,
         target=applied(frames, target),
         in_frame=target,
@@ -167,7 +167,7 @@ def swivel_again(recording: Recording, shown: Sequence[Shown]) -> list[Shown]:
     again = []
     of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
     for limb in shown:
-        aim = limb.aim._replace(limbs=of_rigs[limb.last.id_data], moves_controls=False)
+        aim = limb.aim._replace(limbs=of_rigs[limb.limb.id_data], moves_controls=False)
         if limb.pole is None and "swivel" in limb.sliders and aim.limbs.rig.table.is_poled[aim.row]:
             limb.sliders["swivel"] = _swivelled(aim, limb.inverse, limb.in_frame)[0]
             again.append(limb)
@@ -188,7 +188,7 @@ def _joints_of(aim: Aim, stretch: Any = 1.0) -> Any:
 def _swivelled(aim: Aim, inverse: Inverse, target: Array) -> tuple[Array, Array | None]:
     """What turns the knee to where the pose has it: the swivels that the slider is to have, and the places in G that
     the pole is to have where that can be moved, not a number where it is to stay."""
-    limbs, row, sign, roll = aim.limbs, aim.row, outwards(aim.last.name), inverse.swivel
+    limbs, row, sign, roll = aim.limbs, aim.row, outwards(aim.limb.name), inverse.swivel
     before = aim.slider("swivel")
     swivel, length = sign * before, np.linalg.norm(target, axis=1)
     line: Any = line_to(tuple(target.T), length, ARRAYS)
@@ -200,10 +200,10 @@ def _swivelled(aim: Aim, inverse: Inverse, target: Array) -> tuple[Array, Array 
         pole: Any = tuple(applied(inverted_all(aim.frames), limbs.pole[:, row]).T)
         by_pole = np.where(is_poled, angle_of(roll_to(line, pole, ARRAYS)), 0.0)
         is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > STILL
-        if aim.moves_controls and is_pole_movable(aim.last):
+        if aim.moves_controls and is_pole_movable(aim.limb):
             place, is_far = _ahead_of_knee(aim, line, roll - swivel, np.stack(pole, axis=-1))
             is_moved = is_poled & (is_off if len(roll) == 1 else (is_off | is_far).any())
-            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(aim.last) else np.nan
+            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(aim.limb) else np.nan
     lacking = within_half_turn(roll - by_pole - swivel)
     is_turned = ~is_moved & (np.abs(lacking) > STILL)
     return np.unwrap(np.where(is_turned, sign * (swivel + lacking), before)), place
@@ -224,24 +224,24 @@ def _ahead_of_knee(aim: Aim, line: Any, angle: Array, pole: Array) -> tuple[Arra
 
 def _pole_distance(aim: Aim) -> float:
     """How far a limb's pole is from the knee at rest; of one that is no bone of its rig, a limb's length."""
-    ob, bone = follow_of(aim.last).pairs[1]
-    if ob != aim.last.id_data or not bone:
+    ob, bone = follow_of(aim.limb).pairs[1]
+    if ob != aim.limb.id_data or not bone:
         return aim.size
     pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
     distance = float(np.linalg.norm(pole - aim.entry.geometry.rest[1][:3, 3]))
     return distance if distance > 0.1 * aim.size else aim.size
 
 
-def is_pole_movable(last: PoseBone) -> bool:
+def is_pole_movable(limb: PoseBone) -> bool:
     """Whether the pole of a limb can be moved, and only turns this one."""
-    follow = follow_of(last)
+    follow = follow_of(limb)
     if follow.pole is None:
         return False
-    of_others = [follow_of(other)[2:] for other in limbs_of(last.id_data) if other != last]
+    of_others = [follow_of(other)[2:] for other in limbs_of(limb.id_data) if other != limb]
     if follow[2:] in of_others:
         return False
     try:
-        check_movable(last, follow.pole, follow.pole_subtarget)
+        check_movable(limb, follow.pole, follow.pole_subtarget)
     except Refused:
         return False
     return True
@@ -256,7 +256,7 @@ def _target_factor(aim: Aim, tip: Array) -> Array:
     is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, NEAR * total))
     if ((np.abs(stretch - 1.0) > NEAR) & ~is_stretched).any():
         raise Refused(
-            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=aim.last.name
+            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=aim.limb.name
         )
     return factor
 
@@ -289,17 +289,17 @@ def warnings_of_misses(recording: Recording, poses: dict[LimbRef, LimbPoses], sl
         limbs = limbs_read(recording, rig)
         now = {name: rows.copy() for name, rows in limbs.sliders.items()}
         now["influence"][:] = 1.0
-        for row, last in enumerate(rig.lasts):
-            for name, values in sliders[rig.object, last.name].items():
+        for row, limb in enumerate(rig.limbs):
+            for name, values in sliders[rig.object, limb.name].items():
                 now[name][:, row] = values
         _, joints = solved_poses(limbs, now)
-        for row, last in enumerate(rig.lasts):
-            aim = Aim(limbs, row, last, poses[rig.object, last.name], False)
+        for row, limb in enumerate(rig.limbs):
+            aim = Aim(limbs, row, limb, poses[rig.object, limb.name], False)
             expected, frames = _joints(aim, aim.poses.stretch), aim.frames
             places = applied(frames[:, None], expected)
             off = np.linalg.norm(places - joints[:, row, : expected.shape[1]], axis=-1).max(axis=1)
             if not (off <= SHOWN * aim.size * np.linalg.norm(frames[:, :3, 1], axis=1)).all():
-                warnings.append(Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name))
+                warnings.append(Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=limb.name))
     return warnings
 
 
@@ -311,21 +311,21 @@ def solved_poses(limbs: LimbsRead, sliders: dict[str, Array]) -> tuple[Array, Ar
     return solution.turns, applied(limbs.frames[:, :, None], joints_in(table, solution))
 
 
-def offset_turn(last: PoseBone) -> Array:
+def offset_turn(limb: PoseBone) -> Array:
     """How the foot of a limb that follows is turned off what it follows, (4), w first."""
-    foot: Any = foot_of(last)
+    foot: Any = foot_of(limb)
     return np.array(feet.offset_of(foot).to_quaternion(), float)
 
 
-def goal_ref(last: PoseBone) -> tuple[Any, str]:
+def goal_ref(limb: PoseBone) -> tuple[Any, str]:
     """What the solver has a limb follow: its target, or what rolls with it."""
-    return goal_of(last).pairs[0]
+    return goal_of(limb).pairs[0]
 
 
-def own_foot_turns(recording: Recording, last: PoseBone, bone: PoseBone) -> tuple[Array, Array]:
+def own_foot_turns(recording: Recording, limb: PoseBone, bone: PoseBone) -> tuple[Array, Array]:
     """How a bone is turned by its own channels, and by how much it would have to be to be as it is evaluated: (f, 4)
     each, w first."""
-    ob: Any = last.id_data
+    ob: Any = limb.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
     shown = turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0])
     return own_turns_of(recording, ob, bone.name), shown

@@ -46,45 +46,45 @@ class Seen(NamedTuple):
     """A limb for which controls are made: its last bone, its segments, how it stays where it is, its shape at rest, and
     how its knee is turned around it there."""
 
-    last: PoseBone
+    limb: PoseBone
     segments: tuple[int, ...]
     fit: Fit
     rest: RestGeometry
     turn: float = 0.0
 
 
-def skins_of(lasts: Iterable[PoseBone]) -> Skins:
+def skins_of(limbs: Iterable[PoseBone]) -> Skins:
     """What of meshes the feet and hands of limbs carry. Goes through each mesh once, however many limbs there are."""
     feet: dict[ArmatureObject, list[PoseBone]] = {}
-    for last in lasts:
-        feet.setdefault(last.id_data, []).extend([end] if (end := foot_of(last)) else [])
+    for limb in limbs:
+        feet.setdefault(limb.id_data, []).extend([end] if (end := foot_of(limb)) else [])
     return {ob: skin_of(ob, ends) for ob, ends in feet.items()}
 
 
-def target_for(context: Context, limb: Seen, kind: str, foot: bool, skins: Skins) -> Control:
+def target_for(context: Context, limb_seen: Seen, kind: str, foot: bool, skins: Skins) -> Control:
     """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
     only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
-    last, ob = limb.last, limb.last.id_data
-    axis = hinge_axis(last) if limb.fit.plane in FLAT else None
-    normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
-    end, now, turn = foot_of(last) if foot else None, None, upright(ob)
+    limb, ob = limb_seen.limb, limb_seen.limb.id_data
+    axis = hinge_axis(limb) if limb_seen.fit.plane in FLAT else None
+    normal = limb.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
+    end, now, turn = foot_of(limb) if foot else None, None, upright(ob)
     if end:
         rest = end.bone.matrix_local.to_3x3()
         if normal and not is_aligned(turn.to_4x4(), normal) and is_aligned(rest.to_4x4(), normal):
             turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
         now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
-    place = _place_of(limb)
+    place = _place_of(limb_seen)
     return Control(
         ob=ob,
-        last=last.name,
+        last=limb.name,
         kind="target",
-        name=name_of_control(last, "target"),
-        parent=rig_root(last, limb.segments),
+        name=name_of_control(limb, "target"),
+        parent=rig_root(limb, limb_seen.segments),
         rest=Matrix.Translation(place.tip) @ turn.to_4x4(),
         size=TARGET_SIZE * place.length,
-        drawing=_drawing_of_target(last, place, normal, skins.get(ob, {})),
-        place=vector(limb.fit.tip),
+        drawing=_drawing_of_target(limb, place, normal, skins.get(ob, {})),
+        place=vector(limb_seen.fit.tip),
         turn=now,
         normal=normal,
         is_object=kind == "EMPTIES",
@@ -93,26 +93,26 @@ def target_for(context: Context, limb: Seen, kind: str, foot: bool, skins: Skins
 
 def _place_of(limb: Seen) -> Place:
     """The end of a limb."""
-    geometry, tip = limb.rest, limb.last.bone.matrix_local @ vector(limb.rest.tip)
-    return Place(tip, upright(limb.last.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
+    geometry, tip = limb.rest, limb.limb.bone.matrix_local @ vector(limb.rest.tip)
+    return Place(tip, upright(limb.limb.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
 
 
-def _drawing_of_target(last: PoseBone, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
+def _drawing_of_target(limb: PoseBone, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
     """How the control of a limb's tip is drawn; ``normal`` is that of a flat rig's plane."""
     if normal is not None:
         return drawing_of_flat(place, normal)
-    end = foot_of(last)
-    return drawing_of_end(last.id_data, end, skin, place) if end else drawing_of_tip(place)
+    end = foot_of(limb)
+    return drawing_of_end(limb.id_data, end, skin, place) if end else drawing_of_tip(place)
 
 
-def pole_for(limb: Seen, kind: str, target: BoneRef | Control | None = None) -> Control:
+def pole_for(limb_seen: Seen, kind: str, target: BoneRef | Control | None = None) -> Control:
     """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
     who looks at that from where it points. That of a leg hangs on the ``target``, if that is given and of its kind."""
-    last, ob, fitted, frame = limb.last, limb.last.id_data, limb.fit, limb.rest.frame
-    size, up = sum(limb.rest.lengths), upright(ob).col[2]
+    limb, ob, fitted, frame = limb_seen.limb, limb_seen.limb.id_data, limb_seen.fit, limb_seen.rest.frame
+    size, up = sum(limb_seen.rest.lengths), upright(ob).col[2]
     root, line = vector(frame[:3, 3]), vector(frame[:3, 1])
-    ahead = Matrix.Rotation(limb.turn, 3, line) @ vector(-frame[:3, 0])
-    knee, tip = vector(limb.rest.rest[1][:3, 3]), last.bone.matrix_local @ vector(limb.rest.tip)
+    ahead = Matrix.Rotation(limb_seen.turn, 3, line) @ vector(-frame[:3, 0])
+    knee, tip = vector(limb_seen.rest.rest[1][:3, 3]), limb.bone.matrix_local @ vector(limb_seen.rest.tip)
     place = _before_knee(root, line, ahead, knee, size, POLE_ALONG)
     if line.dot(up) < -HANGING and (place - tip).dot(up) < POLE_ALONG * size:
         place = _before_knee(root, line, ahead, knee, size, -POLE_ALONG)
@@ -123,10 +123,10 @@ def pole_for(limb: Seen, kind: str, target: BoneRef | Control | None = None) -> 
     rest = Matrix.Translation(place) @ upright(ob).to_4x4()
     return Control(
         ob=ob,
-        last=last.name,
+        last=limb.name,
         kind="pole",
-        name=name_of_control(last, "pole"),
-        parent=_name_beside(limb, kind, target) or rig_root(last, limb.segments),
+        name=name_of_control(limb, "pole"),
+        parent=_name_beside(limb_seen, kind, target) or rig_root(limb, limb_seen.segments),
         rest=rest,
         size=POLE_SIZE * size,
         drawing=drawing_of_pole(rest, size),
@@ -141,16 +141,18 @@ def _name_beside(limb: Seen, kind: str, target: BoneRef | Control | None) -> str
         return ""
     if isinstance(target, Control):
         return target.name if target.is_object == (kind == "EMPTIES") else ""
-    return target[1] if target[0] == limb.last.id_data and kind == "BONES" else ""
+    return target[1] if target[0] == limb.limb.id_data and kind == "BONES" else ""
 
 
-def _is_leg(limb: Seen) -> bool:
+def _is_leg(limb_seen: Seen) -> bool:
     """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
-    last, end = limb.last, foot_of(limb.last)
-    names = [bone.name for bone in chain_bones(last, limb.segments)]
+    limb, end = limb_seen.limb, foot_of(limb_seen.limb)
+    names = [bone.name for bone in chain_bones(limb, limb_seen.segments)]
     if any(says(name, ARM) for name in names):
         return False
-    return any(says(name, LEG) for name in names) or (end is not None and stands(last.id_data, end, _place_of(limb)))
+    return any(says(name, LEG) for name in names) or (
+        end is not None and stands(limb.id_data, end, _place_of(limb_seen))
+    )
 
 
 def _before_knee(root: Vector, line: Vector, ahead: Vector, knee: Vector, size: float, along: float) -> Vector:

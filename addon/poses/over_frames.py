@@ -52,7 +52,7 @@ class Matched(NamedTuple):
 
 def show_in_ik(
     task: Task,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     poses: dict[LimbRef, LimbPoses] | None = None,
     moves_controls: bool = True,
     known: Recording | None = None,
@@ -62,13 +62,13 @@ def show_in_ik(
     ``known`` was read before. Raises `Refused` for what can't be shown where it has to be."""
     sampling, parts = (
         sampling_of(task.frames),
-        [part_of_ik(last, moves_controls, poses, task.tolerance) for last in lasts],
+        [part_of_ik(limb, moves_controls, poses, task.tolerance) for limb in limbs],
     )
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    controls = controls_of(lasts) if moves_controls else []
+    controls = controls_of(limbs) if moves_controls else []
     recording = yield from record(
         context=task.context,
-        lasts=lasts,
+        limbs=limbs,
         frames=sampling.frames,
         refs=parents_of(controls),
         channels=channels,
@@ -80,9 +80,13 @@ def show_in_ik(
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
     shown = shown_in_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
-    if lacking := [limb.last for limb in shown if TWISTS[0].name in limb.sliders and not has_twist(limb.last)]:
-        named = [(last.id_data, last.name) for last in lasts]
-        apply(task.context, {ref_of(last): with_twist(last) for last in lacking})
+    if lacking := [
+        limb_shown.limb
+        for limb_shown in shown
+        if TWISTS[0].name in limb_shown.sliders and not has_twist(limb_shown.limb)
+    ]:
+        named = [(limb.id_data, limb.name) for limb in limbs]
+        apply(task.context, {ref_of(limb): with_twist(limb) for limb in lacking})
         again = [ob.pose.bones[name] for ob, name in named]
         return (yield from show_in_ik(task, again, poses, moves_controls, recording))
     values = copied(before)
@@ -93,31 +97,31 @@ def show_in_ik(
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        yield from read_again(task.context, recording, lasts, sampling.frames, rows, 1.0, task.next_share())
+        yield from read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, task.next_share())
         for limb_shown, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
-                foot: Any = foot_of(limb_shown.last)
+                foot: Any = foot_of(limb_shown.limb)
                 placing.offset = turn_off(recording, placing.followed, (foot.id_data, foot.name))
 
     if moves_controls:
         yield from place(placings, recording, values, reread)
         _go_on(placings, values, sampling, keyed)
-        _turn_toes(recording, lasts, values)
+        _turn_toes(recording, limbs, values)
         _set_sliders(swivel_again(recording, shown), values)
-    sliders = {(limb_shown.last.id_data, limb_shown.last.name): limb_shown.sliders for limb_shown in shown}
+    sliders = {(limb_shown.limb.id_data, limb_shown.limb.name): limb_shown.sliders for limb_shown in shown}
     warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
     warnings += warnings_of_misses(recording, poses, sliders)
     touched = [channel for placing in placings for channel in placing.channels]
-    touched += [slider_channel(limb_shown.last, name) for limb_shown in shown for name in limb_shown.sliders]
+    touched += [slider_channel(limb_shown.limb, name) for limb_shown in shown for name in limb_shown.sliders]
     return Matched(writing.finish(recording, values, touched), warnings)
 
 
 def _set_sliders(shown: Sequence[Shown], values: Values) -> None:
     for limb_shown in shown:
         for name, rows in limb_shown.sliders.items():
-            channel = slider_channel(limb_shown.last, name)
+            channel = slider_channel(limb_shown.limb, name)
             if not np.array_equal(rows, values[channel][:, place_in(name)]):
-                check_undriven(limb_shown.last, name)
+                check_undriven(limb_shown.limb, name)
                 values[channel][:, place_in(name)] = rows
 
 
@@ -125,11 +129,11 @@ def _placings(shown: Sequence[Shown]) -> list[Placing]:
     """Where controls are to be: targets first, as limbs are, then poles."""
     targets, poles = [], []
     for limb_shown in shown:
-        follow, turn = follow_of(limb_shown.last), None
-        if limb_shown.foot is not None and feet.foot_follows(limb_shown.last):
+        follow, turn = follow_of(limb_shown.limb), None
+        if limb_shown.foot is not None and feet.foot_follows(limb_shown.limb):
             turn = limb_shown.foot
-        offset = offset_turn(limb_shown.last) if turn is not None else (1.0, 0.0, 0.0, 0.0)
-        goal_followed: Any = goal_ref(limb_shown.last)
+        offset = offset_turn(limb_shown.limb) if turn is not None else (1.0, 0.0, 0.0, 0.0)
+        goal_followed: Any = goal_ref(limb_shown.limb)
         control: Any = follow.pairs[0]
         targets.append(Placing(control, goal_followed, limb_shown.target, limb_shown.sizes, turn, offset))
         if limb_shown.pole is not None:
@@ -146,12 +150,12 @@ def _go_on(placings: Sequence[Placing], values: Values, sampling: Sampling, keye
             values[placing.rotation][:] = rows
 
 
-def _turn_toes(recording: Recording, lasts: Sequence[PoseBone], values: Values) -> None:
+def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) -> None:
     """Turn toes that are kept flat by their own channels so that they are in IK as these have them in FK. What keeps
     them flat is a turn before their own."""
-    for last in lasts:
-        for toe in flat_toes(last) if feet.foot_follows(last) else ():
-            own, in_ik = own_foot_turns(recording, last, toe)
+    for limb in limbs:
+        for toe in flat_toes(limb) if feet.foot_follows(limb) else ():
+            own, in_ik = own_foot_turns(recording, limb, toe)
             own_turn: Any = tuple(own.T)
             is_off = angle_between(own_turn, tuple(in_ik.T)) > feet.ALIKE
             turn = multiply(multiply(own_turn, conjugate(tuple(in_ik.T))), own_turn)
@@ -165,20 +169,20 @@ def in_mode(mode: str, turns: Array, near: Array) -> Array:
     return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAYS)), axis=-1)
 
 
-def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Steps[Matched]:
+def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[Matched]:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
-    parts = [part_of_fk(last, task.tolerance) for last in lasts]
+    parts = [part_of_fk(limb, task.tolerance) for limb in limbs]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     sampling = sampling_of(task.frames)
-    recording = yield from record(task.context, lasts, sampling.frames, (), channels, (), 1.0, task.next_share())
+    recording = yield from record(task.context, limbs, sampling.frames, (), channels, (), 1.0, task.next_share())
     before = copied(recording.channels)
     values = copied(before)
     for rig in recording.rigs:
-        limbs, table = limbs_read(recording, rig), rig.table
-        sliders, into = {**limbs.sliders, "influence": np.ones_like(limbs.own_length)}, inverted_all(limbs.frames)
-        solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
-        for row, last in enumerate(rig.lasts):
-            for bone in scaled_bones(last):
+        now, table = limbs_read(recording, rig), rig.table
+        sliders, into = {**now.sliders, "influence": np.ones_like(now.own_length)}, inverted_all(now.frames)
+        solution = solve(table, applied(into, now.target), applied(into, now.pole), sliders, now.own)
+        for row, limb in enumerate(rig.limbs):
+            for bone in scaled_bones(limb):
                 scale = scales_of(table.limbs[row], solution.stretch[:, row])  # type: ignore[arg-type]
                 channel = Channel.of_bone(rig.object, bone.name, "scale")
                 values[channel][:] = np.stack(np.broadcast_arrays(*scale), axis=-1)
@@ -187,8 +191,8 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Steps[Matched]:
                 values[channel] += np.multiply.outer(solution.slide[:, row], table.limbs[row].line)  # type: ignore[index]
             for k, name in enumerate(table.limbs[row].bones):
                 _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], sampling)
-            for bone in feet.following_bones(last):
-                _turn_bone(values, bone, own_foot_turns(recording, last, bone)[1], sampling)
+            for bone in feet.following_bones(limb):
+                _turn_bone(values, bone, own_foot_turns(recording, limb, bone)[1], sampling)
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
     return Matched(writing.finish(recording, values, channels), [])
 

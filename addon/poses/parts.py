@@ -68,7 +68,7 @@ def no_points(_recording: Recording, _values: Values) -> Points:
 
 
 def part_of_ik(
-    last: PoseBone,
+    limb: PoseBone,
     moves_controls: bool = True,
     poses: dict[LimbRef, LimbPoses] | None = None,
     tolerance: float = 0.0,
@@ -76,14 +76,14 @@ def part_of_ik(
     """What IK follows and is set to; maybe the sliders only. Its joints are to be as in these ``poses``, by default as
     they are with keys in all frames; where they may be off by a ``tolerance``, bones are turned by no more than
     usual."""
-    ob, name, follow = last.id_data, last.name, follow_of(last)
-    channels = [slider_channel(last, slider) for slider in SET if has_slider(last, slider)]
+    ob, name, follow = limb.id_data, limb.name, follow_of(limb)
+    channels = [slider_channel(limb, slider) for slider in SET if has_slider(limb, slider)]
     if moves_controls:
         channels.append(Channel.of_bone(follow.target, follow.subtarget, "location"))
-        if feet.foot_follows(last):
+        if feet.foot_follows(limb):
             channels.append(turn_channel(follow.pairs[0]))
-            channels += [turn_channel((ob, toe.name)) for toe in flat_toes(last)]
-        if is_pole_movable(last):
+            channels += [turn_channel((ob, toe.name)) for toe in flat_toes(limb)]
+        if is_pole_movable(limb):
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
     return Part(
         channels,
@@ -105,9 +105,9 @@ def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
     return [np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints]
 
 
-def slider_channel(last: PoseBone, name: str) -> Channel:
+def slider_channel(limb: PoseBone, name: str) -> Channel:
     """A slider of a limb."""
-    return Channel.of_bone(last.id_data, last.name, f'["{SLIDER[name].key}"]')
+    return Channel.of_bone(limb.id_data, limb.name, f'["{SLIDER[name].key}"]')
 
 
 def place_in(slider: str) -> int:
@@ -123,16 +123,16 @@ def turn_channel(ref: tuple[Any, str]) -> Channel:
 class _IKPoints:
     """What a limb is solved from besides the channels that get keys, over the frames."""
 
-    def __init__(self, recording: Recording, values: Values, last: PoseBone, arm: float) -> None:
-        self._last, self._table, self._arm = last, table_of(last.id_data, [last]), arm
-        rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
-        row = [other_last.name for other_last in rig.lasts].index(last.name)
-        frames = worlds_of(recording, last.id_data) @ limb_frames(recording, rig)[:, row]
+    def __init__(self, recording: Recording, values: Values, limb: PoseBone, arm: float) -> None:
+        self._last, self._table, self._arm = limb, table_of(limb.id_data, [limb]), arm
+        rig = next(rig for rig in recording.rigs if rig.object == limb.id_data)
+        row = [other_last.name for other_last in rig.limbs].index(limb.name)
+        frames = worlds_of(recording, limb.id_data) @ limb_frames(recording, rig)[:, row]
         into = inverted_all(frames)
         self._sliders = {name: numbers[:, row] for name, numbers in rig.sliders.items()}
         self._size = sum(self._table.limbs[0].geometry.lengths)
         self._places: list[Any] = []
-        pairs = zip(follow_of(last).pairs, rig.table.limbs[row].follow.pairs, strict=True)
+        pairs = zip(follow_of(limb).pairs, rig.table.limbs[row].follow.pairs, strict=True)
         for k, (control, followed) in enumerate(pairs):
             if control[0] is None or (k and not self._table.is_poled[0]):
                 self._places.append(None)
@@ -199,18 +199,18 @@ def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
     return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
 
 
-def part_of_fk(last: PoseBone, tolerance: float) -> Part:
+def part_of_fk(limb: PoseBone, tolerance: float) -> Part:
     """The own channels of a limb's bones and of the foot that follows its target; joints may be off by a
     ``tolerance``."""
-    ob, bones = last.id_data, bones_of_limb(last)
-    following = feet.following_bones(last)
+    ob, bones = limb.id_data, bones_of_limb(limb)
+    following = feet.following_bones(limb)
     modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
     channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
-    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
-    limb = table_of(ob, [last]).limbs[0]
-    slid = [Channel.of_bone(ob, bones[0].name, "location")] if limb.plane == "SLIDE" else []
+    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(limb)]
+    ref = table_of(ob, [limb]).limbs[0]
+    slid = [Channel.of_bone(ob, bones[0].name, "location")] if ref.plane == "SLIDE" else []
     lengths = {bone.name: bone.bone.length for bone in following}
-    geometry = limb.geometry
+    geometry = ref.geometry
     reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
 
     def points_over_frames(recording: Recording, whole: Values) -> Points:
@@ -222,7 +222,7 @@ def part_of_fk(last: PoseBone, tolerance: float) -> Part:
             }
             turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
             stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-            slide = values[slid[0]] @ limb.line if slid and slid[0] in values else 0.0
+            slide = values[slid[0]] @ ref.line if slid and slid[0] in values else 0.0
             joints = _joints_and_sides(turns, reference, stretch, slide, size, _arm_for(tolerance))
             for name, length in lengths.items():
                 joints += axes_of(modes[name], rows[name], length / size)
@@ -233,11 +233,11 @@ def part_of_fk(last: PoseBone, tolerance: float) -> Part:
     return Part([*channels.values(), *scaled, *slid], points_over_frames)
 
 
-def part_of_foot(last: PoseBone) -> Part:
+def part_of_foot(limb: PoseBone) -> Part:
     """The own rotation of the foot of a limb that does not follow its target."""
-    foot: Any = foot_of(last)
-    mode, size = foot.rotation_mode, sum(table_of(last.id_data, [last]).limbs[0].geometry.lengths)
-    channel = Channel.of_bone(last.id_data, foot.name, rotation_channel(mode))
+    foot: Any = foot_of(limb)
+    mode, size = foot.rotation_mode, sum(table_of(limb.id_data, [limb]).limbs[0].geometry.lengths)
+    channel = Channel.of_bone(limb.id_data, foot.name, rotation_channel(mode))
 
     def points(values: Values, _at: Array) -> list[Array]:
         return axes_of(mode, values[channel], foot.bone.length / size)

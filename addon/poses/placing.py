@@ -269,9 +269,9 @@ def _rotated(turn: Any, vectors: Array) -> Array:
     return rotated
 
 
-def controls_of(lasts: Sequence[PoseBone]) -> list[tuple[Any, str]]:
+def controls_of(limbs: Sequence[PoseBone]) -> list[tuple[Any, str]]:
     """What limbs follow."""
-    return [*dict.fromkeys(pair for last in lasts for pair in follow_of(last).pairs if pair[0])]
+    return [*dict.fromkeys(pair for limb in limbs for pair in follow_of(limb).pairs if pair[0])]
 
 
 def parents_of(refs: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:

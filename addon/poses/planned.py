@@ -41,7 +41,7 @@ class Request(NamedTuple):
     """A limb to be: its last bone and segments, and what it is to follow, each an object and the name of its bone or
     nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
 
-    last: PoseBone
+    limb: PoseBone
     segments: tuple[int, ...] = (1, 1)
     target: BoneRef | None = None
     pole: BoneRef | None = None
@@ -76,15 +76,15 @@ def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
     """Refuse what can't be made, before anything is done."""
     taken: set[PoseBone] = set()
     for request in requests:
-        last, segments = request.last, request.segments
-        check(last, segments, dependencies)
-        chain = chain_bones(last, segments)
+        limb, segments = request.limb, request.segments
+        check(limb, segments, dependencies)
+        chain = chain_bones(limb, segments)
         if taken.intersection(chain):
-            raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=last.name)
+            raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=limb.name)
         taken.update(chain)
         for followed in (request.target, request.pole):
             if followed:
-                check_followed(last, segments, followed, dependencies)
+                check_followed(limb, segments, followed, dependencies)
 
 
 SHIFTING = (2, 90, 0)
@@ -95,16 +95,16 @@ def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Reque
     """The same, once rigs of old files rest as they will."""
     if tuple(bpy.data.version) >= SHIFTING:
         return [*requests]
-    limbs = [ref_of(request.last) for request in requests]
+    limbs = [ref_of(request.limb) for request in requests]
     shift_old_rests(context, (ob for ob, _ in limbs))
     pairs = zip(requests, limbs, strict=True)
-    return [request._replace(last=ob.pose.bones[name]) for request, (ob, name) in pairs]
+    return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs]
 
 
 def frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
     """The frames in which keys move those of these limbs that get a target, or what carries them."""
     new = [request for request in requests if request.target is None]
-    bones = [bone for request in new for bone in chain_bones(request.last, request.segments)]
+    bones = [bone for request in new for bone in chain_bones(request.limb, request.segments)]
     return animated_frames(bones, goes_along=controls == "BONES")
 
 
@@ -121,10 +121,10 @@ def planned(
     axes = (yield from axes_seen(context, requests, frames, options.tip, share)) if not options.turn else {}
     limbs = [_seen(context, request, options, axes) for request in requests]
     feet = _feet(context, limbs, among) if options.foot else {}
-    skins = skins_of(request.last for request in requests if request.target is None)
+    skins = skins_of(request.limb for request in requests if request.target is None)
     plans = []
     for request, fitted_limb in zip(requests, limbs, strict=True):
-        limb, chain = ref_of(request.last), chain_bones(request.last, request.segments)
+        limb, chain = ref_of(request.limb), chain_bones(request.limb, request.segments)
         target = request.target or target_for(context, fitted_limb, options.controls, options.foot, skins)
         pole: Any = request.pole
         if fitted_limb.fit.plane == "POLE" and pole is None:
@@ -143,7 +143,7 @@ def planned(
 def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]:
     """A limb with the limits that *Limit Rotation* has on its bones, and these constraints; raises `Refused` where they
     are not about its hinge. One that is straight bends to the side where they let it."""
-    bones = bones_of_limb(limb.last, limb.segments)
+    bones = bones_of_limb(limb.limb, limb.segments)
     limits = [
         (k, constraint, limit)
         for k, bone in enumerate(bones)
@@ -163,39 +163,39 @@ def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]
 
 def _seen(context: Context, request: Request, options: Options, axes: dict[tuple[Any, str], Any]) -> Seen:
     """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own."""
-    last, segments, tip, turn = request.last, request.segments, options.tip, options.turn
+    limb, segments, tip, turn = request.limb, request.segments, options.tip, options.turn
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
-    plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
+    plane = "POLE" if plane == "AUTO" and not hinge_axis(limb) else plane
     follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-    is_flat = plane in ("AUTO", "HINGE") and hinge_axis(last)
-    axis = (None if is_flat else axes.get(ref_of(last))) or bend_axis(last, segments, tip, turn)
-    fitted = fit(context, last, segments, follow, plane, tip, axis=axis)
-    rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
+    is_flat = plane in ("AUTO", "HINGE") and hinge_axis(limb)
+    axis = (None if is_flat else axes.get(ref_of(limb))) or bend_axis(limb, segments, tip, turn)
+    fitted = fit(context, limb, segments, follow, plane, tip, axis=axis)
+    rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip)
     if turn and not is_straight(rest):
         fitted = turned_around(fitted, turn, request.pole is not None)
-    return Seen(last, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
+    return Seen(limb, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
 
 
 def _described(request: Request, limb: Seen, tip: str) -> Description:
     """A limb as it is to be, live, but for its foot and what it follows."""
-    end = foot_of(request.last)
+    end = foot_of(request.limb)
     wish = Description(request.segments, end.name if end else "").with_choice("tip", tip)
     if len(request.segments) > 2:
         wish = wish.with_slider("ankle", 0.0)
-    return with_fit(wish, request.last, limb.fit._replace(swivel=0.0) if request.pole else limb.fit)
+    return with_fit(wish, request.limb, limb.fit._replace(swivel=0.0) if request.pole else limb.fit)
 
 
 def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -> dict[LimbRef, Matrix]:
     """How the feet that may follow stand in the world, by limb: those that are not part of a limb, and that nothing
     else moves."""
     depsgraph = context.evaluated_depsgraph_get()
-    lines = [chain_bones(last) for ob in {limb.last.id_data for limb in limbs} for last in limbs_of(ob)]
-    lines += [chain_bones(limb.last, limb.segments) for limb in limbs]
+    lines = [chain_bones(limb) for ob in {ref.limb.id_data for ref in limbs} for limb in limbs_of(ob)]
+    lines += [chain_bones(ref.limb, ref.segments) for ref in limbs]
     taken = {bone for chain in lines for bone in chain}
-    feet = {ref_of(limb.last): foot_of(limb.last) for limb in limbs}
+    feet = {ref_of(ref.limb): foot_of(ref.limb) for ref in limbs}
     return {
-        limb: matrix_of(limb[0], end.name, depsgraph)
-        for limb, end in feet.items()
+        ref: matrix_of(ref[0], end.name, depsgraph)
+        for ref, end in feet.items()
         if end and end not in taken and not dependencies.movers(end)
     }
 
@@ -262,46 +262,46 @@ def without_target(limb: Description) -> Description:
 
 
 def refitted(
-    context: Context, limbs: Sequence[LimbRef], changed: Callable[[Description], Description]
+    context: Context, refs: Sequence[LimbRef], changed: Callable[[Description], Description]
 ) -> dict[LimbRef, Description]:
     """Limbs that are changed but stay as IK shows them, with what they lack to follow."""
-    lasts = [ob.pose.bones[name] for ob, name in limbs]
-    for last in lasts:
-        check_editable(last)
-    before = {limb: describe(limb) for limb in limbs}
-    with at_influence(context, lasts, 1.0):
-        return {limb: _refitted(context, limb, changed(before[limb])) for limb in limbs}
+    limbs = [ob.pose.bones[name] for ob, name in refs]
+    for limb in limbs:
+        check_editable(limb)
+    before = {ref: describe(ref) for ref in refs}
+    with at_influence(context, limbs, 1.0):
+        return {ref: _refitted(context, ref, changed(before[ref])) for ref in refs}
 
 
-def _refitted(context: Context, limb: LimbRef, wish: Description) -> Description:
+def _refitted(context: Context, ref_of_it: LimbRef, wish: Description) -> Description:
     """A limb that stays as it is, with what it lacks to follow."""
-    last = limb[0].pose.bones[limb[1]]
+    limb = ref_of_it[0].pose.bones[ref_of_it[1]]
     target, pole = (None if ref is None or is_gone(*ref) else ref for ref in (wish.target, wish.pole))
     follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), wish.choices["plane"]
-    fitted = fit(context, last, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
-    rest = rest_geometry(last, wish.segments, (), fitted.bend_axis, wish.tip)
-    control_limb, kind = Seen(last, wish.segments, fitted, rest), _kind(limb, target)
-    stand = stand_of(last) if foot_follows(last) else None
-    new_target: Any = target or target_for(context, control_limb, kind, stand is not None, skins_of([last]))
+    fitted = fit(context, limb, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
+    rest = rest_geometry(limb, wish.segments, (), fitted.bend_axis, wish.tip)
+    control_limb, kind = Seen(limb, wish.segments, fitted, rest), _kind(ref_of_it, target)
+    stand = stand_of(limb) if foot_follows(limb) else None
+    new_target: Any = target or target_for(context, control_limb, kind, stand is not None, skins_of([limb]))
     new_pole: Any = pole or (pole_for(control_limb, kind, new_target) if fitted.plane == "POLE" else None)
-    wish = with_fit(wish, last, fitted if new_pole is pole else fitted._replace(swivel=0.0))
+    wish = with_fit(wish, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
     wish = wish._replace(target=new_target, pole=new_pole)
     if stand:
-        wish = wish._replace(foot_turn=foot_turn_off(context, limb, new_target, stand))
-    return with_pole_follow(wish, limb)
+        wish = wish._replace(foot_turn=foot_turn_off(context, ref_of_it, new_target, stand))
+    return with_pole_follow(wish, ref_of_it)
 
 
-def _kind(limb: LimbRef, target: Any) -> str:
+def _kind(ref: LimbRef, target: Any) -> str:
     """What is made for a limb: what its target is, else a bone where its rig takes one."""
-    is_bone = takes_bones(limb[0]) if target is None else bool(target[1]) and is_armature(target[0])
-    return "BONES" if is_bone and takes_bones(limb[0]) else "EMPTIES"
+    is_bone = takes_bones(ref[0]) if target is None else bool(target[1]) and is_armature(target[0])
+    return "BONES" if is_bone and takes_bones(ref[0]) else "EMPTIES"
 
 
-def let_turn(context: Context, lasts: Sequence[PoseBone]) -> None:
+def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Have first bones that slide be by their own location where they are now."""
-    for last in [last for last in lasts if choices_of(last)["plane"] == "SLIDE"]:
-        first: Any = bones_of_limb(last)[0]
+    for limb in [limb for limb in limbs if choices_of(limb)["plane"] == "SLIDE"]:
+        first: Any = bones_of_limb(limb)[0]
         evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
         first.location = own_matrix(evaluated.pose.bones[first.name]).translation
-        tag(last)
+        tag(limb)
     view_layer_of(context).update()

@@ -57,9 +57,9 @@ def hold_rolling(
 ) -> HeldLimb:
     """The limb of a row, whose foot rolls, planted as it stands in each span. Puts what it is rolled by, and how its
     toes are turned, into ``values``."""
-    last, size = limbs.rig.lasts[row], sum(limbs.rig.table.limbs[row].geometry.lengths)
-    shape, goals, roots = shape_of(last), matrices_of(recording, goal_ref(last)), roots_of(recording, last)
-    sliders = [slider_channel(last, name) for name in SLIDERS]
+    limb, size = limbs.rig.limbs[row], sum(limbs.rig.table.limbs[row].geometry.lengths)
+    shape, goals, roots = shape_of(limb), matrices_of(recording, goal_ref(limb)), roots_of(recording, limb)
+    sliders = [slider_channel(limb, name) for name in SLIDERS]
     rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
     feet, offsets = [], np.zeros_like(rolls_seen)
     for (first, end), stand in zip(ease.spans, stands, strict=True):
@@ -74,19 +74,19 @@ def hold_rolling(
         feet[i] = placed(shape, foot, goals[rows, :3, 3], roots[rows], ease.reach, size)
     rolled_by = rolled(shape, curves.rolls)
     goals_held = _goals(goals, rolled_by, ease, [foot.flat for foot in feet], roots)
-    toes = _turn_toes(recording, last, ease, stands, curves.rolls[:, 0], values)
-    controls = goals_held @ inverted_all(rolled_by) @ _control_in_goal(last)
+    toes = _turn_toes(recording, limb, ease, stands, curves.rolls[:, 0], values)
+    controls = goals_held @ inverted_all(rolled_by) @ _control_in_goal(limb)
     places, turns, changed = controls[:, :3, 3].copy(), turns_of(rigid(controls)[0]), ease.changed(len(goals))
     tips = goals_held[:, :3, 3].copy()
     places[~changed], turns[~changed], tips[~changed] = np.nan, np.nan, np.nan
-    placing = Placing(control_of(last), control_of(last), places, sizes_of(limbs, row), turns)
+    placing = Placing(control_of(limb), control_of(limb), places, sizes_of(limbs, row), turns)
     stays = Part([*placing.channels, *toes], no_points, still_keys(ease))
-    return HeldLimb(last, [placing], tips, ease, [stays, Part(sliders, no_points, curves.keys(sliders))])
+    return HeldLimb(limb, [placing], tips, ease, [stays, Part(sliders, no_points, curves.keys(sliders))])
 
 
-def shape_of(last: PoseBone) -> RollShape:
+def shape_of(limb: PoseBone) -> RollShape:
     """What the foot of a limb rolls about, by its helper bones."""
-    helpers = helpers_of(last)
+    helpers = helpers_of(limb)
     into = helpers[GOAL].matrix_local.inverted()
     pivots = [np.array(into @ helpers[role].matrix_local, float) for role in PIVOTS]
     heel = pivots[PIVOTS.index(HEEL)]
@@ -94,13 +94,13 @@ def shape_of(last: PoseBone) -> RollShape:
         places=np.array([pivot[:3, 3] for pivot in pivots]),
         axes=np.array([pivot[:3, 0] for pivot in pivots]),
         sole=heel[:3, :3],
-        break_angle=float(choices_of(last)["break_angle"]),
+        break_angle=float(choices_of(limb)["break_angle"]),
     )
 
 
-def _control_in_goal(last: PoseBone) -> Array:
+def _control_in_goal(limb: PoseBone) -> Array:
     """Where the control of a foot that does not roll is in the frame of its goal."""
-    helpers = helpers_of(last)
+    helpers = helpers_of(limb)
     return np.array(helpers[GOAL].matrix_local.inverted() @ helpers[CONTROL].matrix_local, float)
 
 
@@ -124,31 +124,31 @@ def _goals(goals: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], r
 
 
 def _turn_toes(
-    recording: Recording, last: PoseBone, ease: Ease, stands: Sequence[Stand], roll: Array, values: Values
+    recording: Recording, limb: PoseBone, ease: Ease, stands: Sequence[Stand], roll: Array, values: Values
 ) -> list[Channel]:
     """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a span they stay as they are
     in the mean of where the foot is flat. Gives their channels."""
     channels, changed = [], ease.changed(len(roll))
-    for toe in flat_toes(last):
-        shown = _matrices(own_foot_turns(recording, last, toe)[1])
-        back = _turned_back(last, toe, roll)
+    for toe in flat_toes(limb):
+        shown = _matrices(own_foot_turns(recording, limb, toe)[1])
+        back = _turned_back(limb, toe, roll)
         turns_held = shown.copy()
         for (first, end), stand in zip(ease.spans, stands, strict=True):
             here, flat = slice(first, end + 1), np.array(stand.on) == SOLE
             own = back[here].swapaxes(1, 2) @ shown[here]
             turns_held[here] = back[here] @ mean_of(own[flat] if flat.any() else own)
         off = turned_by(ease.over(vectors_of(turns_held @ shown.swapaxes(1, 2))))
-        channel = turn_channel((last.id_data, toe.name))
+        channel = turn_channel((limb.id_data, toe.name))
         own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
         values[channel][changed] = in_mode(toe.rotation_mode, own_turns, values[channel])[changed]
         channels.append(channel)
     return channels
 
 
-def _turned_back(last: PoseBone, toe: PoseBone, roll: Array) -> Array:
+def _turned_back(limb: PoseBone, toe: PoseBone, roll: Array) -> Array:
     """How a roll (rows) turns a toe to keep it flat, (rows, 3, 3), before its own turn."""
-    axis = (toe.bone.matrix_local.inverted() @ helpers_of(last)[FLAT].matrix_local).to_3x3().normalized().col[0]
-    ball = np.clip(roll, 0.0, float(choices_of(last)["break_angle"]))
+    axis = (toe.bone.matrix_local.inverted() @ helpers_of(limb)[FLAT].matrix_local).to_3x3().normalized().col[0]
+    ball = np.clip(roll, 0.0, float(choices_of(limb)["break_angle"]))
     return turned_by(np.array(axis, float) * -ball[:, None])
 
 

@@ -53,7 +53,7 @@ class Rig(NamedTuple):
     """The limbs of one rig: their last bones, what of them does not change, and their sliders ``(frames, limbs)``."""
 
     object: ArmatureObject
-    lasts: Sequence[PoseBone]
+    limbs: Sequence[PoseBone]
     names: Sequence[str]  # of these
     table: Table
     sliders: dict[str, Array]
@@ -84,16 +84,16 @@ class LimbsRead(NamedTuple):
     pole: Array  # the same
 
 
-def bones_read(last: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
+def bones_read(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
     """What is read of a limb's rig: its bones, the foot or hand below with the toes, and what carries them; of what is
     no limb yet, with these segments."""
-    foot = foot_of(last)
-    bones = [*chain_bones(last, segments), *([foot, *foot.children] if foot else ())]
+    foot = foot_of(limb)
+    bones = [*chain_bones(limb, segments), *([foot, *foot.children] if foot else ())]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
 def new_recording(
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     count: int,
     bones_of_limb: Callable[[PoseBone], Iterable[PoseBone]],
     is_sure: bool,
@@ -106,14 +106,14 @@ def new_recording(
     """Room for so many frames. ``bones_of_limb`` gives the bones that have to be read for a limb, and ``also`` what of
     them besides matrices, scales and rotations; ``is_sure`` says that what has no keys and drivers does not change."""
     refs = [*dict.fromkeys(refs)]
-    rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig(lasts).items()]
+    rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig(limbs).items()]
     needed: dict[Any, dict[str, dict[str, None]]] = {}
     for rig in rigs:
-        for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
-            _need_bones(needed, bones_of_limb(last), also)
-            if not limb.is_connected:
-                needed.setdefault(rig.object, {}).setdefault("location", {})[limb.bones[0]] = None
-            _need(needed, limb.follow.pairs)
+        for limb, entry in zip(rig.limbs, rig.table.limbs, strict=True):
+            _need_bones(needed, bones_of_limb(limb), also)
+            if not entry.is_connected:
+                needed.setdefault(rig.object, {}).setdefault("location", {})[entry.bones[0]] = None
+            _need(needed, entry.follow.pairs)
     _need_bones(needed, bones, also)
     _need(needed, refs)
     worlds = {ob: np.empty((count, 16), np.float32) for ob in needed}
@@ -179,20 +179,20 @@ def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: b
     return Read({bone: i for i, bone in enumerate(bones)}, which, numbers, buffer)
 
 
-def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
+def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:
     animated = animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
     changing: list[tuple[str, int, str]] = []
     for slider in SLIDERS:
-        sliders[slider.name] = np.tile([float(value_in(last, slider)) for last in lasts], (count, 1))
-        for i, last in enumerate(lasts):
-            if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
-                changing.append((slider.name, i, last.name))
+        sliders[slider.name] = np.tile([float(value_in(limb, slider)) for limb in limbs], (count, 1))
+        for i, limb in enumerate(limbs):
+            if slider.key in limb and (not is_sure or path_to_custom(limb.name, slider.key) in animated):
+                changing.append((slider.name, i, limb.name))
     return Rig(
         object=ob,
-        lasts=lasts,
-        names=[last.name for last in lasts],
-        table=table_of(ob, lasts),
+        limbs=limbs,
+        names=[limb.name for limb in limbs],
+        table=table_of(ob, limbs),
         sliders=sliders,
         changing=changing,
     )
@@ -238,7 +238,7 @@ def own_turns_of(recording: Recording, ob: Any, bone: str) -> Array:
 
 def limb_frames(recording: Recording, rig: Rig) -> Array:
     """Where the frames G of limbs are in their armature, ``(frames, limbs, 4, 4)``."""
-    parents = np.tile(np.eye(4), (recording.frames, len(rig.lasts), 1, 1))
+    parents = np.tile(np.eye(4), (recording.frames, len(rig.limbs), 1, 1))
     for row, limb in enumerate(rig.table.limbs):
         parent = rig.object.data.bones[limb.bones[0]].parent
         if parent:
@@ -248,7 +248,7 @@ def limb_frames(recording: Recording, rig: Rig) -> Array:
 
 def _locations(recording: Recording, rig: Rig) -> Array | None:
     """The locations of limbs' first bones, ``(frames, limbs, 3)``; None where all are at 0."""
-    locations = np.zeros((recording.frames, len(rig.lasts), 3))
+    locations = np.zeros((recording.frames, len(rig.limbs), 3))
     for row in rig.table.loose:
         locations[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "location")
     return locations if locations.any() else None
@@ -256,7 +256,7 @@ def _locations(recording: Recording, rig: Rig) -> Array | None:
 
 def followed_places(recording: Recording, rig: Rig, which: int) -> Array:
     """Where targets (0) or poles (1) are in the world, ``(frames, limbs, 3)``; not a number where there is none."""
-    places = np.full((recording.frames, len(rig.lasts), 3), np.nan)
+    places = np.full((recording.frames, len(rig.limbs), 3), np.nan)
     for row, limb in enumerate(rig.table.limbs):
         ob, bone = limb.follow.pairs[which]
         if ob is not None and (which == 0 or rig.table.is_poled[row]):
@@ -275,9 +275,9 @@ def own_limb_turns(recording: Recording, rig: Rig) -> Array:
 
 def limbs_read(recording: Recording, rig: Rig) -> LimbsRead:
     """All of the limbs of a rig."""
-    own_length = np.ones((recording.frames, len(rig.lasts)))
-    for row, last in enumerate(rig.lasts):
-        if has_slider(last, "stretch"):
+    own_length = np.ones((recording.frames, len(rig.limbs)))
+    for row, limb in enumerate(rig.limbs):
+        if has_slider(limb, "stretch"):
             own_length[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "scale")[:, 1]
     return LimbsRead(
         rig=rig,

@@ -34,7 +34,7 @@ Share = Callable[[float], float]
 
 def record(
     context: Context,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     frames: Sequence[float] | None,
     refs: Iterable[BoneRef] = (),
     channels: Iterable[Channel] = (),
@@ -51,12 +51,12 @@ def record(
     """
     count = 1 if frames is None else len(frames)
     recording = new_recording(
-        lasts, count, bones_read, True, [*refs, *controls], channels, ("location",), controls, bones
+        limbs, count, bones_read, True, [*refs, *controls], channels, ("location",), controls, bones
     )
     if known and _is_known(recording, known):
         _take_over(recording, known, influence)
     else:
-        yield from read_again(context, recording, lasts, frames, np.arange(count), influence, share, within)
+        yield from read_again(context, recording, limbs, frames, np.arange(count), influence, share, within)
     return recording
 
 
@@ -70,9 +70,9 @@ def _is_known(recording: Recording, known: Recording) -> bool:
         and recording.bases.keys() <= known.bases.keys()
         and not any(is_animated(ob, path) for ob, path, _ in recording.channels.keys() - known.channels.keys())
         and all(
-            name == "influence" or (rig.object, last) in limbs
+            name == "influence" or (rig.object, limb) in limbs
             for rig in recording.rigs
-            for name, _, last in rig.changing
+            for name, _, limb in rig.changing
         )
     )
 
@@ -90,18 +90,18 @@ def _take_over(recording: Recording, known: Recording, influence: float | None) 
         bases[:] = known.bases[ref]
     limbs = {(rig.object, name): (rig, row) for rig in known.rigs for row, name in enumerate(rig.names)}
     for rig in recording.rigs:
-        for name, row, last in rig.changing:
+        for name, row, limb in rig.changing:
             if name == "influence" and influence is not None:
                 rig.sliders[name][:, row] = influence
-            elif (rig.object, last) in limbs:
-                other, its_row = limbs[rig.object, last]
+            elif (rig.object, limb) in limbs:
+                other, its_row = limbs[rig.object, limb]
                 rig.sliders[name][:, row] = other.sliders[name][:, its_row]
 
 
 def read_again(
     context: Context,
     recording: Recording,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     frames: Sequence[float] | None,
     rows: Array,
     influence: float | None = None,
@@ -109,13 +109,13 @@ def read_again(
     within: Callable[[], Any] = nullcontext,
 ) -> Steps[None]:
     """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
-    with at_influence(context, lasts, influence) if influence is not None and lasts else nullcontext():
+    with at_influence(context, limbs, influence) if influence is not None and limbs else nullcontext():
         if frames is None:
             with within():
                 readers_of(recording, _evaluated_in(context), _as_it_is)(0)
                 originals_of(recording.channels, recording.bases, is_first=True)(0)
             return
-        with going_through(context, lasts, influence) as show_frame:
+        with going_through(context, limbs, influence) as show_frame:
             read_originals = originals_of(recording.channels, recording.bases)
             for done, i in enumerate(rows.tolist()):
                 show_frame(frames[i])
@@ -131,19 +131,19 @@ def _as_it_is(ob: Any) -> Any:
 
 @contextmanager
 def going_through(
-    context: Context, lasts: Sequence[PoseBone], influence: float | None = None
+    context: Context, limbs: Sequence[PoseBone], influence: float | None = None
 ) -> Iterator[Callable[[float], None]]:
     """`stepping`, with limbs at an influence in each frame whatever keys it has; their drivers are muted already."""
     key = SLIDER["influence"].key
-    keyed = [(last.id_data, last.name) for last in lasts if is_animated(last.id_data, path_to_custom(last.name, key))]
+    keyed = [(limb.id_data, limb.name) for limb in limbs if is_animated(limb.id_data, path_to_custom(limb.name, key))]
     with stepping(context) as show_frame:
 
         def show(frame: float) -> None:
             show_frame(frame)
             other = [bones_of(ob)[name] for ob, name in keyed if influence not in (None, bones_of(ob)[name][key])]
-            for last in other:
-                last[key] = influence
-                tag(last)
+            for limb in other:
+                limb[key] = influence
+                tag(limb)
             if other:
                 view_layer_of(context).update()
 

@@ -82,7 +82,7 @@ def _sighting(
     whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None
 ) -> Steps[Sighting]:
     context, share, times = whole.context, whole.next_share() if frames else float, sampling_of(frames).frames
-    bones = [bone for plan in plans for bone in bones_read(plan.solvers.last, plan.solvers.segments)]
+    bones = [bone for plan in plans for bone in bones_read(plan.solvers.limb, plan.solvers.segments)]
     follow: Any = [ref for plan in plans for constraint in plan.solvers.constraints for ref in read(constraint).pairs]
 
     @contextmanager
@@ -94,30 +94,30 @@ def _sighting(
             yield
 
     recording = yield from record(context, [], times, follow, share=share, within=fully, bones=bones)
-    joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
-    poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
+    joints = {plan.name: _joints_seen(recording, plan.solvers.limb, len(plan.solvers.segments)) for plan in plans}
+    poses = {plan.name: poses_shown(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
     action_name = action.name_full if action else ""
     return Sighting(ob=ob, action=action_name, frames=frames, recording=recording, joints=joints, poses=poses)
 
 
-def _joints_seen(recording: Recording, last: PoseBone, count: int) -> Array:
+def _joints_seen(recording: Recording, limb: PoseBone, count: int) -> Array:
     """Knees and tail of a bone and those above it, so many in all, in the armature and in lengths of the limb, (frames,
     count, 3)."""
-    ob, bones = last.id_data, hierarchy(last, count)
+    ob, bones = limb.id_data, hierarchy(limb, count)
     places = [poses_of(recording, ob, bone.name)[:, :3, 3] for bone in bones[1:]]
-    tail = np.broadcast_to(tip_of(last, "TAIL"), (recording.frames, 3))
-    joints = np.stack([*places, applied(poses_of(recording, ob, last.name), tail)], axis=1)
+    tail = np.broadcast_to(tip_of(limb, "TAIL"), (recording.frames, 3))
+    joints = np.stack([*places, applied(poses_of(recording, ob, limb.name), tail)], axis=1)
     in_lengths: Array = joints / sum(bone.bone.length for bone in bones)
     return in_lengths
 
 
 def kept_misses(
-    whole: Task, sighting: Sighting, limbs: Collection[LimbRef], tolerance: float
+    whole: Task, sighting: Sighting, refs: Collection[LimbRef], tolerance: float
 ) -> Steps[dict[LimbRef, Miss]]:
     """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
     were seen. Which these are, what was seen says as a rule; then one pass checks. How they are off all the
     same."""
-    names, frames, keyed = [name for name in sighting.joints if name in limbs], sighting.frames, set[LimbRef]()
+    names, frames, keyed = [name for name in sighting.joints if name in refs], sighting.frames, set[LimbRef]()
     with using_action(sighting.ob, action_named(sighting.action)):
         is_checked = frames is None
         recording = yield from _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
@@ -126,9 +126,9 @@ def kept_misses(
             moved = [name for name in names if frames and name not in keyed and misses[name].is_over(tolerance)]
             if moved:
                 task = Task(whole.context, frames, tolerance, stays=True)
-                lasts = [ob.pose.bones[name] for ob, name in moved]
+                limbs = [ob.pose.bones[name] for ob, name in moved]
                 known = recording if recording.frames == sighting.recording.frames else None
-                yield from show_in_ik(task, lasts, sighting.poses, moves_controls=False, known=known)
+                yield from show_in_ik(task, limbs, sighting.poses, moves_controls=False, known=known)
                 keyed.update(moved)
             elif is_checked:
                 break
@@ -141,11 +141,11 @@ def _limbs_recorded(
     whole: Task, names: Sequence[LimbRef], frames: Sequence[int] | None, known: Recording | None = None
 ) -> Steps[Recording]:
     """Limbs by IK in some frames, by what is ``known`` of these and of what is halfway, or by one more pass."""
-    lasts = [ob.pose.bones[name] for ob, name in names]
-    sliders = [channel for last in lasts for channel in part_of_ik(last, False).channels]
+    limbs = [ob.pose.bones[name] for ob, name in names]
+    sliders = [channel for limb in limbs for channel in part_of_ik(limb, False).channels]
     share = whole.next_share() if frames else float
     times = frames if known is None else sampling_of(frames).frames
-    return record(whole.context, lasts, times, channels=sliders, influence=1.0, share=share, known=known)
+    return record(whole.context, limbs, times, channels=sliders, influence=1.0, share=share, known=known)
 
 
 def _misses(context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False) -> dict[LimbRef, Miss]:
@@ -155,11 +155,11 @@ def _misses(context: Context, recording: Recording, sighting: Sighting, is_solve
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
-        for row, last in enumerate(rig.lasts):
-            before, turns_before = sighting.joints[rig.object, last.name], sighting.poses[rig.object, last.name].turns
-            if not is_solved and (mode_of(last) == "RIG" or is_live(scene_of(context))):
-                joints = _joints_seen(recording, last, before.shape[1])
-                turns = turns_shown(recording, last, segments_of(last))
+        for row, limb in enumerate(rig.limbs):
+            before, turns_before = sighting.joints[rig.object, limb.name], sighting.poses[rig.object, limb.name].turns
+            if not is_solved and (mode_of(limb) == "RIG" or is_live(scene_of(context))):
+                joints = _joints_seen(recording, limb, before.shape[1])
+                turns = turns_shown(recording, limb, segments_of(limb))
             else:
                 turns = solved_turns[:, row, : turns_before.shape[1]]
                 into = inverted_all(worlds_of(recording, rig.object))
@@ -171,5 +171,5 @@ def _misses(context: Context, recording: Recording, sighting: Sighting, is_solve
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
             frame = scene_of(context).frame_current if sighting.frames is None else sighting.frames[worst]
             turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
-            misses[rig.object, last.name] = Miss(float(off[worst]), float(turn.max()), frame)
+            misses[rig.object, limb.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses

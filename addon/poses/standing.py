@@ -39,36 +39,36 @@ def poses_by_fk(recording: Recording) -> dict[LimbRef, LimbPoses]:
     poses: dict[LimbRef, LimbPoses] = {}
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
-        for row, last in enumerate(rig.lasts):
-            _check_own(recording, last)
-            limb, foot = rig.table.limbs[row], foot_of(last) if feet.foot_follows(last) else None
-            poses[rig.object, last.name] = LimbPoses(
-                turns=limbs.own[:, row, : len(limb.bones)],
+        for row, limb in enumerate(rig.limbs):
+            _check_own(recording, limb)
+            entry, foot = rig.table.limbs[row], foot_of(limb) if feet.foot_follows(limb) else None
+            poses[rig.object, limb.name] = LimbPoses(
+                turns=limbs.own[:, row, : len(entry.bones)],
                 stretch=limbs.own_length[:, row],
-                carry=limbs.frames[:, row] @ inverted(limb.geometry.frame),
+                carry=limbs.frames[:, row] @ inverted(entry.geometry.frame),
                 foot=world_turns(matrices_of(recording, (rig.object, foot.name))) if foot else None,
             )
     return poses
 
 
-def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
+def poses_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
     """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
     and the location of the first, have been read."""
-    ob, first = last.id_data, bones_of_limb(last, segments)[0].bone
+    ob, first = limb.id_data, bones_of_limb(limb, segments)[0].bone
     above = poses_of(recording, ob, first.parent.name) if first.parent else None
     location = np.zeros((recording.frames, 3))
     if not (first.use_connect and first.parent):
         location = channel_of(recording, ob, first.name, "location")
     put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
     carry = np.array(put) @ inverted(squared(rest_matrix(first)))
-    turns = turns_shown(recording, last, segments)
+    turns = turns_shown(recording, limb, segments)
     return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
 
 
-def turns_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> Array:
+def turns_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> Array:
     """The rotations that bones need by their own channels to stand as they are evaluated, (f, segments, 4), w first."""
-    ob, turns = last.id_data, []
-    for bone in bones_of_limb(last, segments):
+    ob, turns = limb.id_data, []
+    for bone in bones_of_limb(limb, segments):
         above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
         turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
     return np.stack(turns, axis=1)
@@ -79,13 +79,13 @@ def world_turns(matrices: Array) -> Array:
     return turns_of(rigid(matrices)[0])
 
 
-def _check_own(recording: Recording, last: PoseBone) -> None:
+def _check_own(recording: Recording, limb: PoseBone) -> None:
     """Refuse a limb that IK can't show: its lower bones are moved, or one is scaled but for a stretch of the first."""
-    for k, bone in enumerate(bones_of_limb(last)):
-        location, scale = (channel_of(recording, last.id_data, bone.name, name) for name in ("location", "scale"))
+    for k, bone in enumerate(bones_of_limb(limb)):
+        location, scale = (channel_of(recording, limb.id_data, bone.name, name) for name in ("location", "scale"))
         moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
         is_scaled = bool((np.abs(scale - 1.0) > CLEARED).any())
         if k and moved > CLEARED * bone.length:
             raise Refused(MOVED, bone=bone.name)
-        if is_scaled and not (k == 0 and has_slider(last, "stretch")):
+        if is_scaled and not (k == 0 and has_slider(limb, "stretch")):
             raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)

@@ -21,12 +21,12 @@ from .reading import Recording, matrices_of
 Array = NDArray[Any]
 
 
-def path_of(recording: Recording, last: PoseBone) -> Path:
+def path_of(recording: Recording, limb: PoseBone) -> Path:
     """The path of a limb over the frames of a recording that has its bones."""
-    ob, geometry = last.id_data, rest_geometry_of(last)
-    sole = [_over(recording, ob, bone, point) for bone, point in _sole_of(last)]
+    ob, geometry = limb.id_data, rest_geometry_of(limb)
+    sole = [_over(recording, ob, bone, point) for bone, point in _sole_of(limb)]
     size = sum(geometry.lengths) * ob.matrix_world.median_scale
-    return Path(_over(recording, ob, last.name, geometry.tip), np.array(sole), size)
+    return Path(_over(recording, ob, limb.name, geometry.tip), np.array(sole), size)
 
 
 def _over(recording: Recording, ob: Any, bone: str, point: Any) -> Array:
@@ -34,13 +34,13 @@ def _over(recording: Recording, ob: Any, bone: str, point: Any) -> Array:
     return applied(matrices_of(recording, (ob, bone)), np.array(point, float))
 
 
-def _sole_of(last: PoseBone) -> list[tuple[str, Any]]:
+def _sole_of(limb: PoseBone) -> list[tuple[str, Any]]:
     """The points of a limb's sole, each with the bone that it is on and where it is in that: heel, ball and toe where a
     foot roll has them, or would have them. A hand has its tip and its end, and what has neither the tip."""
-    foot, tip = foot_of(last), rest_geometry_of(last).tip
+    foot, tip = foot_of(limb), rest_geometry_of(limb).tip
     if foot is None or says(foot.name, HANDS):
         end = [(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []
-        return [(last.name, tip), *end]
-    pivots, toes = pivots_of(last) or pivots_found(last, rest_geometry_of(last)), toes_of(foot)
+        return [(limb.name, tip), *end]
+    pivots, toes = pivots_of(limb) or pivots_found(limb, rest_geometry_of(limb)), toes_of(foot)
     bones = {HEEL: foot.bone, BALL: foot.bone, TOE: toes[0].bone if toes else foot.bone}
     return [(bone.name, bone.matrix_local.inverted() @ pivots[role].translation) for role, bone in bones.items()]

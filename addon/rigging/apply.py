@@ -99,19 +99,19 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     return Done(works, unused.kept)
 
 
-def _last(limb: LimbRef) -> Any:
-    return limb[0].pose.bones[limb[1]]
+def _last(ref: LimbRef) -> Any:
+    return ref[0].pose.bones[ref[1]]
 
 
 # before
 
 
-def _let_go(limb: LimbRef, before: Description | None, wish: Description | None) -> list[BoneRef]:
+def _let_go(ref: LimbRef, before: Description | None, wish: Description | None) -> list[BoneRef]:
     """What a limb no more follows that may go: all, of one that is taken away; what a new control is made for."""
     if wish is None:
-        last = _last(limb)
-        pairs = [(ob, bone) for ob, bone in follow_of(last).pairs if ob is not None]
-        return [*pairs, *(made_for(last) if is_orphaned(last) else ())]
+        limb = _last(ref)
+        pairs = [(ob, bone) for ob, bone in follow_of(limb).pairs if ob is not None]
+        return [*pairs, *(made_for(limb) if is_orphaned(limb) else ())]
     pairs = [(before.target, wish.target), (before.pole, wish.pole)] if before else []  # type: ignore[list-item]
     return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
 
@@ -312,6 +312,6 @@ def _make(work: Work) -> None:
         making.put_in_order(ob, refs[owner][1], names)
     for driver in work.drivers_on:
         making.drive(ob, driver, refs)
-    last = _last(work.limb)
-    limb_constraint_of(last).chain_count = sum(segments_of(last))
-    group_of(last).pop(MAKING, None)
+    limb = _last(work.limb)
+    limb_constraint_of(limb).chain_count = sum(segments_of(limb))
+    group_of(limb).pop(MAKING, None)

@@ -63,13 +63,13 @@ class Control(NamedTuple):
         return Matrix.LocRotScale(world @ self.place, turn.to_quaternion(), None)
 
 
-def name_of_control(last: PoseBone, kind: str) -> str:
+def name_of_control(limb: PoseBone, kind: str) -> str:
     """What the control of a limb is called."""
-    end = foot_of(last)
+    end = foot_of(limb)
     foot = end.name if end else ""
     if kind == "target":
-        return target_name(last.name, foot)
-    return pole_name(last.name, foot, joint_of([bone.name for bone in (last, last.parent, end) if bone]))
+        return target_name(limb.name, foot)
+    return pole_name(limb.name, foot, joint_of([bone.name for bone in (limb, limb.parent, end) if bone]))
 
 
 def lay(control: Control, parent: str) -> str:
@@ -83,16 +83,16 @@ def lay(control: Control, parent: str) -> str:
     return bone.name
 
 
-def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
+def rig_root(limb: PoseBone, segments: tuple[int, ...]) -> str:
     """The name of the topmost bone above a limb, if that moves the whole rig, so that controls may hang on it; else
     nothing. It is called so, or it begins at the armature's origin and one bone that hangs on it carries this limb and
     all others; and it does not move with the limb."""
-    ob, chain = last.id_data, chain_bones(last, segments)
-    top = [last, *last.parent_recursive][-1]
+    ob, chain = limb.id_data, chain_bones(limb, segments)
+    top = [limb, *limb.parent_recursive][-1]
     if Dependencies().moves_with((ob, top.name), ob, {bone.name for bone in chain}):
         return ""
     is_root = moves_all(top.name) or (
-        top.bone.head_local.length <= AT_ORIGIN * last.bone.length
+        top.bone.head_local.length <= AT_ORIGIN * limb.bone.length
         and not is_trunk(top.name)
         and sum(bool(_children(child)) for child in _children(top.bone)) == 1
         and top.bone not in _carrying_alone(chain[0].bone)
@@ -138,10 +138,10 @@ def finish(control: Control, name: str, above: Matrix | None) -> Matrix:
     return posed
 
 
-def recolour(last: PoseBone) -> None:
+def recolour(limb: PoseBone) -> None:
     """Give the controls of a limb the colour of its side, where they have that of the other: Symmetrize copied it."""
-    side = drawn_side(last.name)
-    for kind, (ob, name) in zip(KINDS, follow_of(last).pairs, strict=True):
+    side = drawn_side(limb.name)
+    for kind, (ob, name) in zip(KINDS, follow_of(limb).pairs, strict=True):
         if side and ob and name and is_control(ob, name) and widgets.is_coloured(bones_of(ob)[name], kind, -side):
             announce(ob)
             widgets.colour_bone(bones_of(ob)[name], kind, side)
@@ -197,9 +197,9 @@ def take_up(context: Context, control: Control) -> Control:
     return control._replace(is_there=True)
 
 
-def made_for(last: PoseBone) -> list[BoneRef]:
+def made_for(limb: PoseBone) -> list[BoneRef]:
     """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
-    ob, names = last.id_data, [name_of_control(last, kind) for kind in KINDS]
+    ob, names = limb.id_data, [name_of_control(limb, kind) for kind in KINDS]
     named = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
     return [(owner, bone) for owner, bone in named if owner and is_control(owner, bone)]
 

@@ -100,61 +100,61 @@ class Description(NamedTuple):
         return self._replace(choices=self.choices | {name: value})
 
 
-def ref_of(last: PoseBone) -> LimbRef:
+def ref_of(limb: PoseBone) -> LimbRef:
     """A limb by its last bone."""
-    return last.id_data, last.name
+    return limb.id_data, limb.name
 
 
-def describe(limb: LimbRef) -> Description:
+def describe(ref: LimbRef) -> Description:
     """What a limb is, as its rig says."""
-    last: Any = limb[0].pose.bones[limb[1]]
-    group, foot = group_of(last) or {}, foot_of(last)
-    axis, flat = axes_kept(last)
+    limb: Any = ref[0].pose.bones[ref[1]]
+    group, foot = group_of(limb) or {}, foot_of(limb)
+    axis, flat = axes_kept(limb)
     turns: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    constraint = limb_constraint_of(last)
-    target, pole = (ref if ref[0] is not None else None for ref in follow_of(last).pairs)
+    constraint = limb_constraint_of(limb)
+    target, pole = (ref if ref[0] is not None else None for ref in follow_of(limb).pairs)
     return Description(
-        segments=segments_of(last),
+        segments=segments_of(limb),
         foot=foot.name if foot else "",
         bend_axis=tuple(axis) if "bend_axis" in group else (),
         reference_rotations=turns,
         target=target,  # type: ignore[arg-type]  # it is there
         pole=pole,  # type: ignore[arg-type]
         foot_turn=foot_turn_of(foot),
-        roll=_roll_of(last) if has_roll(last) else None,
-        pole_follow=_pole_follow_of(last) if has_pole_follow(last) else None,
-        sliders={slider.name: read_slider(last, slider.name) for slider in SLIDERS if _has(last, slider)},
-        choices=choices_of(last),
-        mode=mode_of(last),
+        roll=_roll_of(limb) if has_roll(limb) else None,
+        pole_follow=_pole_follow_of(limb) if has_pole_follow(limb) else None,
+        sliders={slider.name: read_slider(limb, slider.name) for slider in SLIDERS if _has(limb, slider)},
+        choices=choices_of(limb),
+        mode=mode_of(limb),
         constraint=constraint.name if constraint else CONSTRAINT_NAME,
         converted_from=group.get(CONVERTED_FROM, ""),
     )
 
 
-def _has(last: Any, slider: Slider) -> bool:
-    return slider.key in last and slider.bone < len(segments_of(last))
+def _has(limb: Any, slider: Slider) -> bool:
+    return slider.key in limb and slider.bone < len(segments_of(limb))
 
 
-def _roll_of(last: PoseBone) -> Roll:
-    return Roll(pivots_of(last), tuple(toe.name for toe in flat_toes(last)))
+def _roll_of(limb: PoseBone) -> Roll:
+    return Roll(pivots_of(limb), tuple(toe.name for toe in flat_toes(limb)))
 
 
-def _pole_follow_of(last: PoseBone) -> PoleFollow | None:
+def _pole_follow_of(limb: PoseBone) -> PoleFollow | None:
     """What the pole of a limb hung on; None where that can't be told any more, and there is no Pole Follow."""
-    follow, ob = follow_of(last), last.id_data
+    follow, ob = follow_of(limb), limb.id_data
     pole: Any = ob.pose.bones.get(follow.pole_subtarget) if follow.pole == ob else None
     carrying: Any = pole.constraints.get(FOLLOWING_POLE) if pole else None
     if carrying is None or len(carrying.targets) != 2:
-        return pole_follow_of_new(last, pole)
+        return pole_follow_of_new(limb, pole)
     above = carrying.targets[0].subtarget
-    return PoleFollow("" if is_still(ob, above) else above, bool((group_of(last) or {}).get(ON_TARGET)))
+    return PoleFollow("" if is_still(ob, above) else above, bool((group_of(limb) or {}).get(ON_TARGET)))
 
 
-def pole_follow_of_new(last: PoseBone, pole: PoseBone | None) -> PoleFollow | None:
+def pole_follow_of_new(limb: PoseBone, pole: PoseBone | None) -> PoleFollow | None:
     """Pole Follow for a pole that hangs on a bone of its own rig, or on nothing; None without a pole."""
     if pole is None:
         return None
-    above, follow = pole.parent, follow_of(last)
-    if above is not None and follow.target == last.id_data and above.name == follow.subtarget:
+    above, follow = pole.parent, follow_of(limb)
+    if above is not None and follow.target == limb.id_data and above.name == follow.subtarget:
         return PoleFollow(above.parent.name if above.parent else "", True)
     return PoleFollow(above.name if above else "", False)

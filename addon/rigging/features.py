@@ -31,18 +31,18 @@ ROLL_SLIDERS = ("roll", "bank")
 
 
 def foot_turn_off(
-    context: Context, limb: LimbRef, target: BoneRef | Control | None, foot: Matrix
+    context: Context, ref: LimbRef, target: BoneRef | Control | None, foot: Matrix
 ) -> tuple[float, float, float] | None:
     """How the foot of a limb, that stands so in the world, is turned off a target, which may be yet to be made; None
     without a target."""
     if target is None:
         return None
     if not isinstance(target, Control):
-        return turn_off(limb[0].pose.bones[limb[1]], target, foot, context.evaluated_depsgraph_get())
+        return turn_off(ref[0].pose.bones[ref[1]], target, foot, context.evaluated_depsgraph_get())
     if target.is_object:
         return turn_between(target.matrix, foot)
     turn = target.turn or target.rest.to_3x3()
-    return turn_between(turn.to_quaternion().to_matrix(), limb[0].matrix_world.inverted_safe() @ foot)
+    return turn_between(turn.to_quaternion().to_matrix(), ref[0].matrix_world.inverted_safe() @ foot)
 
 
 def is_rolling_foot(wish: Description) -> bool:
@@ -52,21 +52,21 @@ def is_rolling_foot(wish: Description) -> bool:
 
 
 def roll_for(
-    wish: Description, limb: LimbRef, dependencies: Dependencies, geometry: RestGeometry | None = None
+    wish: Description, ref: LimbRef, dependencies: Dependencies, geometry: RestGeometry | None = None
 ) -> Description:
     """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found, by
     its ``geometry`` where it is yet to be made."""
-    last: Any = limb[0].pose.bones[limb[1]]
-    pivots = pivots_of(last) or pivots_of_image(last) or pivots_found(last, geometry or rest_geometry_of(last))
-    toes = toes_free(limb[0], wish.foot, dependencies)
+    limb: Any = ref[0].pose.bones[ref[1]]
+    pivots = pivots_of(limb) or pivots_of_image(limb) or pivots_found(limb, geometry or rest_geometry_of(limb))
+    toes = toes_free(ref[0], wish.foot, dependencies)
     for name in ROLL_SLIDERS:
         wish = wish.with_slider(name, wish.sliders.get(name, 0.0))
     return wish._replace(roll=Roll(dict(pivots), toes))
 
 
-def pole_follow_for(wish: Description, limb: LimbRef, dependencies: Dependencies) -> Description:
+def pole_follow_for(wish: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
     """A limb with Pole Follow. Raises `Refused` where that can't be."""
-    check_pole_follow(wish, limb, dependencies)
+    check_pole_follow(wish, ref, dependencies)
     target, pole = wish.target, wish.pole
     name, above_target = (target.name, target.parent) if isinstance(target, Control) else _with_above(target)
     above = pole.parent if isinstance(pole, Control) else _with_above(pole)[1]
@@ -83,10 +83,10 @@ def _with_above(ref: Any) -> tuple[str, str]:
     return ref[1], above.name if above else ""
 
 
-def check_pole_follow(wish: Description, limb: LimbRef, dependencies: Dependencies) -> None:
+def check_pole_follow(wish: Description, ref: LimbRef, dependencies: Dependencies) -> None:
     """Refuse Pole Follow of a limb whose target and pole are not bones of its rig, each for itself."""
-    ob, name = limb
-    if not are_bones(wish, limb):
+    ob, name = ref
+    if not are_bones(wish, ref):
         raise Refused(NEEDS, bone=name)
     if isinstance(wish.pole, Control):
         return
@@ -99,71 +99,71 @@ def check_pole_follow(wish: Description, limb: LimbRef, dependencies: Dependenci
         raise Refused(template, target=wish.target[1], pole=pole.name)  # type: ignore[index]
 
 
-def are_bones(wish: Description, limb: LimbRef) -> bool:
+def are_bones(wish: Description, ref: LimbRef) -> bool:
     """Whether the target and the pole of a limb are bones of its rig, or are to be."""
     followed = (wish.target, wish.pole)
-    return all(not one.is_object if isinstance(one, Control) else _is_there(one, limb[0]) for one in followed)
+    return all(not one.is_object if isinstance(one, Control) else _is_there(one, ref[0]) for one in followed)
 
 
 def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
     return ref is not None and ref[0] == ob and bool(ref[1]) and ref[1] in ob.pose.bones
 
 
-def with_pole_follow(wish: Description, limb: LimbRef) -> Description:
+def with_pole_follow(wish: Description, ref: LimbRef) -> Description:
     """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have; without these
     there is none until they are picked."""
-    if wish.pole_follow and are_bones(wish, limb) and follow_of(limb[0].pose.bones[limb[1]]).pairs[1] == wish.pole:
+    if wish.pole_follow and are_bones(wish, ref) and follow_of(ref[0].pose.bones[ref[1]]).pairs[1] == wish.pole:
         return wish
     wish = wish._replace(pole_follow=None)
     if "pole_follow" in wish.sliders:
         with suppress(Refused):
-            return pole_follow_for(wish, limb, Dependencies())
+            return pole_follow_for(wish, ref, Dependencies())
     return wish
 
 
-def standing(context: Context, limb: LimbRef, wish: Description) -> Description:
+def standing(context: Context, ref: LimbRef, wish: Description) -> Description:
     """A limb that is to follow something else, as its foot and pole stand; one that gets a pole points at it."""
-    before = describe(limb)
-    last, is_there = limb[0].pose.bones[limb[1]], wish.target is not None and not is_gone(*wish.target)
+    before = describe(ref)
+    limb, is_there = ref[0].pose.bones[ref[1]], wish.target is not None and not is_gone(*wish.target)
     if wish.pole is not None and before.pole is None:
         wish = wish.with_choice("plane", "POLE")
     if wish.target != before.target and before.foot_turn is not None:
-        if before.roll and not takes_bones(limb[0]):
+        if before.roll and not takes_bones(ref[0]):
             template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
-            raise Refused(template, bone=limb[1], rig=limb[0].name)
-        turn = foot_turn_off(context, limb, wish.target, stand_of(last)) if is_there else None
+            raise Refused(template, bone=ref[1], rig=ref[0].name)
+        turn = foot_turn_off(context, ref, wish.target, stand_of(limb)) if is_there else None
         wish = wish._replace(foot_turn=turn)
         if turn is None:
             wish = wish._replace(roll=None).without_sliders(*ROLL_SLIDERS)
     if "pole_follow" in wish.sliders and (wish.target, wish.pole) != (before.target, before.pole):
-        if not takes_bones(limb[0]):
+        if not takes_bones(ref[0]):
             template = "The pole of '{bone}' goes with its control: change what it follows in the file of '{rig}'"
-            raise Refused(template, bone=limb[1], rig=limb[0].name)
-        wish = with_pole_follow(wish, limb)
+            raise Refused(template, bone=ref[1], rig=ref[0].name)
+        wish = with_pole_follow(wish, ref)
     return wish
 
 
-def with_foot(context: Context, last: PoseBone) -> Description:
+def with_foot(context: Context, limb: PoseBone) -> Description:
     """A limb with a foot that follows, as it does already, or as it stands now. Raises `Refused` where it can't."""
-    if foot_of(last) is None:
-        raise Refused("No foot or hand begins at the tip of '{bone}'", bone=last.name)
-    if is_gone(*follow_of(last).pairs[0]):
-        raise Refused("Pick a target for '{bone}', or make one", bone=last.name)
-    wish = describe(ref_of(last))
+    if foot_of(limb) is None:
+        raise Refused("No foot or hand begins at the tip of '{bone}'", bone=limb.name)
+    if is_gone(*follow_of(limb).pairs[0]):
+        raise Refused("Pick a target for '{bone}', or make one", bone=limb.name)
+    wish = describe(ref_of(limb))
     if wish.foot_turn is not None:
         return wish
     target: Any = wish.target
-    turn = turn_off(last, target, stand_of(last), context.evaluated_depsgraph_get())
+    turn = turn_off(limb, target, stand_of(limb), context.evaluated_depsgraph_get())
     return wish._replace(foot_turn=turn)
 
 
-def with_twist(last: PoseBone) -> Description:
+def with_twist(limb: PoseBone) -> Description:
     """A limb whose bones may be turned about their own lines, as they are already, or by 0. Raises `Refused` where that
     can't be kept."""
-    check_structure(last)
-    limb = describe(ref_of(last))
-    twists = {twist.name: 0.0 for twist in TWISTS[: len(limb.segments)]}
-    return limb._replace(sliders=twists | limb.sliders)
+    check_structure(limb)
+    wish = describe(ref_of(limb))
+    twists = {twist.name: 0.0 for twist in TWISTS[: len(wish.segments)]}
+    return wish._replace(sliders=twists | wish.sliders)
 
 
 def live_for_now(
@@ -172,8 +172,8 @@ def live_for_now(
     """Limbs that are to be made, on the rig; where one of them can't be, all stay live, and a warning says why."""
     try:
         for (ob, name), wish in wishes.items():
-            last = ob.pose.bones[name]
-            check_solvers_above(last, chain_bones(last, wish.segments), dependencies)
+            limb = ob.pose.bones[name]
+            check_solvers_above(limb, chain_bones(limb, wish.segments), dependencies)
     except Refused as why:
         return {**wishes}, [Message("The limb is Live for now: {why}", why=why.message.translated)]
-    return {limb: wish._replace(mode="RIG") for limb, wish in wishes.items()}, []
+    return {ref: wish._replace(mode="RIG") for ref, wish in wishes.items()}, []

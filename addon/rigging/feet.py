@@ -26,9 +26,9 @@ ALIKE = 1e-5
 """Radians by which a foot may be turned off its target without needing that."""
 
 
-def foot_follows(last: PoseBone) -> bool:
+def foot_follows(limb: PoseBone) -> bool:
     """Whether the foot of a limb follows its target."""
-    foot = foot_of(last)
+    foot = foot_of(limb)
     return foot is not None and FOOT in foot.constraints
 
 
@@ -48,12 +48,12 @@ def turn_between(target: Matrix, foot: Matrix) -> tuple[float, float, float]:
     return tuple(turn.to_euler("XYZ")) if is_off else (0.0, 0.0, 0.0)
 
 
-def turn_off(last: PoseBone, target: BoneRef, foot: Matrix, depsgraph: Depsgraph) -> tuple[float, float, float]:
+def turn_off(limb: PoseBone, target: BoneRef, foot: Matrix, depsgraph: Depsgraph) -> tuple[float, float, float]:
     """The turn of a limb's foot, that stands so in the world, off a target as this is evaluated: in the armature, if
     that is a bone of it."""
     turns = [matrix_of(target[0], target[1], depsgraph), foot]
-    if target[1] and target[0] == last.id_data:
-        turns = [last.id_data.matrix_world.inverted_safe() @ turn for turn in turns]
+    if target[1] and target[0] == limb.id_data:
+        turns = [limb.id_data.matrix_world.inverted_safe() @ turn for turn in turns]
     return turn_between(*turns)
 
 
@@ -62,51 +62,51 @@ def offset_of(foot: PoseBone) -> Matrix:
     return Euler(foot_turn_of(foot) or (0.0, 0.0, 0.0)).to_matrix().to_4x4()
 
 
-def stand_of(last: PoseBone) -> Matrix:
+def stand_of(limb: PoseBone) -> Matrix:
     """How the foot of a limb stands in the world now; one that follows, as it would without roll and bank."""
-    depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(last)
-    is_rolled = goal_bone(last) or (has_roll(last) and not is_gone(*follow_of(last).pairs[0]))
-    if foot_follows(last) and is_rolled:
-        return unrolled(last, depsgraph) @ offset_of(foot)  # type: ignore[arg-type]  # it follows
-    return matrix_of(last.id_data, foot.name, depsgraph)  # type: ignore[union-attr]  # callers know that there is one
+    depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(limb)
+    is_rolled = goal_bone(limb) or (has_roll(limb) and not is_gone(*follow_of(limb).pairs[0]))
+    if foot_follows(limb) and is_rolled:
+        return unrolled(limb, depsgraph) @ offset_of(foot)  # type: ignore[arg-type]  # it follows
+    return matrix_of(limb.id_data, foot.name, depsgraph)  # type: ignore[union-attr]  # callers know that there is one
 
 
 @contextmanager
-def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
+def at_influence(context: Context, limbs: Sequence[PoseBone], influence: float) -> Iterator[None]:
     """Have limbs show FK or IK for a moment, also where drivers say which."""
-    announce(*(last.id_data for last in lasts))
-    before = [last[SLIDER["influence"].key] for last in lasts]
-    paths = {last: path_to_custom(last.name, SLIDER["influence"].key) for last in lasts}
-    drivers = [driver_of(last.id_data, path) for last, path in paths.items()]
+    announce(*(limb.id_data for limb in limbs))
+    before = [limb[SLIDER["influence"].key] for limb in limbs]
+    paths = {limb: path_to_custom(limb.name, SLIDER["influence"].key) for limb in limbs}
+    drivers = [driver_of(limb.id_data, path) for limb, path in paths.items()]
     acting = [curve for curve in drivers if curve is not None and not curve.mute]
     mute_drivers(context, acting, True)
     try:
-        for last in lasts:
-            write_slider(last, "influence", influence)
+        for limb in limbs:
+            write_slider(limb, "influence", influence)
         view_layer_of(context).update()
         yield
     finally:
-        for last, value in zip(lasts, before, strict=True):
-            last[SLIDER["influence"].key] = value
-            tag(last)
+        for limb, value in zip(limbs, before, strict=True):
+            limb[SLIDER["influence"].key] = value
+            tag(limb)
         mute_drivers(context, acting, False)
         view_layer_of(context).update()
 
 
-def following_bones(last: PoseBone) -> list[PoseBone]:
+def following_bones(limb: PoseBone) -> list[PoseBone]:
     """The foot of a limb if it turns with the target, and the toes that a roll keeps flat."""
-    foot = foot_of(last) if foot_follows(last) else None
-    return [foot, *flat_toes(last)] if foot else []
+    foot = foot_of(limb) if foot_follows(limb) else None
+    return [foot, *flat_toes(limb)] if foot else []
 
 
-def turns_of_feet(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:
+def turns_of_feet(context: Context, limbs: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:
     """How feet that turn with targets, and toes that are kept flat, have to be turned by themselves, to be as in IK."""
-    bones = {last: following_bones(last) for last in lasts}
-    footed = [last for last in lasts if bones[last]]
+    bones = {limb: following_bones(limb) for limb in limbs}
+    footed = [limb for limb in limbs if bones[limb]]
     if not footed:
         return []
     with at_influence(context, footed, 1.0):
-        return [(bone, shown_turn(context, bone)[:]) for last in footed for bone in bones[last]]
+        return [(bone, shown_turn(context, bone)[:]) for limb in footed for bone in bones[limb]]
 
 
 def shown_turn(context: Context, bone: PoseBone) -> Quaternion:

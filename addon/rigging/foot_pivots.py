@@ -37,17 +37,17 @@ Pivots = Mapping[str, Matrix]
 """Where pivots rest in the armature, by role. Each turns about its X axis."""
 
 
-def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
+def pivots_found(limb: PoseBone, geometry: RestGeometry) -> Pivots:
     """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, or where the foot
     ends, which can't bend without toes; the others on the ground, at the ends and edges of the sole. Without skin, the
     ground is where the heel bone is, if there is one. ``geometry`` is that of its limb."""
-    foot, toes = foot_of(last), toes_of(foot_of(last))
-    sole, heel, (outer, inner) = _sole_of(last, foot, geometry)
+    foot, toes = foot_of(limb), toes_of(foot_of(limb))
+    sole, heel, (outer, inner) = _sole_of(limb, foot, geometry)
     ball, middle = sole.ground(sole.toe, 0.0), 0.0
     if toes:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
         middle = sole.off_tip(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
-    at_ball, side = sole.off_tip(ball)[0], -outwards(last.name)  # 1 on the left
+    at_ball, side = sole.off_tip(ball)[0], -outwards(limb.name)  # 1 on the left
     outer, inner = (outer, inner) if side > 0.0 else (inner, outer)
     lengthwise = {HEEL: sole.ground(*heel), TOE: sole.ground(sole.toe, middle), BALL: ball}
     edges = {OUTER: sole.ground(at_ball, outer), INNER: sole.ground(at_ball, inner)}
@@ -56,13 +56,13 @@ def pivots_found(last: PoseBone, geometry: RestGeometry) -> Pivots:
     }
 
 
-def _sole_of(last: PoseBone, foot: Any, geometry: RestGeometry) -> tuple[Sole, tuple[float, float], Sequence[float]]:
+def _sole_of(limb: PoseBone, foot: Any, geometry: RestGeometry) -> tuple[Sole, tuple[float, float], Sequence[float]]:
     """The sole of a limb's foot; where its heel is off the tip, ahead and to the left; and how far its edges are to the
     left, the left one first. A heel bone across the foot, as Rigify's, has its ends at the edges."""
     direction = Vector(geometry.frame[:3, 1].tolist())
-    tip = last.bone.matrix_local @ Vector(geometry.tip.tolist())
-    skin = skin_of(last.id_data, [foot])
-    sole = sole_below(foot, skin, Place(tip, upright(last.id_data), sum(geometry.lengths), direction))
+    tip = limb.bone.matrix_local @ Vector(geometry.tip.tolist())
+    skin = skin_of(limb.id_data, [foot])
+    sole = sole_below(foot, skin, Place(tip, upright(limb.id_data), sum(geometry.lengths), direction))
     heel_ends, edges = _heel_of(foot), (sole.outermost, sole.innermost)
     if not heel_ends:
         return sole, (sole.heel, 0.0), edges
@@ -76,35 +76,35 @@ def _sole_of(last: PoseBone, foot: Any, geometry: RestGeometry) -> tuple[Sole, t
     return sole, min(ends), edges
 
 
-def pivots_of(last: PoseBone) -> Pivots:
+def pivots_of(limb: PoseBone) -> Pivots:
     """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
     moved in Edit Mode."""
-    bones = {role_of(bone): bone for bone in bones_named(last, roll_helpers(last))}
+    bones = {role_of(bone): bone for bone in bones_named(limb, roll_helpers(limb))}
     if not {*PIVOTS, GOAL} <= bones.keys():
         return {}
-    by = tip_at_rest(last) - bones[GOAL].head_local
-    by = by if by.length > IMAGE * 1e-3 * last.bone.length else Vector()
+    by = tip_at_rest(limb) - bones[GOAL].head_local
+    by = by if by.length > IMAGE * 1e-3 * limb.bone.length else Vector()
     return {role: Matrix.Translation(by) @ bones[role].matrix_local for role in PIVOTS}
 
 
-def goal_at_rest(last: PoseBone, foot_turn: tuple[float, float, float] | None) -> Matrix:
+def goal_at_rest(limb: PoseBone, foot_turn: tuple[float, float, float] | None) -> Matrix:
     """Where the goal of a foot roll rests: at the tip, turned as the control is where the foot is at rest, which is
     turned off that by some angles."""
-    foot: Any = foot_of(last)
+    foot: Any = foot_of(limb)
     off: Any = Euler(foot_turn or (0.0, 0.0, 0.0)).to_matrix()
     turn: Matrix = foot.bone.matrix_local.to_3x3() @ off.transposed()
-    rest: Matrix = Matrix.Translation(tip_at_rest(last)) @ turn.normalized().to_4x4()
+    rest: Matrix = Matrix.Translation(tip_at_rest(limb)) @ turn.normalized().to_4x4()
     return rest
 
 
-def pivots_of_image(last: PoseBone) -> Pivots:
+def pivots_of_image(limb: PoseBone) -> Pivots:
     """The mirror image of the pivots of the other side's limb, if it rests as the image of that, as after
     Symmetrize."""
-    other = last.id_data.pose.bones.get(other_side(last.name))
-    if other is None or other == last or not is_limb(other) or not has_roll(other):
+    other = limb.id_data.pose.bones.get(other_side(limb.name))
+    if other is None or other == limb or not is_limb(other) or not has_roll(other):
         return {}
     across = Matrix.Scale(-1.0, 4, (1.0, 0.0, 0.0))
-    near = (across @ tip_at_rest(other) - tip_at_rest(last)).length <= IMAGE * last.bone.length
+    near = (across @ tip_at_rest(other) - tip_at_rest(limb)).length <= IMAGE * limb.bone.length
     return mirrored_pivots(pivots_of(other), across) if near else {}
 
 

@@ -75,9 +75,9 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
     for root, helpers in roles.items():
         flipped = helpers.get("free", helpers.get("turn 1", ""))
         for curve in drivers.get(flipped, {}).values():
-            last = _reads_slider(curve)
-            if last in ob.pose.bones:
-                roots.setdefault(last, root)
+            limb = _reads_slider(curve)
+            if limb in ob.pose.bones:
+                roots.setdefault(limb, root)
     return Inventory(ob, roles, roots, lost, drivers)
 
 
@@ -90,25 +90,25 @@ def turned_by_rolls(ob: ArmatureObject) -> dict[str, set[str]]:
     by_limb: dict[str, set[str]] = {}
     for curve in drivers_of(ob):
         for variable in curve.driver.variables:
-            last, path = split_path(variable.targets[0].data_path)
-            if last and path in ROLLING:
-                by_limb.setdefault(last, set()).add(split_path(curve.data_path)[0])
+            limb, path = split_path(variable.targets[0].data_path)
+            if limb and path in ROLLING:
+                by_limb.setdefault(limb, set()).add(split_path(curve.data_path)[0])
     return by_limb
 
 
-def roll_helpers(last: PoseBone, rolled: Iterable[str] | None = None) -> set[str]:
+def roll_helpers(limb: PoseBone, rolled: Iterable[str] | None = None) -> set[str]:
     """The names of all bones that were made for the foot roll of a limb, also where some are missing: those that it
     turns (``rolled``, if that is known), and what hangs together with these."""
-    names = {bone.name for bone in helpers_of(last).values()}
-    names |= {*(turned_by_rolls(last.id_data).get(last.name, ()) if rolled is None else rolled)}
-    bones = [bone for bone in bones_named(last, names) if role_of(bone) in ROLL_ROLES]
+    names = {bone.name for bone in helpers_of(limb).values()}
+    names |= {*(turned_by_rolls(limb.id_data).get(limb.name, ()) if rolled is None else rolled)}
+    bones = [bone for bone in bones_named(limb, names) if role_of(bone) in ROLL_ROLES]
     tops = {[bone, *bone.parent_recursive][-1] for bone in bones}
     return {bone.name for top in tops for bone in (top, *top.children_recursive) if role_of(bone) in ROLL_ROLES}
 
 
-def bones_named(last: PoseBone, names: Iterable[str]) -> list[Bone]:
+def bones_named(limb: PoseBone, names: Iterable[str]) -> list[Bone]:
     """The bones of a limb's armature that have these names."""
-    bones = last.id_data.data.bones
+    bones = limb.id_data.data.bones
     return [bones[name] for name in names if name in bones]
 
 

@@ -35,41 +35,41 @@ KEPT = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constraint", "ali
 """All that a limb's group may have; what another version of the extension kept besides goes."""
 
 
-def keep_settings(limb: LimbRef, before: Description | None, wish: Description) -> None:
+def keep_settings(ref: LimbRef, before: Description | None, wish: Description) -> None:
     """Write what is described of a limb on its bones; it is made where there is none. It follows what is there; what is
     yet to be made, later."""
-    last: Any = limb[0].pose.bones[limb[1]]
+    limb: Any = ref[0].pose.bones[ref[1]]
     if before is None or (before.segments, before.constraint) != (wish.segments, wish.constraint):
-        _keep_chain(last, before, wish)
-    foot = foot_of(last)
+        _keep_chain(limb, before, wish)
+    foot = foot_of(limb)
     if wish.foot and (foot is None or foot.name != wish.foot):
-        mark_tip(last, limb[0].data.bones[wish.foot])
-    _keep_version(last[GROUP])
-    _keep_group(last, before, wish)
+        mark_tip(limb, ref[0].data.bones[wish.foot])
+    _keep_version(limb[GROUP])
+    _keep_group(limb, before, wish)
     for key in ended_sliders(before, wish):
-        if key in last:
-            del last[key]
+        if key in limb:
+            del limb[key]
     for name, value in wish.sliders.items():
-        if SLIDER[name].key not in last:
-            make_slider(last, SLIDER[name])
-        if read_slider(last, name) != value:
-            write_slider(last, name, value)
-    if wish.mode == "RIG" and not is_on_rig(last):
-        last[GROUP][MAKING] = True
-    align(last)
-    constraint = limb_constraint_of(last)
+        if SLIDER[name].key not in limb:
+            make_slider(limb, SLIDER[name])
+        if read_slider(limb, name) != value:
+            write_slider(limb, name, value)
+    if wish.mode == "RIG" and not is_on_rig(limb):
+        limb[GROUP][MAKING] = True
+    align(limb)
+    constraint = limb_constraint_of(limb)
     pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]
     if read(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
         write(constraint, follow)
 
 
-def _keep_chain(last: Any, before: Description | None, wish: Description) -> None:
+def _keep_chain(limb: Any, before: Description | None, wish: Description) -> None:
     """Have the limb be of these bones. Its constraint stays the shorter of two chains until the helper bones are made
     anew: those that are there hang on what a longer one reaches."""
     if before:
-        align_no_more(last)
-    constraint = make_limb(last, wish.segments, last.constraints.get(wish.constraint))
-    if before and is_on_rig(last):
+        align_no_more(limb)
+    constraint = make_limb(limb, wish.segments, limb.constraints.get(wish.constraint))
+    if before and is_on_rig(limb):
         constraint.chain_count = min(sum(before.segments), sum(wish.segments))
 
 
@@ -80,8 +80,8 @@ def _keep_version(group: Any) -> None:
         group[VERSION_KEY] = VERSION
 
 
-def _keep_group(last: Any, before: Description | None, wish: Description) -> None:
-    group = last[GROUP]
+def _keep_group(limb: Any, before: Description | None, wish: Description) -> None:
+    group = limb[GROUP]
     kept = wish.choices | {
         "bend_axis": [*wish.bend_axis],
         "reference_rotations": [number for turn in wish.reference_rotations for number in turn],
@@ -98,7 +98,7 @@ def _keep_group(last: Any, before: Description | None, wish: Description) -> Non
         elif name not in group or _plain(group[name]) != value:
             group[name] = value
     if axes[0] in kept:
-        keep_side(last)
+        keep_side(limb)
 
 
 def _plain(value: Any) -> Any:
@@ -114,21 +114,21 @@ def ended_sliders(before: Description | None, wish: Description | None) -> list[
 # what was converted
 
 
-def restore(last: PoseBone) -> None:
+def restore(limb: PoseBone) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now. A constraint
     that was there before the limb poses again."""
-    owner: Any = last
+    owner: Any = limb
     text = owner.get(GROUP, {}).get(CONVERTED_FROM, "")
     if not text:  # what is left of one may lack it
         return
     before: dict[str, Any] = json.loads(text)
-    ob, influence, holder = last.id_data, SLIDER["influence"].key, _holder(last, before)
-    constraint, acting = limb_constraint_of(last), holder.constraints.get(before["acting"])
-    if constraint is not None and holder == last:
+    ob, influence, holder = limb.id_data, SLIDER["influence"].key, _holder(limb, before)
+    constraint, acting = limb_constraint_of(limb), holder.constraints.get(before["acting"])
+    if constraint is not None and holder == limb:
         constraint.chain_count = before["chain_count"]
     if acting is not None:
         acting.influence = owner[influence]
-        move_curves(ob, path_to_custom(last.name, influence), acting.path_from_id("influence"))
+        move_curves(ob, path_to_custom(limb.name, influence), acting.path_from_id("influence"))
     for curve in drivers_of(ob):
         if curve.data_path in before["muted_drivers"]:
             curve.mute = False
@@ -137,8 +137,8 @@ def restore(last: PoseBone) -> None:
             holder.constraints[name].mute = is_muted
 
 
-def _holder(last: PoseBone, before: dict[str, Any]) -> PoseBone:
+def _holder(limb: PoseBone, before: dict[str, Any]) -> PoseBone:
     """The bone that has the constraints that a limb was converted from: its last, or the foot, whatever that is called
     by now."""
-    below = children_of(last) if before.get("on_foot") else []
-    return next((bone for bone in below if before["acting"] in bone.constraints), last)
+    below = children_of(limb) if before.get("on_foot") else []
+    return next((bone for bone in below if before["acting"] in bone.constraints), limb)

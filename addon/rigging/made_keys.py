@@ -21,8 +21,8 @@ PATHS = ("pose.bones[",)
 def mark_keys(wishes: Mapping[tuple[ArmatureObject, str], Any]) -> None:
     """Note that all keys which the controls have now that were just made for limbs, as these were described, are
     ours."""
-    for (rig, last), wish in wishes.items():
-        pairs = zip(follow_of(rig.pose.bones[last]).pairs, (wish.target, wish.pole), strict=True)
+    for (rig, limb), wish in wishes.items():
+        pairs = zip(follow_of(rig.pose.bones[limb]).pairs, (wish.target, wish.pole), strict=True)
         for ob, bone in [pair for pair, ref in pairs if hasattr(ref, "kind")]:
             if ob and bone:
                 _mark(ob, bone)

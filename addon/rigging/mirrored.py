@@ -69,25 +69,25 @@ class Image(NamedTuple):
     there: BoneRef | None  # of the other limb; None where it is to be made
 
 
-def pair_of(last: PoseBone) -> Pair:
+def pair_of(limb: PoseBone) -> Pair:
     """A limb and the one on the other side; raises `Refused` if there is none, and no bone that can be one."""
-    name = other_side(last.name)
-    if name == last.name:
-        raise Refused("'{bone}' has no side in its name: name it like 'shin.L' or 'shin.R'", bone=last.name)
-    other: PoseBone | None = last.id_data.pose.bones.get(name)
+    name = other_side(limb.name)
+    if name == limb.name:
+        raise Refused("'{bone}' has no side in its name: name it like 'shin.L' or 'shin.R'", bone=limb.name)
+    other: PoseBone | None = limb.id_data.pose.bones.get(name)
     if other is None:
-        raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=last.name, other=name)
+        raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=limb.name, other=name)
     if not is_limb(other):
-        check(other, segments_of(last))
-    return Pair(last.id_data, last.name, name, _mirror_between(last, other))
+        check(other, segments_of(limb))
+    return Pair(limb.id_data, limb.name, name, _mirror_between(limb, other))
 
 
-def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
+def _mirror_between(limb: PoseBone, other: PoseBone) -> Matrix:
     """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
     look sideways, and puppets drawn from the side."""
     one, two = (
-        [*(bone.bone.head_local for bone in bones_of_limb(end, segments_of(last))), end.bone.tail_local]
-        for end in (last, other)
+        [*(bone.bone.head_local for bone in bones_of_limb(end, segments_of(limb))), end.bone.tail_local]
+        for end in (limb, other)
     )
     middle = Matrix.Translation((one[0] + two[0]) / 2.0)
     mirrors = [middle @ Matrix.Scale(-1.0, 4, axis) @ middle.inverted() for axis in AXES]
@@ -101,10 +101,10 @@ def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
 
 def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
     """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
-    last, other = pair.lasts
-    _check_followed(last)
+    limb, other = pair.lasts
+    _check_followed(limb)
     images = []
-    for kind, (ob, bone) in zip(KINDS, follow_of(last).pairs, strict=True):
+    for kind, (ob, bone) in zip(KINDS, follow_of(limb).pairs, strict=True):
         if ob is not None:
             in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
             image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
@@ -114,12 +114,12 @@ def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
     return images
 
 
-def _check_followed(last: PoseBone) -> None:
+def _check_followed(limb: PoseBone) -> None:
     """Refuse a limb whose target or pole is gone, where something has to be seen of that."""
-    target, pole = follow_of(last).pairs
-    for (ob, bone), is_needed in ((target, foot_follows(last)), (pole, False)):
+    target, pole = follow_of(limb).pairs
+    for (ob, bone), is_needed in ((target, foot_follows(limb)), (pole, False)):
         if is_gone(ob, bone) and (ob or is_needed):
-            raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=last.name)
+            raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=limb.name)
 
 
 def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
@@ -164,12 +164,12 @@ def _parent_on_other(image: Image) -> str:
     """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
     rig."""
     pair, (ob, name) = image.pair, image.source
-    last, other = pair.lasts
-    target = follow_of(last).pairs[0]
+    limb, other = pair.lasts
+    target = follow_of(limb).pairs[0]
     above = bones_of(ob)[name].parent if name else ob and ob.parent
     if above is not None and target == ((ob, above.name) if name else (above, "")):
         return other_side(above.name) if name else name_of_control(other, "target")
-    return rig_root(other, segments_of(last)) if name and ob == pair.ob else ""
+    return rig_root(other, segments_of(limb)) if name and ob == pair.ob else ""
 
 
 def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
@@ -215,11 +215,11 @@ def _move(image: Image) -> Move | None:
 def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependencies: Dependencies) -> Description:
     """The mirror image of a limb, which keeps the constraint and the mode that the other one has. Axes of turns go the
     other way round; numbers mean the same on both sides."""
-    last, other = pair.lasts
+    limb, other = pair.lasts
     mine = describe((pair.ob, pair.last))
     its = describe(pair.image) if is_limb(other) else Description(mine.segments, "")
-    axis, flat = axes_kept(last)
-    starts = zip(bones_of_limb(last), bones_of_limb(other, mine.segments), strict=True)
+    axis, flat = axes_kept(limb)
+    starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
     rotations: Any = [
         (flat[4 * i], *_axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]))
         for i, (one, two) in enumerate(starts)
@@ -228,7 +228,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
     followed = {image.kind: image.there or _control(image) for image in images}
     wish = mine._replace(
         foot=_foot_of(pair, mine),
-        bend_axis=tuple(_axis_on_other(pair, last, other, axis)),
+        bend_axis=tuple(_axis_on_other(pair, limb, other, axis)),
         reference_rotations=tuple(rotations),
         target=followed.get("target"),
         pole=followed.get("pole"),
@@ -259,9 +259,9 @@ def _foot_of(pair: Pair, mine: Description) -> str:
 
 def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, float, float]:
     """How the other limb's foot is turned off what that follows, once it stands as the image of the limb's foot."""
-    last, world = pair.lasts[0], pair.ob.matrix_world
-    foot: Any = foot_of(last)
-    stand = world.inverted_safe() @ unrolled(last, depsgraph) @ offset_of(foot)
+    limb, world = pair.lasts[0], pair.ob.matrix_world
+    foot: Any = foot_of(limb)
+    stand = world.inverted_safe() @ unrolled(limb, depsgraph) @ offset_of(foot)
     image_of_foot = pair.across @ stand @ SIDEWAYS
     if target.there is None:
         matrix = pair.across @ target.matrix @ SIDEWAYS

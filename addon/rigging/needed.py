@@ -30,51 +30,51 @@ class Needed(NamedTuple):
     spec: Spec | None
 
 
-def needed_of(limb: LimbRef, wish: Description, there: There) -> Needed:
+def needed_of(ref: LimbRef, wish: Description, there: There) -> Needed:
     """What a limb that is described so, with all that is kept on its bones, is to have. A mechanism that fits is to
     stay as it is."""
-    spec = _spec_of(limb[0].pose.bones[limb[1]], there.built) if wish.mode == "RIG" else None
-    parts = needed_parts(limb, wish, spec).values()
+    spec = _spec_of(ref[0].pose.bones[ref[1]], there.built) if wish.mode == "RIG" else None
+    parts = needed_parts(ref, wish, spec).values()
     united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
-    return Needed(united, refs_of(limb, wish, united.bones, there), spec)
+    return Needed(united, refs_of(ref, wish, united.bones, there), spec)
 
 
-def needed_parts(limb: LimbRef, wish: Description, spec: Spec | None) -> dict[str, Parts]:
+def needed_parts(ref: LimbRef, wish: Description, spec: Spec | None) -> dict[str, Parts]:
     """The parts of a limb by what they are for, with a mechanism of this spec, if it has one."""
-    last, parts = limb[0].pose.bones[limb[1]], {}
-    length, is_near = last.bone.length, _is_bone_of(limb, wish.target)
+    limb, parts = ref[0].pose.bones[ref[1]], {}
+    length, is_near = limb.bone.length, _is_bone_of(ref, wish.target)
     if spec:
         parts["mechanism"] = parts_of(spec)
     if wish.foot and wish.foot_turn is not None:
         parts["foot"] = foot_parts(wish.foot_turn, is_near or wish.roll is not None)
     if wish.roll:
-        goal_rest, break_angle = goal_at_rest(last, wish.foot_turn), float(wish.choices["break_angle"])
+        goal_rest, break_angle = goal_at_rest(limb, wish.foot_turn), float(wish.choices["break_angle"])
         parts["roll"] = roll_parts(wish.roll.pivots, goal_rest, len(wish.roll.toes), break_angle, length, is_near)
     if wish.pole_follow:
         parts["pole follow"] = pole_follow_parts(bool(wish.pole_follow.above), length)
     return parts
 
 
-def _is_bone_of(limb: LimbRef, followed: Any) -> bool:
+def _is_bone_of(ref: LimbRef, followed: Any) -> bool:
     """Whether what a limb follows is a bone of its own rig, or is to be one."""
     if isinstance(followed, Control):
-        return not followed.is_object and followed.ob == limb[0]
-    return followed is not None and followed[0] == limb[0] and bool(followed[1])
+        return not followed.is_object and followed.ob == ref[0]
+    return followed is not None and followed[0] == ref[0] and bool(followed[1])
 
 
-def _spec_of(last: PoseBone, built: Spec | None) -> Spec:
-    spec = spec_of(last)
+def _spec_of(limb: PoseBone, built: Spec | None) -> Spec:
+    spec = spec_of(limb)
     if built is None or differs(built, spec):
         return spec
     return built._replace(bones=spec.bones, last=spec.last, parent=spec.parent)
 
 
-def refs_of(limb: LimbRef, wish: Description, bones: Iterable[Bone], there: There) -> dict[str, Any]:
+def refs_of(ref: LimbRef, wish: Description, bones: Iterable[Bone], there: There) -> dict[str, Any]:
     """What the roles stand for of parts with these helper bones."""
-    ob, name = limb
+    ob, name = ref
     chain = bones_of_limb(ob.pose.bones[name])
     above = chain[0].parent if chain else None
-    refs: dict[str, Any] = {"last": limb, "foot": (ob, wish.foot), "parent": (ob, above.name if above else "")}
+    refs: dict[str, Any] = {"last": ref, "foot": (ob, wish.foot), "parent": (ob, above.name if above else "")}
     refs |= {f"bone {k}": (ob, bone.name) for k, bone in enumerate(chain, 1)}
     refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(wish.roll.toes if wish.roll else ())}
     refs |= {"above pole": (ob, wish.pole_follow.above if wish.pole_follow else "")}

@@ -23,27 +23,27 @@ from . import feet
 from .features import ROLL_SLIDERS
 
 
-def level(lasts: Sequence[PoseBone]) -> list[Change]:
+def level(limbs: Sequence[PoseBone]) -> list[Change]:
     """Set roll and bank of limbs to 0 where no keys or drivers say what they are; what was changed."""
     changes = []
-    for last in filter(has_roll, lasts):
+    for limb in filter(has_roll, limbs):
         for name in ROLL_SLIDERS:
-            path = path_to_custom(last.name, SLIDER[name].key)
-            is_free = not is_animated(last.id_data, path) and driver_of(last.id_data, path) is None
-            if is_free and read_slider(last, name):
-                announce(last.id_data)
-                changes.append(change_of(last, name))
-                last[SLIDER[name].key] = 0.0
-                tag(last)
+            path = path_to_custom(limb.name, SLIDER[name].key)
+            is_free = not is_animated(limb.id_data, path) and driver_of(limb.id_data, path) is None
+            if is_free and read_slider(limb, name):
+                announce(limb.id_data)
+                changes.append(change_of(limb, name))
+                limb[SLIDER[name].key] = 0.0
+                tag(limb)
     return changes
 
 
 @contextmanager
-def goals_kept(context: Context, lasts: Sequence[PoseBone]) -> Iterator[None]:
+def goals_kept(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
     """Have the controls of limbs that are rolled now go where their feet are, and toes stay as they are turned, after
     their foot roll is taken away."""
-    flat, moves = {toe for last in lasts for toe in flat_toes(last)}, _moves_to_goals(context, lasts)
-    turns = feet.turns_of_feet(context, lasts) if moves else []
+    flat, moves = {toe for limb in limbs for toe in flat_toes(limb)}, _moves_to_goals(context, limbs)
+    turns = feet.turns_of_feet(context, limbs) if moves else []
     toes = [(toe.id_data, toe.name, turn) for toe, turn in turns if toe in flat]
     yield
     move(context, moves)
@@ -53,15 +53,15 @@ def goals_kept(context: Context, lasts: Sequence[PoseBone]) -> Iterator[None]:
     view_layer_of(context).update()
 
 
-def _moves_to_goals(context: Context, lasts: Sequence[PoseBone]) -> list[Move]:
+def _moves_to_goals(context: Context, limbs: Sequence[PoseBone]) -> list[Move]:
     """What has the controls of limbs that are rolled now go where their goals are."""
     moves, depsgraph = [], context.evaluated_depsgraph_get()
-    for last in lasts:
-        helper = goal_bone(last)
-        if helper and any(read_slider(last, name) for name in ROLL_SLIDERS):
-            matrix, size = matrix_of(last.id_data, helper.name, depsgraph), sum(rest_geometry_of(last).lengths)
-            moves.append(Move(*follow_of(last).pairs[0], matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]
-            if pole_goes_along(last):
-                ob, bone = follow_of(last).pairs[1]
+    for limb in limbs:
+        helper = goal_bone(limb)
+        if helper and any(read_slider(limb, name) for name in ROLL_SLIDERS):
+            matrix, size = matrix_of(limb.id_data, helper.name, depsgraph), sum(rest_geometry_of(limb).lengths)
+            moves.append(Move(*follow_of(limb).pairs[0], matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]
+            if pole_goes_along(limb):
+                ob, bone = follow_of(limb).pairs[1]
                 moves.append(Move(ob, bone, matrix_of(ob, bone, depsgraph).translation, size=size))  # type: ignore[arg-type]
     return moves

@@ -12,11 +12,11 @@ UNEASY = ("softness", "stretch")
 LIMITS = ("min_angle", "max_angle", "root_min_angle", "root_max_angle")
 
 
-def check_slide(limb: LimbRef, wish: Description) -> None:
+def check_slide(ref: LimbRef, wish: Description) -> None:
     """Refuse a limb that is to slide and can't."""
     if wish.choices["plane"] != "SLIDE":
         return
-    bone: Any = limb[0].data.bones[limb[1]]
+    bone: Any = ref[0].data.bones[ref[1]]
     if len(wish.segments) != 2:
         raise Refused("'{bone}' has {count} bones: one that slides has two", bone=bone.name, count=len(wish.segments))
     for _ in range(sum(wish.segments) - 1):
@@ -28,4 +28,4 @@ def check_slide(limb: LimbRef, wish: Description) -> None:
         template = "'{bone}' is to slide: have it inherit rotation, full scale and local location"
         raise Refused(template, bone=bone.name)
     if any(name in wish.sliders for name in UNEASY) or any(wish.choices[name] != CHOICES[name] for name in LIMITS):
-        raise Refused("'{bone}' slides, which goes without softness, stretch and limits", bone=limb[1])
+        raise Refused("'{bone}' slides, which goes without softness, stretch and limits", bone=ref[1])

@@ -110,17 +110,17 @@ class Spec(NamedTuple):
         return tuple(max(map(abs, rotation[1:])) < 1e-9 for rotation in self.reference_rotations)
 
 
-def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
+def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
     """What the mechanism of a limb is to be, as its armature, its sliders and its choices say; ``is_now`` looks at how
     the first bone is moved in this frame only."""
-    geometry, choices = rest_geometry_of(last), choices_of(last)
-    first = last.id_data.pose.bones[geometry.names[0]]
+    geometry, choices = rest_geometry_of(limb), choices_of(limb)
+    first = limb.id_data.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
-    plane, twist = choices["plane"], has_twist(last)
+    plane, twist = choices["plane"], has_twist(limb)
     return Spec(
         bones=geometry.names,
-        last=last.name,
+        last=limb.name,
         parent=parent.name if parent else "",
         frame=_numbers(geometry.frame),
         axes=tuple(_numbers(rest[:3, :3]) for rest in geometry.rest),
@@ -131,10 +131,10 @@ def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
         directions=tuple(_numbers(direction) for direction in geometry.bone_directions),
         reference_rotations=tuple(_numbers(rotation) for rotation in geometry.reference_rotations),
         plane=plane,
-        softness=has_slider(last, "softness"),
-        stretch=has_slider(last, "stretch"),
-        ankle=len(geometry.names) > 2 and has_slider(last, "ankle"),
-        pole_switch=plane == "POLE" and has_slider(last, "pole"),
+        softness=has_slider(limb, "softness"),
+        stretch=has_slider(limb, "stretch"),
+        ankle=len(geometry.names) > 2 and has_slider(limb, "ankle"),
+        pole_switch=plane == "POLE" and has_slider(limb, "pole"),
         stretch_max=float(choices["stretch_max"]),
         stretch_volume=choices["stretch_volume"] if all(geometry.points) else "UNIFORM",
         min_angle=float(choices["min_angle"]),
@@ -142,7 +142,7 @@ def spec_of(last: PoseBone, is_now: bool = False) -> Spec:
         root_min_angle=float(choices["root_min_angle"]),
         root_max_angle=float(choices["root_max_angle"]),
         seat=seat_in(geometry.frame, below),
-        outwards=1.0 if plane in FLAT and not twist else outwards(last.name),
+        outwards=1.0 if plane in FLAT and not twist else outwards(limb.name),
         is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
         twist=twist,
         lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),

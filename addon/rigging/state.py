@@ -36,51 +36,51 @@ TOLD = {"roll": (ROLL_MISSING, ROLL_MISSING), "pole follow": (MISSING, MISSING),
 """What is said where parts are missing, and where they follow something else, by what they are for."""
 
 
-def problem_of(last: PoseBone) -> str:
+def problem_of(limb: PoseBone) -> str:
     """What is wrong with the mechanism or the foot roll of a limb, as a sentence with {bone} in it; "" if nothing."""
-    return problems_of([last])[0]
+    return problems_of([limb])[0]
 
 
-def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
+def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
     """`problem_of` each of some limbs of one rig."""
-    on_rig = PartsThere(lasts[0].id_data) if any(map(_has_parts, lasts)) else None
+    on_rig = PartsThere(limbs[0].id_data) if any(map(_has_parts, limbs)) else None
     return [
-        _problem_of_version(last) or (_problem(last, on_rig) if on_rig and _has_parts(last) else "") for last in lasts
+        _problem_of_version(limb) or (_problem(limb, on_rig) if on_rig and _has_parts(limb) else "") for limb in limbs
     ]
 
 
-def _has_parts(last: PoseBone) -> bool:
-    return bool(bones_of_limb(last)) and (is_on_rig(last) or has_roll(last) or has_pole_follow(last))
+def _has_parts(limb: PoseBone) -> bool:
+    return bool(bones_of_limb(limb)) and (is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
 
 
-def _problem_of_version(last: PoseBone) -> str:
+def _problem_of_version(limb: PoseBone) -> str:
     """Whether a limb was made by another version of the extension, which may have made it otherwise."""
-    group = group_of(last)
+    group = group_of(limb)
     version = VERSION if group is None else group.get(VERSION_KEY, 0)
     return OLDER if version < VERSION else NEWER if version > VERSION else ""
 
 
-def _problem(last: PoseBone, on_rig: PartsThere) -> str:
+def _problem(limb: PoseBone, on_rig: PartsThere) -> str:
     """What is otherwise than the limb is described, of what was made for it."""
-    limb, there = ref_of(last), on_rig.of_limb(last.name)
-    wish = describe(limb)
-    if has_pole_follow(last) and not (wish.pole_follow and are_bones(wish, limb)):
+    ref, there = ref_of(limb), on_rig.of_limb(limb.name)
+    wish = describe(ref)
+    if has_pole_follow(limb) and not (wish.pole_follow and are_bones(wish, ref)):
         return NEEDS
-    problem, spec = _fit(last, there.built) if wish.mode == "RIG" else ("", None)
-    by_feature = needed_parts(limb, wish, spec)
+    problem, spec = _fit(limb, there.built) if wish.mode == "RIG" else ("", None)
+    by_feature = needed_parts(ref, wish, spec)
     bones = [bone for parts in by_feature.values() for bone in parts.bones]
-    refs = refs_of(limb, wish, bones, there)
+    refs = refs_of(ref, wish, bones, there)
     for feature, (missing, astray) in TOLD.items():
         is_whole = _is_whole(on_rig.inventory, by_feature.get(feature, Parts()), refs)
         if not is_whole:
             return missing if is_whole is None else astray
-    others = on_rig.inventory.helpers_of(last.name).keys() - {bone.role for bone in bones}
+    others = on_rig.inventory.helpers_of(limb.name).keys() - {bone.role for bone in bones}
     return problem or (BROKEN if others else "")
 
 
-def _fit(last: PoseBone, built: Spec | None) -> tuple[str, Spec | None]:
+def _fit(limb: PoseBone, built: Spec | None) -> tuple[str, Spec | None]:
     """Why a mechanism that was made of a spec does not fit its limb; the spec itself if it does."""
-    spec = spec_of(last, is_now=True)
+    spec = spec_of(limb, is_now=True)
     if built is None or differs(built, spec):
         return (EDITED if built else BROKEN), None
     if spec.is_moved and not built.is_moved:
@@ -108,23 +108,23 @@ def _is_whole(inventory: Inventory, parts: Parts, refs: dict[str, Any]) -> bool 
     return is_aimed
 
 
-def check_moved(last: PoseBone) -> None:
+def check_moved(limb: PoseBone) -> None:
     """Refuse a limb whose first bone has a location that its helper bones can't take over."""
-    bone = bones_of_limb(last)[0].bone
+    bone = bones_of_limb(limb)[0].bone
     inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
-    if not (inherits and bone.use_local_location) and spec_of(last).is_moved:
+    if not (inherits and bone.use_local_location) and spec_of(limb).is_moved:
         template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
         raise Refused(template, bone=bone.name)
 
 
-def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
+def unfit(limbs: Sequence[PoseBone]) -> list[PoseBone]:
     """The limbs on the rigs of these whose mechanisms have to be made anew, or whose foot is gone."""
-    limbs = [[last for last in limbs_of(ob) if bones_of_limb(last)] for ob in by_rig(lasts)]
-    problems = [pair for of_rig in limbs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
-    return [last for last, problem in problems if problem or is_foot_gone(last)]
+    all_limbs = [[limb for limb in limbs_of(ob) if bones_of_limb(limb)] for ob in by_rig(limbs)]
+    problems = [pair for of_rig in all_limbs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
+    return [limb for limb, problem in problems if problem or is_foot_gone(limb)]
 
 
-def find_feet(lasts: Sequence[PoseBone]) -> None:
+def find_feet(limbs: Sequence[PoseBone]) -> None:
     """Look for the feet of those limbs that lost theirs."""
-    for last in filter(is_foot_gone, lasts):
-        mark_tip(last)
+    for limb in filter(is_foot_gone, limbs):
+        mark_tip(limb)

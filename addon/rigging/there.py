@@ -55,19 +55,19 @@ class PartsThere:
         for bone, curves in self.inventory.drivers.items():
             for (path, _), curve in curves.items():
                 names = [name for name in self._ours_by_bone.get(bone, ()) if path.startswith(f'constraints["{name}"]')]
-                for last in _limbs_read(curve) if names else ():
-                    self._driven.setdefault(last, set()).update((bone, name) for name in names)
+                for limb in _limbs_read(curve) if names else ():
+                    self._driven.setdefault(limb, set()).update((bone, name) for name in names)
 
     def of_limb(self, name: str) -> There:
         """What there is of one limb."""
-        last = self.ob.pose.bones[name]
-        roll = {role: bone.name for role, bone in helpers_of(last).items()}
+        limb = self.ob.pose.bones[name]
+        roll = {role: bone.name for role, bone in helpers_of(limb).items()}
         if not {CONTROL, *PIVOTS, GOAL} <= roll.keys():
             roll = {}
         helpers = self.inventory.helpers_of(name) | roll
-        useless = roll_helpers(last, self._turned.get(name, ())) - {*helpers.values()}
+        useless = roll_helpers(limb, self._turned.get(name, ())) - {*helpers.values()}
         bones = {*helpers.values()} | useless
-        near = {bone.name for bone in chain_bones(last)} | {bone.name for bone in _below(last)}
+        near = {bone.name for bone in chain_bones(limb)} | {bone.name for bone in _below(limb)}
         constraints = {*self._driven.get(name, ())}
         constraints |= {(bone, constraint) for bone in near | bones for constraint in self._ours_by_bone.get(bone, ())}
         constraints |= {pair for bone in bones for pair in self._aimed_at.get(bone, ())}
@@ -77,19 +77,19 @@ class PartsThere:
             for constraint in self.ob.pose.bones[bone].constraints
             if getattr(constraint, "subtarget", "") in bones and getattr(constraint, "target", None) == self.ob
         }
-        pole = follow_of(last).pole_subtarget
+        pole = follow_of(limb).pole_subtarget
         carried = (pole, FOLLOWING_POLE)
         is_there = FOLLOWING_POLE in self._ours_by_bone.get(pole, ())
         if is_there and not any(carried in driven for driven in self._driven.values()):
             constraints.add(carried)
         parents: dict[str, str] = {}
         for bone in [bone for bone, constraint in constraints if constraint == FOLLOWING_POLE]:
-            parents[bone], still = self._hung_on(last, bone)
+            parents[bone], still = self._hung_on(limb, bone)
             if still:
                 helpers[STILL] = still
         return There(helpers, useless, constraints, parents, self.inventory.built_of(name))
 
-    def _hung_on(self, last: Any, pole: str) -> tuple[str, str]:
+    def _hung_on(self, limb: Any, pole: str) -> tuple[str, str]:
         """What a pole hangs on without Pole Follow, and the helper that never moves, if there is one that no other pole
         needs."""
         carrying: Any = self.ob.pose.bones[pole].constraints[FOLLOWING_POLE]
@@ -104,15 +104,15 @@ class PartsThere:
             for target in constraint.targets
         }
         still = names[0] if not above and names[0] in self.ob.data.bones and names[0] not in others else ""
-        return (names[1] if (group_of(last) or {}).get(ON_TARGET) else above), still
+        return (names[1] if (group_of(limb) or {}).get(ON_TARGET) else above), still
 
 
-def _below(last: Any) -> Iterator[Any]:
+def _below(limb: Any) -> Iterator[Any]:
     """The foot of a limb and its flat toes."""
-    foot = foot_of(last)
+    foot = foot_of(limb)
     if foot is not None:
         yield foot
-        yield from flat_toes(last)
+        yield from flat_toes(limb)
 
 
 def _limbs_read(curve: Any) -> Iterable[str]:

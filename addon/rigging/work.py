@@ -68,34 +68,34 @@ class Work(NamedTuple):
         return differs(spec, spec_of(self.limb[0].pose.bones[self.limb[1]]))
 
 
-def work_of(limb: LimbRef, wish: Description | None, on_rig: PartsThere, there: There, anew: bool) -> Work:
+def work_of(ref: LimbRef, wish: Description | None, on_rig: PartsThere, there: There, anew: bool) -> Work:
     """What is to be done for a limb to be as it is described, or to be no more; of one that is made ``anew``, nothing
     stays that there is."""
     stays = NONE if anew or wish is None else there
-    needed = needed_of(limb, wish, stays) if wish else Needed(Parts(), {}, None)
+    needed = needed_of(ref, wish, stays) if wish else Needed(Parts(), {}, None)
     parts, refs = needed.parts, needed.refs
     new = {bone.role for bone in parts.bones if not refs[bone.role][1]}
     constraints = {(_name_of(item.bone, refs), item.name): item for item in parts.constraints}
-    kept = {pair for pair in stays.constraints if pair in constraints and _is_of_kind(limb, pair, constraints[pair])}
+    kept = {pair for pair in stays.constraints if pair in constraints and _is_of_kind(ref, pair, constraints[pair])}
     constraints_off = there.constraints - kept
     drivers = {(_name_of(item.bone, refs), item.path, max(item.channel, 0)): item for item in parts.drivers}
     owned = _owned(on_rig.inventory, there)
     acting = {key for key in owned & {*drivers} if _drives(on_rig.inventory, key, drivers[key], refs)}
     acting -= _curves_of(on_rig.inventory, constraints_off)
     return Work(
-        limb=limb,
+        limb=ref,
         wish=wish,
         there=there,
         needed=needed,
-        rest=_rest_now(limb),
+        rest=_rest_now(ref),
         new=new,
-        bones_on=[bone for bone in parts.bones if bone.role in new or not _rests_so(limb, bone, refs)],
+        bones_on=[bone for bone in parts.bones if bone.role in new or not _rests_so(ref, bone, refs)],
         bones_off=there.bones - {refs[bone.role][1] for bone in parts.bones},
         constraints_on=[
-            item for pair, item in constraints.items() if pair not in kept or not _is_so(limb, pair, item, refs)
+            item for pair, item in constraints.items() if pair not in kept or not _is_so(ref, pair, item, refs)
         ],
         constraints_off=constraints_off,
-        astray=[pair for pair in kept if not making.is_aimed(_made(limb, pair), constraints[pair], refs)],
+        astray=[pair for pair in kept if not making.is_aimed(_made(ref, pair), constraints[pair], refs)],
         drivers_on=[item for key, item in drivers.items() if key not in acting],
         drivers_off=owned - acting,
         new_controls={},
@@ -107,27 +107,27 @@ def _name_of(role: str, refs: making.Refs) -> str:
     return str(refs[role][1] or f"new {role}")
 
 
-def _rest_now(limb: LimbRef) -> Any:
-    return np.array([bone.bone.matrix_local for bone in chain_bones(limb[0].pose.bones[limb[1]])])
+def _rest_now(ref: LimbRef) -> Any:
+    return np.array([bone.bone.matrix_local for bone in chain_bones(ref[0].pose.bones[ref[1]])])
 
 
-def _rests_so(limb: LimbRef, bone: Bone, refs: making.Refs) -> bool:
-    return making.rests_so(limb[0], bone, refs[bone.role][1], refs)
+def _rests_so(ref: LimbRef, bone: Bone, refs: making.Refs) -> bool:
+    return making.rests_so(ref[0], bone, refs[bone.role][1], refs)
 
 
 # constraints
 
 
-def _made(limb: LimbRef, pair: Pair) -> Any:
-    return limb[0].pose.bones[pair[0]].constraints[pair[1]]
+def _made(ref: LimbRef, pair: Pair) -> Any:
+    return ref[0].pose.bones[pair[0]].constraints[pair[1]]
 
 
-def _is_of_kind(limb: LimbRef, pair: Pair, constraint: Constraint) -> bool:
-    return bool(_made(limb, pair).type == constraint.type)
+def _is_of_kind(ref: LimbRef, pair: Pair, constraint: Constraint) -> bool:
+    return bool(_made(ref, pair).type == constraint.type)
 
 
-def _is_so(limb: LimbRef, pair: Pair, constraint: Constraint, refs: making.Refs) -> bool:
-    real = _made(limb, pair)
+def _is_so(ref: LimbRef, pair: Pair, constraint: Constraint, refs: making.Refs) -> bool:
+    real = _made(ref, pair)
     return making.is_aimed(real, constraint, refs) and making.is_set(real, constraint)
 
 

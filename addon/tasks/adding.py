@@ -28,7 +28,7 @@ KEPT = 5e-4
 class Added(NamedTuple):
     """The last bones of the limbs that were added, in how many frames keys keep what was animated, and warnings."""
 
-    lasts: list[PoseBone]
+    limbs: list[PoseBone]
     kept: int
     warnings: list[Message]
 
@@ -68,9 +68,9 @@ def add(
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     task = Task(context, frames, tolerance, stays=True)
     plans = yield from planned(context, requests, options, frames, dependencies, task.next_share())
-    limbs = [plan.limb for plan in plans]
-    new = [limb for limb, request in zip(limbs, requests, strict=True) if request.target is None]
-    led = [limb for limb, request in zip(limbs, requests, strict=True) if turn or request.target or request.pole]
+    refs = [plan.limb for plan in plans]
+    new = [limb for limb, request in zip(refs, requests, strict=True) if request.target is None]
+    led = [limb for limb, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
     places, wishes, warnings = places_of(context, plans, led), {plan.limb: plan.wish for plan in plans}, list[Message]()
     if mode == "RIG":
         wishes, warnings = live_for_now(wishes, dependencies)
@@ -80,8 +80,8 @@ def add(
     apply(context, wishes)
     let_off_feet(context, plans)
     if frames:
-        lasts = [ob.pose.bones[bone] for ob, bone in new]
-        warnings += (yield from show_in_ik(task, lasts)).warnings
+        limbs = [ob.pose.bones[bone] for ob, bone in new]
+        warnings += (yield from show_in_ik(task, limbs)).warnings
         mark_keys(wishes)
     check_still(context, places, max(tolerance, KEPT))
-    return Added([ob.pose.bones[bone] for ob, bone in limbs], len(frames), warnings)
+    return Added([ob.pose.bones[bone] for ob, bone in refs], len(frames), warnings)

@@ -41,7 +41,7 @@ __all__ = ["HEIGHT", "SPEED", "Contact", "Path", "Span"]
 class Contacts(NamedTuple):
     """The contacts of one limb, and how far its sole slides in each."""
 
-    last: PoseBone
+    limb: PoseBone
     contacts: list[Contact]
     slides: list[float]
 
@@ -70,9 +70,9 @@ _NAME = re.compile(r"(.+) (down(?: on \w+)?|on \w+|up) \((.+)\)")
 """The name of a marker: feet, what they do, and their rig."""
 
 
-def marker_names(last: PoseBone) -> dict[Mark, str]:
+def marker_names(limb: PoseBone) -> dict[Mark, str]:
     """What the markers of a limb's contacts are called."""
-    bone, rig = (foot_of(last) or last).name, last.id_data.name
+    bone, rig = (foot_of(limb) or limb).name, limb.id_data.name
     names = {Mark(True, SOLE): "down", Mark(True, HEEL): "down on heel", Mark(True, TOE): "down on toe", UP: "up"}
     names |= {Mark(False, kind): f"on {kind}" for kind in (HEEL, SOLE, TOE)}
     room = MOST - len(f"{bone} {max(names.values(), key=len)} ()".encode())
@@ -80,23 +80,23 @@ def marker_names(last: PoseBone) -> dict[Mark, str]:
     return {mark: f"{bone} {words} ({rig})" for mark, words in names.items()}
 
 
-def marked_contacts(scene: Scene, last: PoseBone) -> list[Contact]:
+def marked_contacts(scene: Scene, limb: PoseBone) -> list[Contact]:
     """The contacts of a limb by the scene's markers, in order. Raises `Refused` where one does not begin or end."""
-    names = marker_names(last)
+    names = marker_names(limb)
     marks = {name: mark for mark, name in names.items()}
     placed = [(frame, marks[name]) for frame, name in names_marked(scene) if name in marks]
     contacts: list[Contact] = []
     phases: list[Phase] = []
     for frame, mark in sorted(placed, key=lambda place: (place[0], not place[1].begins, place[1] == UP)):
         if mark.begins == bool(phases):
-            raise _not_in_pairs(last, frame, names)
+            raise _not_in_pairs(limb, frame, names)
         if mark != UP:
             phases = [*(phase for phase in phases if phase.first < frame), Phase(frame, mark.on)]
         else:
             contacts.append(Contact(tuple(phases), frame))
             phases = []
     if phases:
-        raise _not_in_pairs(last, phases[0].first, names)
+        raise _not_in_pairs(limb, phases[0].first, names)
     return contacts
 
 
@@ -111,11 +111,11 @@ def _names(name: str) -> list[str]:
     return [f"{foot} {match[2]} ({match[3]})" for foot in match[1].split(BOTH)] if match else [name]
 
 
-def _not_in_pairs(last: PoseBone, frame: int, names: dict[Mark, str]) -> Refused:
+def _not_in_pairs(limb: PoseBone, frame: int, names: dict[Mark, str]) -> Refused:
     return Refused(
         "At frame {frame}, the contacts of '{bone}' are not pairs of markers: '{down}', then '{up}'",
         frame=frame,
-        bone=last.name,
+        bone=limb.name,
         down=names[Mark(True, SOLE)],
         up=names[UP],
     )
@@ -127,8 +127,8 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     count = sum(len(of_limb.contacts) for of_limb in listed)
     if count:
         announce(scene)
-        _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.last).values()})
-        wishes = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.last, contact)]
+        _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.limb).values()})
+        wishes = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.limb, contact)]
         for _, name, frames in sorted(wishes, key=lambda wish: (wish[0], wish[2][0])):
             _mark(scene, name, frames)
     return count
@@ -145,9 +145,9 @@ def _clear(scene: Scene, names: set[str]) -> None:
             marker.name = reduce(_joined, others)
 
 
-def _wanted(last: PoseBone, contact: Contact) -> Iterator[tuple[bool, str, Sequence[int]]]:
+def _wanted(limb: PoseBone, contact: Contact) -> Iterator[tuple[bool, str, Sequence[int]]]:
     """What markers say of a contact, whether that is within it, and the frames in which each may be, the best first."""
-    names = marker_names(last)
+    names = marker_names(limb)
     for i, (phase, span) in enumerate(zip(contact.phases, contact.spans_on(HEEL, SOLE, TOE), strict=True)):
         yield i > 0, names[Mark(i == 0, phase.on)], range(span.first, span.last + 1)
     yield False, names[UP], range(span.last, span.first - 1, -1)
@@ -183,29 +183,29 @@ def frame_range(scene: Scene) -> range:
 @Stepwise
 def find_contacts(
     context: Context,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     frames: Sequence[float],
     height: float = HEIGHT,
     speed: float = SPEED,
 ) -> Steps[list[Contacts]]:
     """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
-    limbs = readable_limbs_beside(context, lasts)
-    paths = yield from _paths(context, limbs, frames)
-    return contacts_in(scene_of(context), lasts, frames, paths, height, speed)
+    readable = readable_limbs_beside(context, limbs)
+    paths = yield from _paths(context, readable, frames)
+    return contacts_in(scene_of(context), limbs, frames, paths, height, speed)
 
 
-def readable_limbs_beside(context: Context, lasts: Sequence[PoseBone]) -> list[PoseBone]:
+def readable_limbs_beside(context: Context, limbs: Sequence[PoseBone]) -> list[PoseBone]:
     """All limbs of the rigs of these that have all of their bones and are evaluated: the lowest of them shows where the
     floor is."""
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
-    rigs = [rig for rig in by_rig(lasts) if is_evaluated(rig, depsgraph)]
+    rigs = [rig for rig in by_rig(limbs) if is_evaluated(rig, depsgraph)]
     return [limb for rig in rigs for limb in limbs_of(rig) if bones_of_limb(limb)]
 
 
 def contacts_in(
     scene: Scene,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     frames: Sequence[float],
     paths: dict[PoseBone, Path],
     height: float = HEIGHT,
@@ -213,39 +213,39 @@ def contacts_in(
 ) -> list[Contacts]:
     """`find_contacts` where the paths over these frames are known."""
     rate = scene.render.fps / scene.render.fps_base
-    floors = {rig: floor_of([paths[last] for last in paths if last.id_data == rig]) for rig in by_rig(lasts)}
+    floors = {rig: floor_of([paths[limb] for limb in paths if limb.id_data == rig]) for rig in by_rig(limbs)}
     listed = []
-    for last in lasts:
-        contacts = contacts_of(paths[last], frames, rate, floors[last.id_data], height, speed)
-        listed.append(contacts_on(last, contacts, paths[last], frames))
+    for limb in limbs:
+        contacts = contacts_of(paths[limb], frames, rate, floors[limb.id_data], height, speed)
+        listed.append(contacts_on(limb, contacts, paths[limb], frames))
     return listed
 
 
 def contacts_known(
-    scene: Scene, lasts: Sequence[PoseBone], frames: Sequence[float], paths: dict[PoseBone, Path]
+    scene: Scene, limbs: Sequence[PoseBone], frames: Sequence[float], paths: dict[PoseBone, Path]
 ) -> list[Contacts]:
     """The contacts of limbs in these frames: those that are marked, else those that are found. Raises `Refused` where
     markers do not come in pairs."""
     known = []
-    for by_path in contacts_in(scene, lasts, frames, paths):
-        marked = marked_contacts(scene, by_path.last)
+    for by_path in contacts_in(scene, limbs, frames, paths):
+        marked = marked_contacts(scene, by_path.limb)
         there = [contact for contact in marked if contact.span.first <= frames[-1] and contact.last >= frames[0]]
-        known.append(contacts_on(by_path.last, there, paths[by_path.last], frames) if marked else by_path)
+        known.append(contacts_on(by_path.limb, there, paths[by_path.limb], frames) if marked else by_path)
     return known
 
 
-def contacts_on(last: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
+def contacts_on(limb: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
     """These contacts of a limb that goes this way over these frames."""
-    return Contacts(last, contacts, [slide_of(path, frames, contact.span) for contact in contacts])
+    return Contacts(limb, contacts, [slide_of(path, frames, contact.span) for contact in contacts])
 
 
 def contacts_there(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], progress: Progress | None = None
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], progress: Progress | None = None
 ) -> list[Contacts]:
     """The contacts in these frames of those limbs that can be read and have some: as marked, else as found."""
-    limbs = readable_limbs_beside(context, lasts)
-    known = [last for last in lasts if last in limbs]
-    paths = finished(_paths(context, limbs, frames), progress)
+    readable = readable_limbs_beside(context, limbs)
+    known = [limb for limb in limbs if limb in readable]
+    paths = finished(_paths(context, readable, frames), progress)
     listed = contacts_known(scene_of(context), known, frames, paths)
     return [of_limb for of_limb in listed if of_limb.contacts]
 
@@ -254,10 +254,10 @@ def slides_now(
     context: Context, listed: Sequence[Contacts], frames: Sequence[float], progress: Progress | None = None
 ) -> list[Contacts]:
     """The same contacts, and how far soles slide in them now."""
-    paths = finished(_paths(context, [of_limb.last for of_limb in listed], frames), progress)
-    return [contacts_on(of_limb.last, of_limb.contacts, paths[of_limb.last], frames) for of_limb in listed]
+    paths = finished(_paths(context, [of_limb.limb for of_limb in listed], frames), progress)
+    return [contacts_on(of_limb.limb, of_limb.contacts, paths[of_limb.limb], frames) for of_limb in listed]
 
 
 def _paths(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> Steps[dict[PoseBone, Path]]:
     recording = yield from record(context, limbs, frames)
-    return {last: path_of(recording, last) for last in limbs}
+    return {limb: path_of(recording, limb) for limb in limbs}

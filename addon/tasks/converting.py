@@ -29,7 +29,7 @@ much, and no key of ours does."""
 class Converted(NamedTuple):
     """What was done."""
 
-    lasts: list[LimbRef]  # the limbs that were made, by rig and last bone's name
+    limbs: list[LimbRef]  # the limbs that were made, by rig and last bone's name
     refused: list[tuple[LimbRef, Refused]]  # others, by rig and the bone with the constraint, and why
     warnings: list[Message]  # what is otherwise than the constraints had it
 
@@ -46,7 +46,7 @@ class NotKept(Exception):
 @wholly_in_steps
 def convert(
     context: Context,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     tolerance: float = MOVED,
     mode: str = "LIVE",
     all_actions: bool = False,
@@ -56,8 +56,8 @@ def convert(
     lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
     ``all_actions`` does that in all actions of the rig, not only in the one in use. Raises `Refused` if there are
     none."""
-    done = yield from convert_what_can.steps(context, lasts, tolerance, mode, all_actions)
-    if not done.lasts:
+    done = yield from convert_what_can.steps(context, limbs, tolerance, mode, all_actions)
+    if not done.limbs:
         raise done.refused[0][1] if done.refused else Refused("Select bones with an IK constraint")
     return done
 
@@ -65,10 +65,10 @@ def convert(
 @Stepwise
 @wholly_in_steps
 def convert_what_can(
-    context: Context, lasts: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
+    context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
 ) -> Steps[Converted]:
     """The same, also if there are none."""
-    waiting, refused = [(last.id_data, last.name) for last in lasts], list[tuple[LimbRef, Refused]]()
+    waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
     shift_old_rests(context, (ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)))
     sightings: list[Sighting] = []
     while True:
@@ -81,7 +81,7 @@ def convert_what_can(
                 waiting.remove((ob, name))
         if not plans:
             return Converted([], refused, [])
-        limbs = [plan.name for plan in plans]
+        names = [plan.name for plan in plans]
         try:
             with all_or_nothing(context):
                 warnings = yield from _convert(Task(context, None), plans, tolerance, mode, all_actions, sightings)
@@ -89,16 +89,16 @@ def convert_what_can(
             refused += why.refused.items()
             waiting = [owner for owner in waiting if owner not in why.refused]
             continue
-        return Converted(limbs, refused, warnings)
+        return Converted(names, refused, warnings)
 
 
-def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[LimbRef]:
+def unconvert(context: Context, limbs: Sequence[PoseBone]) -> list[LimbRef]:
     """Give limbs back to the constraints that they were, with what animates their influence."""
-    for last in lasts:
-        if not is_converted(last):
-            raise Refused("'{bone}' was made by Planar IK: remove it instead", bone=last.name)
-    named = [(last.id_data, last.name) for last in lasts]
-    remove(context, lasts)
+    for limb in limbs:
+        if not is_converted(limb):
+            raise Refused("'{bone}' was made by Planar IK: remove it instead", bone=limb.name)
+    named = [(limb.id_data, limb.name) for limb in limbs]
+    remove(context, limbs)
     return named
 
 

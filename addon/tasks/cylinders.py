@@ -40,7 +40,7 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
     ob = one.id_data
     if not takes_bones(ob):
         raise Refused("'{rig}' comes from another file: make the cylinder there", rig=ob.name)
-    taken = {bone.name for last in limbs_of(ob) for bone in chain_bones(last)}
+    taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
     halves = bones_of_cylinders(ob)
     for bone in bones:
         if bone.name in halves:

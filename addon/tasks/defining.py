@@ -78,13 +78,13 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
         refollow(bpy.context, {ref_of(bone): wish.following(role.replace("_target", ""), ref)})
 
 
-def _check_role(last: PoseBone, role: str, followed: tuple[Object | None, str], is_whole: bool) -> None:
+def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], is_whole: bool) -> None:
     """Refuse what a limb can't follow, as Add does. While this is not ``is_whole``, the rig's own object is one of
     whose bones one is yet to be named."""
     ob, bone = followed
     if ob is None:
         if bone:
-            raise Refused("'{last}' has no {role}: set that, then its bone", last=last.name, role=role)
-    elif is_whole or bone or ob != last.id_data:
-        segments = segments_of(last) if is_limb(last) else NEW
-        check_followed(last, segments, (ob, bone))
+            raise Refused("'{last}' has no {role}: set that, then its bone", last=limb.name, role=role)
+    elif is_whole or bone or ob != limb.id_data:
+        segments = segments_of(limb) if is_limb(limb) else NEW
+        check_followed(limb, segments, (ob, bone))

@@ -51,7 +51,7 @@ class View(NamedTuple):
 
 
 def figure(
-    last: PoseBone,
+    limb: PoseBone,
     depsgraph: Depsgraph,
     view: View = View(),  # noqa: B008  # it is constant
     table: Table | None = None,
@@ -59,11 +59,11 @@ def figure(
     """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
     reach where the target is near that (or all of it, stretched too), and its whole solution where it is between FK and
     IK."""
-    if not is_evaluated(last.id_data, depsgraph) or problem_of(last):
+    if not is_evaluated(limb.id_data, depsgraph) or problem_of(limb):
         return []
-    now = limbs_now(last.id_data, [last], depsgraph, is_whole=True, table=table)
+    now = limbs_now(limb.id_data, [limb], depsgraph, is_whole=True, table=table)
     measured = measure(now)
-    target, influence = measured.targets[0], read_slider(last, "influence")
+    target, influence = measured.targets[0], read_slider(limb, "influence")
     if not np.isfinite(target).all() or influence <= 0.0:
         return []
     root = now.frames[0, :3, 3]

@@ -24,11 +24,11 @@ __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_
 
 
 @wholly
-def follow(context: Context, lasts: Sequence[PoseBone], role: str, followed: BoneRef) -> None:
+def follow(context: Context, limbs: Sequence[PoseBone], role: str, followed: BoneRef) -> None:
     """Have limbs follow something as their ``target`` or ``pole``; raises `Refused`."""
-    if followed not in [*pickable(context, lasts)]:
+    if followed not in [*pickable(context, limbs)]:
         raise Refused("Pick something that does not move with the limb")
-    refollow(context, {ref_of(last): describe(ref_of(last)).following(role, followed) for last in lasts})
+    refollow(context, {ref_of(limb): describe(ref_of(limb)).following(role, followed) for limb in limbs})
 
 
 def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
@@ -39,29 +39,29 @@ def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
 
 
 @wholly
-def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> list[Message]:
+def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
     """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
     plane of a hinge. Raises `Refused`."""
-    limbs = [ref_of(last) for last in lasts]
+    refs = [ref_of(limb) for limb in limbs]
     if plane != "SLIDE":
-        let_turn(context, lasts)
-    _refit(context, lasts, lambda limb: limb.with_choice("plane", plane))
-    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in limbs])
+        let_turn(context, limbs)
+    _refit(context, limbs, lambda ref: ref.with_choice("plane", plane))
+    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in refs])
 
 
-def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:
+def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs new targets, where their tips are. Raises `Refused`."""
-    level(lasts)
+    level(limbs)
     view_layer_of(context).update()
-    _refit(context, lasts, without_target)
+    _refit(context, limbs, without_target)
 
 
-def make_poles(context: Context, lasts: Sequence[PoseBone]) -> None:
+def make_poles(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs new poles, where their knees point. Raises `Refused`."""
-    _refit(context, lasts, lambda limb: limb.with_choice("plane", "POLE")._replace(pole=None))
+    _refit(context, limbs, lambda limb: limb.with_choice("plane", "POLE")._replace(pole=None))
 
 
 @wholly
-def _refit(context: Context, lasts: Sequence[PoseBone], changed: Callable[[Description], Description]) -> None:
-    with poles_kept(context, lasts):
-        apply(context, refitted(context, [ref_of(last) for last in lasts], changed))
+def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Description], Description]) -> None:
+    with poles_kept(context, limbs):
+        apply(context, refitted(context, [ref_of(limb) for limb in limbs], changed))

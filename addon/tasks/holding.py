@@ -28,33 +28,33 @@ MOST_EASE = 10
 @wholly_in_steps
 def hold_tips(
     context: Context,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     contacts: Sequence[Sequence[Contact]],
     request: Request,
 ) -> Steps[Report]:
     """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
     where they are on their soles. Raises `Refused`, and then nothing has changed."""
     within = Span(scene_of(context).frame_start, scene_of(context).frame_end)
-    limbs = []
-    for last, of_limb in zip(lasts, contacts, strict=True):
-        check_hold(context, last)
-        limbs.append(planted_over(last, of_limb, request.rolls, within))
-    with marks_kept(follow_of(last).pairs[0] for last in lasts):
-        report = yield from hold_limbs(context, limbs, request, within)
+    plants = []
+    for limb, of_limb in zip(limbs, contacts, strict=True):
+        check_hold(context, limb)
+        plants.append(planted_over(limb, of_limb, request.rolls, within))
+    with marks_kept(follow_of(limb).pairs[0] for limb in limbs):
+        report = yield from hold_limbs(context, plants, request, within)
     if report is None:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
         raise Refused(template, first=within.first, last=within.last)
     return report
 
 
-def check_hold(context: Context, last: PoseBone) -> None:
+def check_hold(context: Context, limb: PoseBone) -> None:
     """Refuse a limb whose target can't be moved, or does not move it."""
-    if slider := rig_slider(last):
+    if slider := rig_slider(limb):
         raise Refused("Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0])
-    check_posable(last)
-    if not is_evaluated(last.id_data, context.evaluated_depsgraph_get()):
-        raise Refused("'{rig}' is not shown here: show it to pose its limbs", rig=last.id_data.name)
-    follow = follow_of(last)
-    check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
-    if mode_of(last) == "LIVE" and not is_live(scene_of(context)):
-        raise Refused("'{bone}' is in FK, because Live is off in this scene: switch it on, then hold", bone=last.name)
+    check_posable(limb)
+    if not is_evaluated(limb.id_data, context.evaluated_depsgraph_get()):
+        raise Refused("'{rig}' is not shown here: show it to pose its limbs", rig=limb.id_data.name)
+    follow = follow_of(limb)
+    check_movable(limb, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
+    if mode_of(limb) == "LIVE" and not is_live(scene_of(context)):
+        raise Refused("'{bone}' is in FK, because Live is off in this scene: switch it on, then hold", bone=limb.name)

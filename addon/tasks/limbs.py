@@ -30,20 +30,20 @@ __all__ = [
 ]
 
 
-def limb_of(last: PoseBone) -> Description:
+def limb_of(limb: PoseBone) -> Description:
     """What a limb is."""
-    return describe(ref_of(last))
+    return describe(ref_of(limb))
 
 
-def kind_of(last: PoseBone) -> str:
+def kind_of(limb: PoseBone) -> str:
     """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
-    names = [bone.name for bone in chain_bones(last)]
+    names = [bone.name for bone in chain_bones(limb)]
     return next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
 
 
-def is_leg(last: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
+def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
     """Whether a limb, or what could be one, is no arm, as far as names say."""
-    foot, names = foot_of(last), [bone.name for bone in chain_bones(last, segments)]
+    foot, names = foot_of(limb), [bone.name for bone in chain_bones(limb, segments)]
     return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
 
 
@@ -68,15 +68,15 @@ def field_of(name: str) -> Field:
     return Field(f'["{slider.key}"]', slider.label, slider.description)
 
 
-def fingerprint_of(last: PoseBone) -> tuple[Any, ...]:
+def fingerprint_of(limb: PoseBone) -> tuple[Any, ...]:
     """What of a limb may be edited without Blender building its graph anew."""
-    chain: Any = chain_bones(last)
-    bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(last)) if bone]
+    chain: Any = chain_bones(limb)
+    bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(limb)) if bone]
     rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]
     local = tuple(bone.use_local_location for bone in bones)
-    features = tuple(key in last for key in FEATURE_KEYS)  # type: ignore[operator]
-    group = str(group_of(last).to_dict())
-    return len(last.id_data.pose.bones), tuple(rest), local, features, group, follow_of(last)
+    features = tuple(key in limb for key in FEATURE_KEYS)  # type: ignore[operator]
+    group = str(group_of(limb).to_dict())
+    return len(limb.id_data.pose.bones), tuple(rest), local, features, group, follow_of(limb)
 
 
 def limbs_counted(count: int) -> Message:

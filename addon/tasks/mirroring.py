@@ -28,11 +28,11 @@ class Mirrored(NamedTuple):
 
 
 @wholly
-def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
+def mirror(context: Context, limbs: Sequence[PoseBone]) -> Mirrored:
     """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
     limbs and controls are made where there are none. New limbs are on the rig where the first ones are. Raises
     `Refused` before anything is done."""
-    depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(pair_of, lasts)]
+    depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(pair_of, limbs)]
     images = {pair.image: images_of(pair, depsgraph) for pair in pairs}
     wishes = {pair.image: image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}
     warnings = list[Message]()
@@ -48,12 +48,12 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     return Mirrored([pair[:3] for pair in pairs], warnings)
 
 
-def _set_sliders(limb: LimbRef, wish: Description, images: Sequence[Image]) -> None:
+def _set_sliders(ref: LimbRef, wish: Description, images: Sequence[Image]) -> None:
     """Give a limb that is there, of a rig from another file, what of the other side animates."""
-    other = limb[0].pose.bones[limb[1]]
+    other = ref[0].pose.bones[ref[1]]
     if not is_limb(other) or any(image.there is None for image in images):
         template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
-        raise Refused(template, other=limb[1], rig=limb[0].name)
+        raise Refused(template, other=ref[1], rig=ref[0].name)
     for name in wish.sliders:
         if has_slider(other, name):
             write_slider(other, name, wish.sliders[name])

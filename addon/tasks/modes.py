@@ -23,50 +23,50 @@ __all__ = ["problem_of"]
 
 
 @wholly
-def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
+def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
-    _check_takes_bones(lasts)
+    _check_takes_bones(limbs)
     dependencies = Dependencies()
-    for last in lasts:
-        check_whole(last)
-        check_length(last)
-        check_solvers_above(last, chain_bones(last), dependencies)
-        check_moved(last)
-    wishes = {ref_of(last): describe(ref_of(last)) for last in lasts}
-    again = [limb for limb, wish in wishes.items() if wish.mode == "RIG"]
-    apply(context, {limb: wish._replace(mode="RIG") for limb, wish in wishes.items()}, again)
+    for limb in limbs:
+        check_whole(limb)
+        check_length(limb)
+        check_solvers_above(limb, chain_bones(limb), dependencies)
+        check_moved(limb)
+    wishes = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}
+    again = [ref for ref, wish in wishes.items() if wish.mode == "RIG"]
+    apply(context, {ref: wish._replace(mode="RIG") for ref, wish in wishes.items()}, again)
 
 
 @wholly
-def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
+def to_live(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Take the mechanisms of limbs away; the add-on poses them then. Raises `Refused`."""
-    _check_takes_bones(lasts)
-    for last in lasts:
-        check_overruled(last)
-    apply(context, {ref_of(last): describe(ref_of(last))._replace(mode="LIVE") for last in lasts})
+    _check_takes_bones(limbs)
+    for limb in limbs:
+        check_overruled(limb)
+    apply(context, {ref_of(limb): describe(ref_of(limb))._replace(mode="LIVE") for limb in limbs})
 
 
 @wholly
-def rebuild(context: Context, lasts: Sequence[PoseBone], and_others: bool = False) -> None:
+def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = False) -> None:
     """Make all that was made for limbs anew, ``and_others`` of their rigs that need it; look for the feet of those that
     lost theirs, and give their controls the colours of their sides. Raises `Refused`."""
-    lasts = [*dict.fromkeys([*lasts, *(unfit(lasts) if and_others else ())])]
-    announce(*(last.id_data for last in lasts))
-    find_feet(lasts)
-    wishes, dependencies = {ref_of(last): describe(ref_of(last)) for last in lasts}, Dependencies()
+    limbs = [*dict.fromkeys([*limbs, *(unfit(limbs) if and_others else ())])]
+    announce(*(limb.id_data for limb in limbs))
+    find_feet(limbs)
+    wishes, dependencies = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}, Dependencies()
     has_bones = [wish.mode == "RIG" or wish.roll or wish.pole_follow for wish in wishes.values()]
-    _check_takes_bones([last for last, has in zip(lasts, has_bones, strict=True) if has])
-    for last, (limb, wish) in zip(lasts, [*wishes.items()], strict=True):
+    _check_takes_bones([limb for limb, has in zip(limbs, has_bones, strict=True) if has])
+    for limb, (ref, wish) in zip(limbs, [*wishes.items()], strict=True):
         if wish.mode == "RIG":
-            check_length(last)
+            check_length(limb)
         if wish.roll and wish.foot:
-            wishes[limb] = roll_for(wish, limb, dependencies)
+            wishes[ref] = roll_for(wish, ref, dependencies)
     apply(context, wishes, anew=wishes)
     for ob, name in wishes:
         recolour(ob.pose.bones[name])
 
 
-def _check_takes_bones(lasts: Sequence[PoseBone]) -> None:
-    for last in lasts:
-        if not takes_bones(last.id_data):
-            raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=last.id_data.name)
+def _check_takes_bones(limbs: Sequence[PoseBone]) -> None:
+    for limb in limbs:
+        if not takes_bones(limb.id_data):
+            raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=limb.id_data.name)

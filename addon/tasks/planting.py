@@ -48,13 +48,13 @@ class NoneStands(Refused):
 def plant(
     context: Context,
     requests: Sequence[Request],
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     frames: Sequence[int],
     wish: Wish,
 ) -> Steps[Planted]:
     """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
     marked in place of those that are. Raises `Refused`, and then nothing has changed."""
-    names = [ref_of(last) for last in (*lasts, *(request.last for request in requests))]
+    names = [ref_of(limb) for limb in (*limbs, *(request.limb for request in requests))]
     warnings: list[Message] = []
     with as_one(context):
         if requests:
@@ -67,6 +67,6 @@ def plant(
             raise NoneStands(NOT_LOW)
         request = holding.Request(wish.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
-        report = yield from holding.hold_tips.steps(context, [of_leg.last for of_leg in standing], contacts, request)
+        report = yield from holding.hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)
         mark_contacts(scene_of(context), standing)
     return Planted(standing, report, [*warnings, *report.warnings])

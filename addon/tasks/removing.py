@@ -18,12 +18,12 @@ STAYING = "Kept {names}: something uses or animates it"
 
 
 @wholly
-def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
+def remove(context: Context, limbs: Sequence[PoseBone]) -> list[str]:
     """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
     more; the names of controls that stay. The bones have their own pose again. A constraint that was there before the
     limb poses again."""
-    for last in lasts:
-        check_editable(last)
-    kept = apply(context, {ref_of(last): None for last in lasts})
+    for limb in limbs:
+        check_editable(limb)
+    kept = apply(context, {ref_of(limb): None for limb in limbs})
     refresh(context)
     return kept

@@ -22,51 +22,51 @@ from .status import Status
 __all__ = ["conflicts_of"]
 
 
-def repairs_for(last: PoseBone, status: Status | None = None) -> list[str]:
+def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
     """The names of the mends that help a limb now."""
     if status is not None and not status.is_broken:
         return []
-    if not bones_of_limb(last):
+    if not bones_of_limb(limb):
         return ["LEFT"]
-    if is_gone(*follow_of(last).pairs[0]):
+    if is_gone(*follow_of(limb).pairs[0]):
         return ["TARGET", "PICK"]
-    repairs = ["REBUILD"] if problem_of(last) or is_foot_gone(last) else []
-    repairs += ["MUTE"] if conflicts_of(last) else []
-    return repairs or (["INHERIT_SCALE"] if _uneven(last) else [])
+    repairs = ["REBUILD"] if problem_of(limb) or is_foot_gone(limb) else []
+    repairs += ["MUTE"] if conflicts_of(limb) else []
+    return repairs or (["INHERIT_SCALE"] if _uneven(limb) else [])
 
 
-def refusal_of(last: PoseBone, segments: tuple[int, ...]) -> Refused | None:
+def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
     """Why IK can't be added to a limb; nothing if it can."""
     try:
-        check(last, segments)
+        check(limb, segments)
     except Refused as why:
         return why
     return None
 
 
-def _uneven(last: PoseBone) -> list[PoseBone]:
-    return [bone for bone in chain_bones(last) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
+def _uneven(limb: PoseBone) -> list[PoseBone]:
+    return [bone for bone in chain_bones(limb) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
 
 
-def _mute(_context: Context, last: PoseBone) -> None:
-    announce(last.id_data)
-    for constraint in conflicts_of(last):
+def _mute(_context: Context, limb: PoseBone) -> None:
+    announce(limb.id_data)
+    for constraint in conflicts_of(limb):
         constraint.mute = True
-    last.id_data.update_tag()
+    limb.id_data.update_tag()
 
 
-def _inherit(context: Context, last: PoseBone) -> None:
-    announce(last.id_data)
-    for bone in _uneven(last):
+def _inherit(context: Context, limb: PoseBone) -> None:
+    announce(limb.id_data)
+    for bone in _uneven(limb):
         bone.bone.inherit_scale = "FULL"
-    if is_limb(last):
-        rebuild(context, [last])
+    if is_limb(limb):
+        rebuild(context, [limb])
 
 
 REPAIRS: dict[str, Callable[[Context, PoseBone], Any]] = {
-    "TARGET": lambda context, last: make_targets(context, [last]),
+    "TARGET": lambda context, limb: make_targets(context, [limb]),
     "MUTE": _mute,
     "INHERIT_SCALE": _inherit,
-    "REBUILD": lambda context, last: rebuild(context, [last], and_others=True),
-    "LEFT": lambda context, last: remove(context, [last]),
+    "REBUILD": lambda context, limb: rebuild(context, [limb], and_others=True),
+    "LEFT": lambda context, limb: remove(context, [limb]),
 }

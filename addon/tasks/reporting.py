@@ -30,33 +30,33 @@ class State(NamedTuple):
 class Report(NamedTuple):
     """One limb over frames, and its contacts in these, if it can be read."""
 
-    last: PoseBone
+    limb: PoseBone
     states: list[State]
     contacts: Contacts | None
 
 
 def reported(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], max_miss: float | None, progress: Progress
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], max_miss: float | None, progress: Progress
 ) -> list[Report]:
     """What limbs do in these frames; a tip that is farther off than ``max_miss`` is missed, else one that does not
     reach its target."""
-    scene, rigs = scene_of(context), by_rig(lasts)
-    limbs = readable_limbs_beside(context, lasts)
-    recording = new_recording(limbs, len(frames), bones_read, False)
-    states: dict[PoseBone, list[State]] = {last: [] for last in lasts}
+    scene, rigs = scene_of(context), by_rig(limbs)
+    readable = readable_limbs_beside(context, limbs)
+    recording = new_recording(readable, len(frames), bones_read, False)
+    states: dict[PoseBone, list[State]] = {limb: [] for limb in limbs}
     with frame_kept(scene):
         for i, frame in enumerate(frames):
             progress(i / len(frames))
             set_frame(scene, frame)
             depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
-                for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
-                    states[last].append(_state(frame, status, max_miss))
+                for limb, status in zip(group, statuses(ob, group, depsgraph), strict=True):
+                    states[limb].append(_state(frame, status, max_miss))
             readers_of(recording, _evaluated_by(depsgraph), lambda ob: ob)(i)
-    paths = {last: path_of(recording, last) for last in limbs}
-    listed = contacts_known(scene, [last for last in lasts if last in paths], frames, paths)
-    contacts = {of_limb.last: of_limb for of_limb in listed}
-    return [Report(last, states[last], contacts.get(last)) for last in lasts]
+    paths = {limb: path_of(recording, limb) for limb in readable}
+    listed = contacts_known(scene, [limb for limb in limbs if limb in paths], frames, paths)
+    contacts = {of_limb.limb: of_limb for of_limb in listed}
+    return [Report(limb, states[limb], contacts.get(limb)) for limb in limbs]
 
 
 def _evaluated_by(depsgraph: Depsgraph) -> Callable[[Any], Any]:

@@ -25,66 +25,66 @@ __all__ = ["Chosen", "candidates", "chosen", "existing_at", "limbs_to_make", "of
 Around = Callable[[PoseBone], frozenset[str]]
 
 
-def beside(last: PoseBone) -> frozenset[str]:
+def beside(limb: PoseBone) -> frozenset[str]:
     """The names of the other bones of a limb of a rig that has a slider of its own for it."""
-    return bones_around(last, control_of(last))
+    return bones_around(limb, control_of(limb))
 
 
 def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around = beside) -> list[PoseBone]:
     """The limbs of which bones are a part, or else those that follow them or what hangs on them, or whose feet they
     are; ``around`` gives the names of what is beside them."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
-    limbs = [last for rig in rigs for last in limbs_of(rig)]
-    own = {bone: last for last in limbs for bone in chain_bones(last)}
+    limbs = [limb for rig in rigs for limb in limbs_of(rig)]
+    own = {bone: limb for limb in limbs for bone in chain_bones(limb)}
     meant = [own[bone] for bone in bones if bone in own]
     meant = meant or followers(context, [(bone.id_data, bone.name) for bone in bones])
-    meant = meant or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
-    meant = meant or [last for last in limbs if {bone.name for bone in bones} & around(last)]
+    meant = meant or [limb for limb in limbs if {*bones} & _carriers(limb, follow_of(limb))]
+    meant = meant or [limb for limb in limbs if {bone.name for bone in bones} & around(limb)]
     near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
-    meant = meant or [last for last in limbs if {foot_of(last), last} & near]
+    meant = meant or [limb for limb in limbs if {foot_of(limb), limb} & near]
     return list(dict.fromkeys(meant))
 
 
-def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
+def _carriers(limb: PoseBone, follow: Follow) -> set[PoseBone]:
     """The bones that a limb's target hangs on and the limb does not: the control of a foot, on a rig of Rigify's."""
     target, name = follow.pairs[0]
     if target is None or not has_bone(target, name):
         return set()
-    return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+    return {*bones_of(target)[name].parent_recursive} - {*limb.parent_recursive}
 
 
 HELPERS = ("MCH-", "ORG-", "DEF-")
 """What the names of bones that people do not see begin with, on rigs that have such."""
 
 
-def control_of(last: PoseBone) -> tuple[Object | None, str]:
+def control_of(limb: PoseBone) -> tuple[Object | None, str]:
     """What people move for a limb to follow: of the bones that they see of its target and what that hangs on, the
     uppermost that is called after a foot or hand, else the first."""
-    target, name = follow_of(last).pairs[0]
+    target, name = follow_of(limb).pairs[0]
     if target is None or not has_bone(target, name):
         return target, name
     bone = bones_of(target)[name]
-    names = [bone.name, *(above.name for above in bone.parent_recursive if above not in last.parent_recursive)]
+    names = [bone.name, *(above.name for above in bone.parent_recursive if above not in limb.parent_recursive)]
     shown = [control for control in names if not control.startswith(HELPERS)]
     feet = [control for control in shown if says(control, FEET)]
     return target, next(iter([*feet[-1:], *shown]), name)
 
 
-def refs_of_role(last: PoseBone, role: str, is_generated: bool) -> list[BoneRef]:
+def refs_of_role(limb: PoseBone, role: str, is_generated: bool) -> list[BoneRef]:
     """The objects or bones that are a part of a limb, the one to be active last: its ``TARGET``, as people move it, its
     ``POLE``, or its bones (``LIMB``), in their place the FK bones of a rig that ``is_generated``."""
     if role == "LIMB":
-        own = [bone.name for bone in bones_of_limb(last)]
-        return [(last.id_data, name) for name in (fk_bones(last) if is_generated else own)]
-    ob, bone = control_of(last) if role == "TARGET" else follow_of(last).pairs[1]
+        own = [bone.name for bone in bones_of_limb(limb)]
+        return [(limb.id_data, name) for name in (fk_bones(limb) if is_generated else own)]
+    ob, bone = control_of(limb) if role == "TARGET" else follow_of(limb).pairs[1]
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 
 
 def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
-    without_constraint = [last for rig in rigs for last in rig.pose.bones if is_orphaned(last)]
-    return [last for last in without_constraint if {*bones} & {*chain_bones(last), foot_of(last)}]
+    without_constraint = [limb for rig in rigs for limb in rig.pose.bones if is_orphaned(limb)]
+    return [limb for limb in without_constraint if {*bones} & {*chain_bones(limb), foot_of(limb)}]
 
 
 def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
@@ -106,13 +106,13 @@ def followers(context: Context, things: Sequence[BoneRef]) -> list[PoseBone]:
     followed = {*things}
     if not followed:
         return []
-    return [last for last in limbs_in_view(context) if followed & set(follow_of(last).pairs)]
+    return [limb for limb in limbs_in_view(context) if followed & set(follow_of(limb).pairs)]
 
 
 def limbs_in_view(context: Context) -> list[PoseBone]:
     """All limbs of the view layer."""
     layer: Any = view_layer_of(context)
-    return [last for ob in layer.objects if is_armature(ob) and is_in_view(context, ob) for last in limbs_of(ob)]
+    return [limb for ob in layer.objects if is_armature(ob) and is_in_view(context, ob) for limb in limbs_of(ob)]
 
 
 def is_in_view(context: Context, ob: Object) -> bool:

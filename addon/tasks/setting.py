@@ -32,62 +32,62 @@ from ..rigging.features import ROLL_SLIDERS
 from .features import give_pole_follow, give_roll, give_twist
 
 
-def set_slider(last: PoseBone, name: str, value: Any) -> None:
+def set_slider(limb: PoseBone, name: str, value: Any) -> None:
     """Set a setting that animates; a limb that lacks the feature gets it."""
     slider = SLIDER[name]
     number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
-    check_limb(last, name)
-    if name == "ankle" and len(segments_of(last)) < 3:
-        raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=last.name)
-    if has_slider(last, name):
-        write_slider(last, name, number)
+    check_limb(limb, name)
+    if name == "ankle" and len(segments_of(limb)) < 3:
+        raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=limb.name)
+    if has_slider(limb, name):
+        write_slider(limb, name, number)
         return
-    if name in ("softness", "stretch") and has_first_limits(choices_of(last)):
-        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
-    check_structure(last)
-    limb = ref_of(last)
+    if name in ("softness", "stretch") and has_first_limits(choices_of(limb)):
+        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=limb.name)
+    check_structure(limb)
+    ref = ref_of(limb)
     with as_one(bpy.context):
         if name in ROLL_SLIDERS:
-            give_roll(bpy.context, [last])
+            give_roll(bpy.context, [limb])
         elif name == "pole_follow":
-            give_pole_follow(bpy.context, [last])
+            give_pole_follow(bpy.context, [limb])
         else:
-            apply(bpy.context, {limb: describe(limb).with_slider(name, number)})
+            apply(bpy.context, {ref: describe(ref).with_slider(name, number)})
             return
-        write_slider(limb[0].pose.bones[limb[1]], name, number)
+        write_slider(ref[0].pose.bones[ref[1]], name, number)
 
 
-def flip(context: Context, lasts: Sequence[PoseBone]) -> None:
+def flip(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Bend limbs to the other side, with keys as Auto Keying wants them."""
-    for last in lasts:
-        set_slider(last, "flip", not read_slider(last, "flip"))
-        key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
+    for limb in limbs:
+        set_slider(limb, "flip", not read_slider(limb, "flip"))
+        key_automatically(context, limb.id_data, [path_to_custom(limb.name, SLIDER["flip"].key)], limb.name)
 
 
-def set_twist(last: PoseBone, value: Any) -> None:
+def set_twist(limb: PoseBone, value: Any) -> None:
     """Set by how much each bone of a limb is turned about its own line: a number for each."""
-    twists = TWISTS[: len(segments_of(last))]
+    twists = TWISTS[: len(segments_of(limb))]
     numbers = values.to_numbers("twist", value, len(twists), TURNS)
-    check_limb(last, "twist")
-    ob, bone = last.id_data, last.name
-    if not has_twist(last):
-        give_twist(bpy.context, [last])
+    check_limb(limb, "twist")
+    ob, bone = limb.id_data, limb.name
+    if not has_twist(limb):
+        give_twist(bpy.context, [limb])
     for twist, number in zip(twists, numbers, strict=True):
         write_slider(ob.pose.bones[bone], twist.name, number)
 
 
-def set_choice(last: PoseBone, name: str, value: Any) -> None:
+def set_choice(limb: PoseBone, name: str, value: Any) -> None:
     """Set a setting that does not animate: it is part of the mechanism."""
     allowed: Any = ALLOWED[name]
     value = (values.to_word if isinstance(CHOICES[name], str) else values.to_number)(name, value, allowed)
-    check_limb(last, name)
-    if choices_of(last)[name] == value:
+    check_limb(limb, name)
+    if choices_of(limb)[name] == value:
         return
-    _check_first_limits(last, name, value)
-    check_structure(last)
-    _check_limits(name, value, choices_of(last))
+    _check_first_limits(limb, name, value)
+    check_structure(limb)
+    _check_limits(name, value, choices_of(limb))
     with as_one(bpy.context):
-        apply(bpy.context, {ref_of(last): describe(ref_of(last)).with_choice(name, value)})
+        apply(bpy.context, {ref_of(limb): describe(ref_of(limb)).with_choice(name, value)})
 
 
 def _check_limits(name: str, value: Any, choices: dict[str, Any]) -> None:
@@ -97,21 +97,21 @@ def _check_limits(name: str, value: Any, choices: dict[str, Any]) -> None:
         raise ValueError("min_angle would be above max_angle: set the other one first")
 
 
-def _check_first_limits(last: PoseBone, name: str, value: Any) -> None:
+def _check_first_limits(limb: PoseBone, name: str, value: Any) -> None:
     """Refuse what limits of a limb's first joint do not go with."""
-    choices = {**choices_of(last), name: value}
+    choices = {**choices_of(limb), name: value}
     if not has_first_limits(choices) or not (name == "plane" or name.startswith("root")):
         return
-    if choices["plane"] != "HINGE" or len(segments_of(last)) > 2:
-        raise Refused("Root limits are about a hinge: '{bone}' needs two bones and Hinge", bone=last.name)
-    if has_slider(last, "softness") or has_slider(last, "stretch"):
-        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=last.name)
+    if choices["plane"] != "HINGE" or len(segments_of(limb)) > 2:
+        raise Refused("Root limits are about a hinge: '{bone}' needs two bones and Hinge", bone=limb.name)
+    if has_slider(limb, "softness") or has_slider(limb, "stretch"):
+        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=limb.name)
 
 
-def check_limb(last: PoseBone, name: str) -> None:
+def check_limb(limb: PoseBone, name: str) -> None:
     """Refuse to set something on a bone that is none, or of a rig that keeps nothing of what is set."""
-    if not is_limb(last):
+    if not is_limb(limb):
         template = "'{bone}' has no IK, so it has no {name}: set enabled, target or chain_count first"
-        raise Refused(template, bone=last.name, name=name)
-    if last.id_data.library:
-        raise Refused(ELSEWHERE, rig=last.id_data.name)
+        raise Refused(template, bone=limb.name, name=name)
+    if limb.id_data.library:
+        raise Refused(ELSEWHERE, rig=limb.id_data.name)

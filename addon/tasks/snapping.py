@@ -27,17 +27,17 @@ Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 @wholly_in_steps
 def snap_target(
     context: Context,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     frames: Sequence[float] | None = None,
     tolerance: float = 0.0,
 ) -> Steps[list[Message]]:
     """Move targets and poles, and set flip and swivel, so that IK shows the bones' own pose: here and now, or in each
     of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
     limb. Returns warnings."""
-    check_snap(lasts, to_target)
+    check_snap(limbs, to_target)
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
-    leveled = level(lasts) if frames is None else []
-    shown = yield from show_in_ik(Task(context, frames, tolerance), lasts)
+    leveled = level(limbs) if frames is None else []
+    shown = yield from show_in_ik(Task(context, frames, tolerance), limbs)
     return _snapped(context, shown._replace(changes=[*leveled, *shown.changes]))
 
 
@@ -45,14 +45,14 @@ def snap_target(
 @wholly_in_steps
 def snap_fk(
     context: Context,
-    lasts: Sequence[PoseBone],
+    limbs: Sequence[PoseBone],
     frames: Sequence[float] | None = None,
     tolerance: float = 0.0,
 ) -> Steps[list[Message]]:
     """Give the limbs' bones, and the feet that turn with their targets, what IK shows, as their own. Returns
     warnings."""
-    check_snap(lasts, to_fk)
-    return _snapped(context, (yield from show_in_fk(Task(context, frames, tolerance), lasts)))
+    check_snap(limbs, to_fk)
+    return _snapped(context, (yield from show_in_fk(Task(context, frames, tolerance), limbs)))
 
 
 def _snapped(context: Context, matched: Matched) -> list[Message]:
@@ -60,29 +60,29 @@ def _snapped(context: Context, matched: Matched) -> list[Message]:
     return matched.warnings
 
 
-def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
+def check_snap(limbs: Sequence[PoseBone], snap: Snap) -> None:
     """Refuse what can't be snapped."""
-    for last in lasts:
-        if slider := rig_slider(last):
+    for limb in limbs:
+        if slider := rig_slider(limb):
             raise Refused(
                 "Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0]
             )
-        check_posable(last)
-        check_undriven(last, "influence")
+        check_posable(limb)
+        check_undriven(limb, "influence")
         if snap is to_target:
-            follow = follow_of(last)
-            check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
+            follow = follow_of(limb)
+            check_movable(limb, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
 
 
-def to_target(context: Context, lasts: Sequence[PoseBone]) -> Matched:
+def to_target(context: Context, limbs: Sequence[PoseBone]) -> Matched:
     """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
-    return finished(show_in_ik(Task(context, None), lasts))
+    return finished(show_in_ik(Task(context, None), limbs))
 
 
-def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
+def to_fk(context: Context, limbs: Sequence[PoseBone]) -> Matched:
     """Give the bones, and the feet that turn with targets, the solved rotations as their own in this frame, without
     keys."""
-    return finished(show_in_fk(Task(context, None), lasts))
+    return finished(show_in_fk(Task(context, None), limbs))
 
 
 # from one to the other
@@ -96,33 +96,33 @@ class Switched(NamedTuple):
     warnings: list[Message]
 
 
-def other_mode(lasts: Sequence[PoseBone]) -> str:
+def other_mode(limbs: Sequence[PoseBone]) -> str:
     """The other mode than the first of these limbs has."""
-    return "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
+    return "FK" if limbs and read_slider(limbs[0], "influence") > 0.5 else "IK"
 
 
 @wholly
-def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
+def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
     """Switch limbs to ``FK`` or ``IK``, by default to the other than the first one has, and keep their pose. With
     autokey or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
-    to = to or other_mode(lasts)
+    to = to or other_mode(limbs)
     snap: Snap = to_fk if to == "FK" else to_target
-    check_snap(lasts, snap)
-    switched = [change_of(last, "influence") for last in lasts]
-    leveled = level(lasts) if to == "IK" else []
-    changes, warnings = snap(context, lasts)
+    check_snap(limbs, snap)
+    switched = [change_of(limb, "influence") for limb in limbs]
+    leveled = level(limbs) if to == "IK" else []
+    changes, warnings = snap(context, limbs)
     changes = [*leveled, *changes]
-    for last in lasts:
-        write_slider(last, "influence", to == "IK")
+    for limb in limbs:
+        write_slider(limb, "influence", to == "IK")
     with unkeyed_kept(context, dict.fromkeys(change.object for change in (*switched, *changes))):
         key_changes_from(context, switched, insert_keys, holds=True)
         key_changes_from(context, changes, insert_keys)
     view_layer_of(context).update()
-    return Switched(to, _to_pose(lasts, to), warnings)
+    return Switched(to, _to_pose(limbs, to), warnings)
 
 
-def _to_pose(lasts: Sequence[PoseBone], to: str) -> list[tuple[Any, str]]:
+def _to_pose(limbs: Sequence[PoseBone], to: str) -> list[tuple[Any, str]]:
     """The bones of limbs in FK, their targets in IK."""
     if to == "FK":
-        return [(last.id_data, bone.name) for last in lasts for bone in bones_of_limb(last)]
-    return [follow_of(last)[:2] for last in lasts]
+        return [(limb.id_data, bone.name) for limb in limbs for bone in bones_of_limb(limb)]
+    return [follow_of(limb)[:2] for limb in limbs]

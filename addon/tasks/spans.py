@@ -19,7 +19,7 @@ from ..poses.contacts import Span
 from .contact_markers import frame_range, marker_names, names_marked
 
 
-def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO") -> Span:
+def span_meant(context: Context, limbs: Sequence[PoseBone], source: str = "AUTO") -> Span:
     """The frames of a ``PREVIEW`` range, of selected ``KEYS``, or from the ``CURRENT`` frame to the end of those that
     are played; ``AUTO`` takes the first of these that there is, keys only if not all are selected, as importers leave
     them. Raises `Refused`."""
@@ -29,26 +29,26 @@ def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO"
     if source == "PREVIEW" or (source == "AUTO" and scene.use_preview_range):
         return Span(scene.frame_preview_start, scene.frame_preview_end)
     if source in ("AUTO", "KEYS"):
-        selected, is_all = selected_frames(_refs(lasts))
+        selected, is_all = selected_frames(_refs(limbs))
         if len(selected) > 1 and not (is_all and source == "AUTO"):
             return Span(min(selected), max(selected))
         if source == "KEYS":
             raise Refused("Select keys of the limbs or their controls at both ends of the range")
-    current, last = scene.frame_current, frame_range(scene)[-1]
-    if current >= last:
+    current, limb = scene.frame_current, frame_range(scene)[-1]
+    if current >= limb:
         raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
-    return Span(current, last)
+    return Span(current, limb)
 
 
-def source_meant(context: Context, lasts: Sequence[PoseBone]) -> str:
+def source_meant(context: Context, limbs: Sequence[PoseBone]) -> str:
     """What plainly says over which frames limbs are to be held: the ``PREVIEW`` range, selected ``KEYS``, or marked
     ``CONTACTS``; nothing where none of these is there."""
     if scene_of(context).use_preview_range:
         return "PREVIEW"
-    selected, is_all = selected_frames(_refs(lasts))
+    selected, is_all = selected_frames(_refs(limbs))
     if len(selected) > 1 and not is_all:
         return "KEYS"
-    names = {name for last in lasts for name in marker_names(last).values()}
+    names = {name for limb in limbs for name in marker_names(limb).values()}
     return "CONTACTS" if any(name in names for _, name in names_marked(scene_of(context))) else ""
 
 
@@ -69,11 +69,11 @@ def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
     return {round(key.co.x / stretched) for key in selected}, len(selected) == len(keys)
 
 
-def _refs(lasts: Sequence[PoseBone]) -> list[BoneRef]:
+def _refs(limbs: Sequence[PoseBone]) -> list[BoneRef]:
     """What of limbs may have keys: their bones, feet, targets and poles."""
     refs: list[BoneRef] = []
-    for last in lasts:
-        bones = [*chain_bones(last), *filter(None, [foot_of(last)])]
-        refs += [(last.id_data, bone.name) for bone in bones]
-        refs += [(ob, bone) for ob, bone in follow_of(last).pairs if ob is not None]
+    for limb in limbs:
+        bones = [*chain_bones(limb), *filter(None, [foot_of(limb)])]
+        refs += [(limb.id_data, bone.name) for bone in bones]
+        refs += [(ob, bone) for ob, bone in follow_of(limb).pairs if ob is not None]
     return refs

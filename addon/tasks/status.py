@@ -96,30 +96,30 @@ SHEARED = "{distance} from the target: the rig is scaled unevenly, and Blender b
 MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
-def structure_of(last: PoseBone) -> Structure:
+def structure_of(limb: PoseBone) -> Structure:
     """The structure of a limb that can be posed, by its last bone on the original rig."""
-    return Structure(table_of(last.id_data, [last]), problems_of([last])[0])
+    return Structure(table_of(limb.id_data, [limb]), problems_of([limb])[0])
 
 
-def status_of(last: PoseBone, depsgraph: Depsgraph, structure: Structure | None = None) -> Status:
+def status_of(limb: PoseBone, depsgraph: Depsgraph, structure: Structure | None = None) -> Status:
     """The status of one limb, by its last bone on the original rig. Who knows its ``structure`` saves the time to look
     at it."""
-    return statuses(last.id_data, [last], depsgraph, structure)[0]
+    return statuses(limb.id_data, [limb], depsgraph, structure)[0]
 
 
-def as_shown(status: Status, last: PoseBone, slider: RigSlider, depsgraph: Depsgraph) -> Status:
+def as_shown(status: Status, limb: PoseBone, slider: RigSlider, depsgraph: Depsgraph) -> Status:
     """The status of a limb whose rig blends it with an FK of its own, as far as it shows it."""
-    rig: Any = last.id_data.evaluated_get(depsgraph)
+    rig: Any = limb.id_data.evaluated_get(depsgraph)
     shown = rig.pose.bones[slider.copying]
     influence = shown.constraints[slider.constraint].influence
     if status.reach == Reach.INVALID or influence >= 1.0:
         return status
     if influence <= 0.0:
         return status._replace(template="FK", values={}, is_fk=True, is_ik=False)
-    own = shown.bone.matrix_local.inverted() @ tip_at_rest(last)
-    target: Any = follow_of(last).pairs[0]
+    own = shown.bone.matrix_local.inverted() @ tip_at_rest(limb)
+    target: Any = follow_of(limb).pairs[0]
     off = rig.matrix_world @ shown.matrix @ own - matrix_of(target[0], target[1], depsgraph).translation
-    template, values = _blending(off.length, MISSED * last.length)
+    template, values = _blending(off.length, MISSED * limb.length)
     return status._replace(template=template, values=values, is_fk=False, is_ik=False)
 
 
@@ -128,66 +128,66 @@ def _blending(distance: float, slack: float) -> tuple[str, dict[str, Any]]:
     return (BLENDING, {"distance": distance}) if distance > slack else (BLENDING_ON_TARGET, {})
 
 
-def status_now(context: Context, last: PoseBone) -> Status:
-    """The status of one limb as the context's view layer shows it; ``last`` may be of the evaluated rig."""
+def status_now(context: Context, limb: PoseBone) -> Status:
+    """The status of one limb as the context's view layer shows it; ``limb`` may be of the evaluated rig."""
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
-    return status_of(last.id_data.original.pose.bones[last.name], depsgraph)
+    return status_of(limb.id_data.original.pose.bones[limb.name], depsgraph)
 
 
 def statuses(
-    ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph, structure: Structure | None = None
+    ob: ArmatureObject, limbs: Sequence[PoseBone], depsgraph: Depsgraph, structure: Structure | None = None
 ) -> list[Status]:
     """The status of limbs of one rig, as it is evaluated now; ``structure`` is that of one."""
     if not is_evaluated(ob, depsgraph):
-        return [_invalid("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name) for _ in lasts]
-    problems = [problem_of(last) for last in lasts]
-    posed = [last for last, problem in zip(lasts, problems, strict=True) if not problem]
+        return [_invalid("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name) for _ in limbs]
+    problems = [problem_of(limb) for limb in limbs]
+    posed = [limb for limb, problem in zip(limbs, problems, strict=True) if not problem]
     judged = iter(_judged(ob, posed, depsgraph, structure) if posed else ())
     return [problem or next(judged) for problem in problems]
 
 
 def _judged(
-    ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph, structure: Structure | None
+    ob: ArmatureObject, limbs: Sequence[PoseBone], depsgraph: Depsgraph, structure: Structure | None
 ) -> list[Status]:
-    now = limbs_now(ob, lasts, depsgraph, table=structure.table if structure else None)
+    now = limbs_now(ob, limbs, depsgraph, table=structure.table if structure else None)
     scene: Any = depsgraph.scene
-    is_off = [not is_live(scene) and mode_of(last) == "LIVE" for last in lasts]
+    is_off = [not is_live(scene) and mode_of(limb) == "LIVE" for limb in limbs]
     now.sliders["influence"][is_off] = 0.0
-    measured, broken = measure(now), [structure.broken] if structure else problems_of(lasts)
-    judged = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
+    measured, broken = measure(now), [structure.broken] if structure else problems_of(limbs)
+    judged = [_judge(limb, broken[row], measured, row) for row, limb in enumerate(limbs)]
     return [
         status._replace(template=OFF) if off and status.reach != Reach.INVALID else status
         for status, off in zip(judged, is_off, strict=True)
     ]
 
 
-def problem_of(last: PoseBone) -> Status | None:
+def problem_of(limb: PoseBone) -> Status | None:
     """The status of a limb that can't be posed at all."""
     try:
-        check_posable(last)
+        check_posable(limb)
     except Refused as why:
         return _invalid(why.message.template, **why.message.values)
     return None
 
 
-def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
+def _judge(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
     off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
     influence = float(measured.influence[row])
     slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISSED * measured.sizes[row]
     reach = Reach(int(measured.solution.reach[row]))
     if not np.isfinite([residual, off]).all():
-        return _invalid(SIZELESS, bone=last.name)
+        return _invalid(SIZELESS, bone=limb.name)
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
-    stray = None if broken else stray_bone(last, MISSED * float(measured.sizes[row]))
+    stray = None if broken else stray_bone(limb, MISSED * float(measured.sizes[row]))
     if stray:
         return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
     is_off = off > allowed or measured.knee_errors[row] > allowed + BENT * measured.sizes[row]
-    if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(last) == "RIG":
+    if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(limb) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
     if broken or is_off:
-        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, is_fk=is_fk, is_ik=is_ik)
+        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": limb.name}, is_fk=is_fk, is_ik=is_ik)
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, is_fk=True, is_ik=False)
     if influence < 1.0:

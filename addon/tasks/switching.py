@@ -19,16 +19,16 @@ from .snapping import check_snap, to_fk, to_target
 @Stepwise
 @wholly_in_steps
 def switch_over(
-    context: Context, lasts: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
+    context: Context, limbs: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
 ) -> Steps[list[Message]]:
     """Switch limbs to ``FK`` or ``IK`` in all of some frames, with keys: they look as before there, and before and
     after these all stays as it is. Raises `Refused`. Returns warnings."""
-    check_snap(lasts, to_fk if to == "FK" else to_target)
-    check_influence(context, lasts, to == "FK", frames)
-    scene, named = scene_of(context), [(last.id_data, last.name) for last in lasts]
+    check_snap(limbs, to_fk if to == "FK" else to_target)
+    check_influence(context, limbs, to == "FK", frames)
+    scene, named = scene_of(context), [(limb.id_data, limb.name) for limb in limbs]
     kept = min(scene.frame_start, frames[0] - 1), max(scene.frame_end, frames[-1] + 1)
     task = Task(context, frames, tolerance, keeps_others=kept)
-    warnings = (yield from (show_in_fk if to == "FK" else show_in_ik)(task, lasts)).warnings
+    warnings = (yield from (show_in_fk if to == "FK" else show_in_ik)(task, limbs)).warnings
     key_influence(context, named, frames, to == "IK")
     view_layer_of(context).update()
     return warnings

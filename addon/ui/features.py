@@ -28,16 +28,16 @@ _moved: dict[tuple[Name, str], float] = {}
 
 def _property(name: str) -> Any:
     def read(_features: Any) -> float:
-        last = limb_meant(bpy.context)
-        return float(limb_of(last).sliders.get(name, 0.0)) if last else 0.0
+        limb = limb_meant(bpy.context)
+        return float(limb_of(limb).sliders.get(name, 0.0)) if limb else 0.0
 
     def write(_features: Any, value: float) -> None:
-        last = limb_meant(bpy.context)
-        if last is None or (value <= 0.0 and name not in limb_of(last).sliders):
+        limb = limb_meant(bpy.context)
+        if limb is None or (value <= 0.0 and name not in limb_of(limb).sliders):
             return
-        key = name_of(last), name
+        key = name_of(limb), name
         with suppress(Refused):  # on a rig that takes no bones, where the panel shows it disabled
-            set_slider(last, name, value)
+            set_slider(limb, name, value)
             _moved[key] = monotonic()
 
     return FloatProperty(
@@ -58,9 +58,9 @@ class PlanarIKFeatures(PropertyGroup):
     stretch: _property("stretch")
 
 
-def is_there(last: PoseBone, name: str) -> bool:
+def is_there(limb: PoseBone, name: str) -> bool:
     """Whether a limb has a feature, and nobody is dragging the slider that made it."""
-    return name in limb_of(last).sliders and monotonic() - _moved.get((name_of(last), name), -PAUSE) >= PAUSE
+    return name in limb_of(limb).sliders and monotonic() - _moved.get((name_of(limb), name), -PAUSE) >= PAUSE
 
 
 SCENE: Any = Scene

@@ -16,31 +16,31 @@ from .state import slider_of_rig
 from .titles import joint_of
 
 
-def draw_fields(layout: Any, context: Context, last: PoseBone) -> None:
+def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
     """All of them, from influence down."""
-    limb = limb_of(last)
-    draw_influence(layout, last)
-    draw_knee(layout, last, limb)
-    draw_features(layout, context, last)
-    if limb.has_twist:
-        draw_twist(layout, last, limb)
+    described = limb_of(limb)
+    draw_influence(layout, limb)
+    draw_knee(layout, limb, described)
+    draw_features(layout, context, limb)
+    if described.has_twist:
+        draw_twist(layout, limb, described)
     for names in (("ankle",), ("roll", "bank"), ("pole_follow",)):
         row = layout.row(align=True)
         for name in names:
-            if name in limb.sliders:
-                draw_keyed(row, last, name)
+            if name in described.sliders:
+                draw_keyed(row, limb, name)
 
 
-def draw_slider(row: Any, last: PoseBone, name: str, **options: Any) -> None:
+def draw_slider(row: Any, limb: PoseBone, name: str, **options: Any) -> None:
     """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
     field = field_of(name)
-    row.prop(last, field.path, **{"text": field.label, **options})
+    row.prop(limb, field.path, **{"text": field.label, **options})
 
 
-def draw_keyed(row: Any, last: PoseBone, name: str) -> None:
+def draw_keyed(row: Any, limb: PoseBone, name: str) -> None:
     """The same with the dot that sets a key."""
-    draw_slider(row, last, name)
-    row.prop_decorator(last, field_of(name).path)
+    draw_slider(row, limb, name)
+    row.prop_decorator(limb, field_of(name).path)
 
 
 def narrow(row: Any, width: float) -> Any:
@@ -50,25 +50,25 @@ def narrow(row: Any, width: float) -> Any:
     return end
 
 
-def draw_influence(layout: Any, last: PoseBone) -> None:
+def draw_influence(layout: Any, limb: PoseBone) -> None:
     """Influence, and the button that switches; or the rig's own slider where it has one for this limb, and no panel of
     its own that shows it."""
     row = layout.row(align=True)
-    if slider_of_rig(last):
-        if not has_panel(last.id_data):
-            draw_slider_of_limb(row, last)
+    if slider_of_rig(limb):
+        if not has_panel(limb.id_data):
+            draw_slider_of_limb(row, limb)
         return
-    draw_keyed(row, last, "influence")
+    draw_keyed(row, limb, "influence")
     narrow(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
 
 
-def draw_slider_of_limb(row: Any, last: PoseBone) -> None:
+def draw_slider_of_limb(row: Any, limb: PoseBone) -> None:
     """What blends a limb between FK and IK: the rig's own slider, by its own name, where it has one."""
-    slider = slider_of_rig(last)
+    slider = slider_of_rig(limb)
     if slider is None:
-        draw_slider(row, last, "influence", text="")
+        draw_slider(row, limb, "influence", text="")
         return
-    bone = last.id_data.pose.bones[slider.bone]
+    bone = limb.id_data.pose.bones[slider.bone]
     text = slider.name.replace("_", "-")
     row.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
 
@@ -79,40 +79,40 @@ def has_panel(rig: ArmatureObject) -> bool:
     return hasattr(bpy.types, f"VIEW3D_PT_rig_ui_{data.get('rig_id')}")
 
 
-def draw_knee(layout: Any, last: PoseBone, limb: Description) -> None:
+def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     """The plane, and where the knee points in it."""
-    plane = limb.choices["plane"]
+    plane = described.choices["plane"]
     split = layout.split(factor=0.22)
-    split.label(text=joint_of(last))
+    split.label(text=joint_of(limb))
     row = split.row(align=True)
-    slides = plane == "SLIDE" or joint_of(last) == "Bend"  # nobody's leg is a piston
+    slides = plane == "SLIDE" or joint_of(limb) == "Bend"  # nobody's leg is a piston
     for value, label, _ in (item for item in PLANE[1:] if slides or item[0] != "SLIDE"):
         row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
     row = layout.row(align=True)
     if plane not in FLAT:
-        draw_keyed(row, last, "swivel")
+        draw_keyed(row, limb, "swivel")
         row.separator()
-    draw_slider(row if plane in FLAT else narrow(row, 3.2), last, "flip")
+    draw_slider(row if plane in FLAT else narrow(row, 3.2), limb, "flip")
 
 
-def draw_twist(layout: Any, last: PoseBone, limb: Description) -> None:
+def draw_twist(layout: Any, limb: PoseBone, described: Description) -> None:
     """A number for each bone, from the root down."""
     split, field = layout.split(factor=0.22), field_of("twist 1")
     split.label(text=field.label)
     row = split.row(align=True)
-    for k in range(len(limb.segments)):
-        row.prop(last, field.path, index=k, text="")
-    row.prop_decorator(last, field.path)
+    for k in range(len(described.segments)):
+        row.prop(limb, field.path, index=k, text="")
+    row.prop_decorator(limb, field.path)
 
 
-def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
+def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
     """Softness and stretch, always there: at 0 until they are moved."""
     for name, text in FEATURES.items():
         row = layout.row(align=True)
-        if is_there(last, name):
-            draw_keyed(row, last, name)
+        if is_there(limb, name):
+            draw_keyed(row, limb, name)
         else:
             field = row.row(align=True)
-            field.enabled = takes_bones(last.id_data)
+            field.enabled = takes_bones(limb.id_data)
             field.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
             row.label(text="", icon="BLANK1")

@@ -28,30 +28,30 @@ def limb_meant(context: Context) -> PoseBone | None:
     return next(iter(limbs_shown(context)), None)
 
 
-def _around(last: PoseBone) -> frozenset[str]:
+def _around(limb: PoseBone) -> frozenset[str]:
     """What `selection.beside` gives, looked up once."""
-    around: frozenset[str] = until_rebuilt(("around", name_of(last)), lambda: selection.beside(last))
+    around: frozenset[str] = until_rebuilt(("around", name_of(limb)), lambda: selection.beside(limb))
     return around
 
 
 def limbs_shown(context: Context) -> list[PoseBone]:
     """What `limbs_meant` gives, the limb of the active bone or object first; looked up once for a selection."""
     names = until_rebuilt(("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_shown(context))])
-    lasts = [last for name in names if (last := bone_of(name)) is not None and is_limb(last)]
-    return lasts if len(lasts) == len(names) else _limbs_shown(context)
+    limbs = [limb for name in names if (limb := bone_of(name)) is not None and is_limb(limb)]
+    return limbs if len(limbs) == len(names) else _limbs_shown(context)
 
 
 def _limbs_shown(context: Context) -> list[PoseBone]:
-    lasts = limbs_meant(context)
-    if len(lasts) < 2:
-        return lasts
+    limbs = limbs_meant(context)
+    if len(limbs) < 2:
+        return limbs
     if context.mode == "OBJECT":
         ob = context.active_object
         active = followers(context, [(ob, "")]) if ob else []
     else:
         bone = context.active_pose_bone
         active = limbs_of_bones(context, [bone], _around) if bone else []
-    return [*(last for last in lasts if last in active[:1]), *(last for last in lasts if last not in active[:1])]
+    return [*(limb for limb in limbs if limb in active[:1]), *(limb for limb in limbs if limb not in active[:1])]
 
 
 def bones_selected(context: Context) -> list[PoseBone]:
@@ -61,16 +61,16 @@ def bones_selected(context: Context) -> list[PoseBone]:
 
 def selected_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]:
     """What `limbs_meant` gives; refuses where that is none, or one lacks bones, unless ``with_broken``."""
-    lasts = limbs_meant(context)
-    if not lasts:
+    limbs = limbs_meant(context)
+    if not limbs:
         raise Refused("Select a limb, its target or its pole")
-    for last in () if with_broken else lasts:
-        check_whole(last)
-    return lasts
+    for limb in () if with_broken else limbs:
+        check_whole(limb)
+    return limbs
 
 
 def rig_in_view(context: Context) -> Any:
     """The armature of the limb that is meant, else the active object if it is one."""
-    last = limb_meant(context)
-    ob = last.id_data if last else context.object
+    limb = limb_meant(context)
+    ob = limb.id_data if limb else context.object
     return ob if ob and is_armature(ob) else None

@@ -17,21 +17,21 @@ from .operators import adding, baking, converting, cylinders, holding, planting,
 
 def applying(context: Context) -> list[Any]:
     """The operators that make sense with what is selected."""
-    lasts, ob = limbs_meant(context), context.object
-    limbs = [limb_of(last) for last in lasts]
-    modes = {limb.mode for limb in limbs}
+    limbs, ob = limbs_meant(context), context.object
+    described = [limb_of(limb) for limb in limbs]
+    modes = {described.mode for described in described}
     choices: list[tuple[bool, Any]] = [
         (
-            bool(lasts),
+            bool(limbs),
             (*switching.CLASSES, *holding.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove),
         ),
-        (not lasts and context.mode == "POSE", adding.CLASSES[:1]),
-        (not lasts and len(context.selected_pose_bones or ()) == 2, cylinders.CLASSES[:1]),
+        (not limbs and context.mode == "POSE", adding.CLASSES[:1]),
+        (not limbs and len(context.selected_pose_bones or ()) == 2, cylinders.CLASSES[:1]),
         (context.mode == "POSE", planting.CLASSES),
         ("LIVE" in modes, converting.CLASSES[:1]),
         ("RIG" in modes, converting.CLASSES[1:3]),
         (is_armature(ob) and bool(candidates(ob)), converting.CLASSES[3:4]),
-        (any(limb.converted_from for limb in limbs), converting.CLASSES[4:]),
+        (any(described.converted_from for described in described), converting.CLASSES[4:]),
         (bool(limbs_in_view(context)), baking.CLASSES),
     ]
     return [cls for applies, classes in choices if applies for cls in classes]

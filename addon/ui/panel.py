@@ -53,18 +53,18 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
     def draw(self, context: Context) -> None:
         """From the limb's state to what animates it."""
         layout: Any = self.layout
-        lasts = limbs_shown(context)
-        if not lasts:
+        limbs = limbs_shown(context)
+        if not limbs:
             draw_offer(layout, context)
-        elif len(lasts) > 1:
-            draw_several(layout, context, lasts)
+        elif len(limbs) > 1:
+            draw_several(layout, context, limbs)
         else:
-            (last,) = lasts
-            draw_title(layout, last)
-            draw_state(layout, context, last, status_in(context, last))
-            draw_foot(layout, context, last)
-            draw_parts(layout, last)
-            draw_fields(layout, context, last)
+            (limb,) = limbs
+            draw_title(layout, limb)
+            draw_state(layout, context, limb, status_in(context, limb))
+            draw_foot(layout, context, limb)
+            draw_parts(layout, limb)
+            draw_fields(layout, context, limb)
 
 
 def offer_of(context: Context) -> str:
@@ -118,15 +118,15 @@ def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
     limbs = until_rebuilt(
         ("to add", selection_in(context)),
-        lambda: [(name_of(last), segments) for last, segments in offered(context)],
+        lambda: [(name_of(limb), segments) for limb, segments in offered(context)],
     )
     label = translated_text("Add IK to {count} Limbs", count=len(limbs))
-    if len(limbs) == 1 and (last := bone_of(limbs[0][0])) is not None:
-        why, helping = repairs_for_adding(last, limbs[0][1])
-        draw_problem(layout.column(align=True), context, why, labels_of(helping, last))
+    if len(limbs) == 1 and (limb := bone_of(limbs[0][0])) is not None:
+        why, helping = repairs_for_adding(limb, limbs[0][1])
+        draw_problem(layout.column(align=True), context, why, labels_of(helping, limb))
         if why:
             return
-        label = translated_text("Add IK to {bone}", bone=last.name)
+        label = translated_text("Add IK to {bone}", bone=limb.name)
     layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
@@ -144,57 +144,57 @@ def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[
 # what it is, and how
 
 
-def draw_title(layout: Any, last: PoseBone) -> None:
+def draw_title(layout: Any, limb: PoseBone) -> None:
     """What people call the limb; its bone in the tooltip."""
     row = layout.row()
     row.alignment = "LEFT"
     button = row.operator(
-        "pose.planar_ik_select", text=title_of(last), icon="CON_KINEMATIC", emboss=False, translate=False
+        "pose.planar_ik_select", text=title_of(limb), icon="CON_KINEMATIC", emboss=False, translate=False
     )
-    button.role, button.bone = "TARGET" if slider_of_rig(last) else "LIMB", last.name
+    button.role, button.bone = "TARGET" if slider_of_rig(limb) else "LIMB", limb.name
 
 
-def draw_several(layout: Any, context: Context, lasts: Sequence[PoseBone]) -> None:
+def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> None:
     """How many limbs are selected; a line for each, with its state, and what is done with all of them."""
-    layout.label(text=limbs_counted(len(lasts)).translated, icon="CON_KINEMATIC", translate=False)
+    layout.label(text=limbs_counted(len(limbs)).translated, icon="CON_KINEMATIC", translate=False)
     column = layout.column(align=True)
-    for last in sorted(lasts, key=lambda last: (last.id_data.name, [*last.id_data.pose.bones].index(last))):
+    for limb in sorted(limbs, key=lambda limb: (limb.id_data.name, [*limb.id_data.pose.bones].index(limb))):
         row = column.row(align=True)
-        row.label(text="", icon_value=dot(colour_of(status_in(context, last))))
-        button = row.operator("pose.planar_ik_select", text=title_of(last), translate=False, emboss=False)
-        button.role, button.bone = "TARGET", last.name
-        draw_slider_of_limb(row, last)
-    draw_parts(layout, lasts[0])
+        row.label(text="", icon_value=dot(colour_of(status_in(context, limb))))
+        button = row.operator("pose.planar_ik_select", text=title_of(limb), translate=False, emboss=False)
+        button.role, button.bone = "TARGET", limb.name
+        draw_slider_of_limb(row, limb)
+    draw_parts(layout, limbs[0])
     layout.operator("pose.planar_ik_switch")
 
 
-def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) -> None:
+def draw_state(layout: Any, context: Context, limb: PoseBone, status: Status) -> None:
     """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
     sentence = sentence_of(context, status)
     if status.is_broken:
-        draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(last, status), last))
+        draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(limb, status), limb))
     else:
         layout.label(text=sentence, icon_value=dot(colour_of(status)), translate=False)
 
 
-def draw_foot(layout: Any, context: Context, last: PoseBone) -> None:
+def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:
     """On a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow so, too."""
-    bone, limb = context.active_pose_bone, limb_of(last)
-    if bone is None or (bone.id_data, bone.name) != (last.id_data, limb.foot) or limb.foot_turn is None:
+    bone, described = context.active_pose_bone, limb_of(limb)
+    if bone is None or (bone.id_data, bone.name) != (limb.id_data, described.foot) or described.foot_turn is None:
         return
-    if limb.sliders["influence"] <= 0.0:
+    if described.sliders["influence"] <= 0.0:
         return
     if abs(bone.matrix_basis.to_quaternion().angle) > TURNED:
-        target, control = control_of(last)
+        target, control = control_of(limb)
         name = control or (target.name if target else "-")
         draw_lines(layout, context, translated_text("Turns with its control: turn {name}", name=name), "INFO")
 
 
-def draw_parts(layout: Any, last: PoseBone) -> None:
+def draw_parts(layout: Any, limb: PoseBone) -> None:
     """A button for each part, which selects it; for bones that a rig with a slider of its own hides, none."""
     row = layout.row(align=True)
     for role, text, _ in ROLES:
-        if refs_of_role(last, role):
+        if refs_of_role(limb, role):
             row.operator("pose.planar_ik_select", text=text).role = role
 
 

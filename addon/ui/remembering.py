@@ -53,10 +53,10 @@ def selection_in(context: Context) -> Hashable:
 Name = tuple[str, str | None, str]
 
 
-def name_of(last: PoseBone) -> Name:
+def name_of(limb: PoseBone) -> Name:
     """How to find a bone again: its object's name and library, and its own."""
-    ob = last.id_data
-    return ob.name, ob.library.filepath if ob.library else None, last.name
+    ob = limb.id_data
+    return ob.name, ob.library.filepath if ob.library else None, limb.name
 
 
 def bone_of(name: Name) -> PoseBone | None:

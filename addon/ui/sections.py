@@ -59,14 +59,14 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
     def draw(self, context: Context) -> None:
         """What it follows, what poses it, its angles, and the way out."""
         layout: Any = self.layout
-        last = limb_meant(context)
-        if last is None:
+        limb = limb_meant(context)
+        if limb is None:
             return
-        limb = limb_of(last)
-        draw_followed(layout, limb)
-        draw_foot_setup(layout, limb)
-        draw_limits(layout, last, limb)
-        draw_mode(layout, context, limb)
+        described = limb_of(limb)
+        draw_followed(layout, described)
+        draw_foot_setup(layout, described)
+        draw_limits(layout, limb, described)
+        draw_mode(layout, context, described)
 
 
 def draw_followed(layout: Any, limb: Description) -> None:
@@ -94,25 +94,25 @@ def draw_foot_setup(layout: Any, limb: Description) -> None:
         row.operator("pose.planar_ik_roll_break", text=angle, translate=False)
 
 
-def draw_limits(layout: Any, last: PoseBone, limb: Description) -> None:
+def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
     """The limits of its angles and of its stretch; and the way out of softness and stretch."""
-    choices = limb.choices
+    choices = described.choices
     angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
     row = layout.row(align=True)
-    row.label(text=f"{joint_of(last)} Limits")
+    row.label(text=f"{joint_of(limb)} Limits")
     row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
-    if choices["plane"] == "HINGE" and len(limb.segments) == 2:
+    if choices["plane"] == "HINGE" and len(described.segments) == 2:
         turns = f"{degrees(choices['root_min_angle']):.0f}° - {degrees(choices['root_max_angle']):.0f}°"
         row = layout.row(align=True)
         row.label(text="Root Limits")
         row.operator("pose.planar_ik_root_limits", text=turns, translate=False)
-    if "stretch" in limb.sliders:
+    if "stretch" in described.sliders:
         row = layout.row(align=True)
         row.label(text="Stretch Limit")
         row.operator("pose.planar_ik_stretch_limit", text=f"{choices['stretch_max']:.2f}", translate=False)
     row = layout.row(align=True)
     for name, text in FEATURES.items():
-        if name in limb.sliders:
+        if name in described.sliders:
             row.operator("pose.planar_ik_drop", text=f"Remove {text}").feature = name.upper()
 
 
@@ -147,11 +147,11 @@ class VIEW3D_PT_planar_ik_all(_Section, Panel):
         layout: Any = self.layout
         ob = rig_in_view(context)
         column = layout.column(align=True)
-        for last in limbs_of(ob) if ob else ():
+        for limb in limbs_of(ob) if ob else ():
             row = column.row(align=True)
-            button = row.operator("pose.planar_ik_select", text=title_of(last), translate=False, emboss=False)
-            button.role, button.bone = "TARGET", last.name
-            draw_slider_of_limb(row, last)
+            button = row.operator("pose.planar_ik_select", text=title_of(limb), translate=False, emboss=False)
+            button.role, button.bone = "TARGET", limb.name
+            draw_slider_of_limb(row, limb)
 
 
 class VIEW3D_PT_planar_ik_overlay(Panel):

@@ -23,37 +23,37 @@ from .lines import length_text
 from .remembering import name_of, until_posed, until_rebuilt
 
 
-def status_in(context: Context, last: PoseBone) -> Status:
+def status_in(context: Context, limb: PoseBone) -> Status:
     """The status of a limb as its rig shows it in a context."""
-    key = "status", name_of(last), view_layer_of(context).as_pointer()
+    key = "status", name_of(limb), view_layer_of(context).as_pointer()
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
-    return until_posed(key, lambda: _status(last, depsgraph))
+    return until_posed(key, lambda: _status(limb, depsgraph))
 
 
-def _status(last: PoseBone, depsgraph: Depsgraph) -> Status:
-    status = status_of(last, depsgraph, structure_known(last))
+def _status(limb: PoseBone, depsgraph: Depsgraph) -> Status:
+    status = status_of(limb, depsgraph, structure_known(limb))
     if status.is_broken:  # maybe by an edit that nothing says more of
-        status = status_of(last, depsgraph)
-    slider = slider_of_rig(last)
-    return as_shown(status, last, slider, depsgraph) if slider else status
+        status = status_of(limb, depsgraph)
+    slider = slider_of_rig(limb)
+    return as_shown(status, limb, slider, depsgraph) if slider else status
 
 
-def structure_known(last: PoseBone) -> Structure | None:
+def structure_known(limb: PoseBone) -> Structure | None:
     """The structure of a limb, nothing of one that can't be posed; looked at anew when its rig is edited."""
-    if problem_of(last):
+    if problem_of(limb):
         return None
-    return until_rebuilt(("structure", name_of(last), *fingerprint_of(last)), lambda: structure_of(last))
+    return until_rebuilt(("structure", name_of(limb), *fingerprint_of(limb)), lambda: structure_of(limb))
 
 
-def table_known(last: PoseBone) -> Table | None:
+def table_known(limb: PoseBone) -> Table | None:
     """What the solver takes of a limb."""
-    structure = structure_known(last)
+    structure = structure_known(limb)
     return structure.table if structure else None
 
 
-def slider_of_rig(last: PoseBone) -> RigSlider | None:
+def slider_of_rig(limb: PoseBone) -> RigSlider | None:
     """The slider of the rig's own that switches a limb, if there is one."""
-    return until_rebuilt(("slider", name_of(last)), lambda: rig_slider(last))
+    return until_rebuilt(("slider", name_of(limb)), lambda: rig_slider(limb))
 
 
 def sentence_of(context: Context, status: Status) -> str:

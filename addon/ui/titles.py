@@ -23,35 +23,35 @@ TITLES = {
 }
 
 
-def title_of(last: PoseBone) -> str:
+def title_of(limb: PoseBone) -> str:
     """The title of a limb, in the language of the interface."""
-    title, is_kind = until_rebuilt(("title", name_of(last)), lambda: _title(last))
+    title, is_kind = until_rebuilt(("title", name_of(limb)), lambda: _title(limb))
     return translated_text(title) if is_kind else title
 
 
-def joint_of(last: PoseBone) -> str:
+def joint_of(limb: PoseBone) -> str:
     """What bends in a limb, in English: ``Elbow`` or ``Knee``, of two bones that are called as of an arm or a leg; else
     ``Bend``."""
-    joint: str = until_rebuilt(("joint", name_of(last)), lambda: _joint(last))
+    joint: str = until_rebuilt(("joint", name_of(limb)), lambda: _joint(limb))
     return joint
 
 
-def _joint(last: PoseBone) -> str:
-    return {"ARM": "Elbow", "LEG": "Knee"}.get(kind_of(last), "Bend") if len(limb_of(last).segments) == 2 else "Bend"
+def _joint(limb: PoseBone) -> str:
+    return {"ARM": "Elbow", "LEG": "Knee"}.get(kind_of(limb), "Bend") if len(limb_of(limb).segments) == 2 else "Bend"
 
 
-def _title(last: PoseBone) -> tuple[str, bool]:
+def _title(limb: PoseBone) -> tuple[str, bool]:
     """The title in English, and whether it says what kind of limb it is."""
-    title = _named(last)
-    counts = Counter(map(_named, limbs_of(last.id_data)))
+    title = _named(limb)
+    counts = Counter(map(_named, limbs_of(limb.id_data)))
     if title and counts[title] == 1:
         return title, True
-    target, bone = control_of(last)
-    if target and slider_of_rig(last):  # the limb's bones are hidden: people know the control
+    target, bone = control_of(limb)
+    if target and slider_of_rig(limb):  # the limb's bones are hidden: people know the control
         return bone or target.name, False
-    return last.name, False
+    return limb.name, False
 
 
-def _named(last: PoseBone) -> str:
+def _named(limb: PoseBone) -> str:
     """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
-    return TITLES.get((kind_of(last), side_of(last.name)), "")
+    return TITLES.get((kind_of(limb), side_of(limb.name)), "")

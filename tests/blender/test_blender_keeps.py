@@ -24,7 +24,7 @@ def leg(addon):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
         bpy.ops.object.mode_set(mode="POSE")
         adding = addon("tasks.adding")
-        lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[LEFT])]).lasts
+        lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[LEFT])]).limbs
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, lasts)
         rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.12, -0.05, 0.25)))

@@ -100,7 +100,7 @@ def test_target_is_deleted(addon, mode, kind):
     ob = rigs.biped()
     adding = addon("tasks.adding")
     controls = "BONES" if kind == "bone" else "EMPTIES"
-    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])], controls).lasts
+    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])], controls).limbs
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, lasts)
     if kind == "bone":

@@ -41,7 +41,7 @@ def legs(addon):
         ob = ob or biped(count)
         adding = addon("tasks.adding")
         requests = [adding.Request(ob.pose.bones[LAST[count] + side], LINKS[count]) for side in sides]
-        lasts = adding.add(bpy.context, requests, knee=knee, foot=count == 2).lasts
+        lasts = adding.add(bpy.context, requests, knee=knee, foot=count == 2).limbs
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, lasts)
         return ob

@@ -175,27 +175,27 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     def act(self, context: Context, subject: Any) -> Steps[None]:
         """Add, and go on with the targets."""
-        limbs, goals, skipped = subject
+        suggestions, goals, skipped = subject
         target, pole = [*goals, None, None][:2]
-        requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
+        requests = [Request(limb, segments, target, pole, self.plane) for limb, segments in suggestions]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
         options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
         options |= {"keyed": self.keyed, "tolerance": self.tolerance, "mode": self.mode}
         added = yield from add.steps(context, requests, **options, turn=turn)
         self.warn(*added.warnings)
-        lasts = added.lasts
+        limbs = added.limbs
         self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})
-        self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(last)) for last in lasts)
-        select_if_shown(context, [target for last in lasts if (target := limb_of(last).followed[0])])
+        self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(limb)) for limb in limbs)
+        select_if_shown(context, [target for limb in limbs if (target := limb_of(limb).followed[0])])
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
-        kept += unseen(bone for last in lasts for bone in chain_bones(last))
+        kept += unseen(bone for limb in limbs for bone in chain_bones(limb))
         if skipped:
             why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
-            self.warn(Message("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
-        elif len(lasts) > 1:
-            self.inform("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
+            self.warn(Message("Added {count}{kept}; skipped {why}", count=len(limbs), kept=kept, why=why))
+        elif len(limbs) > 1:
+            self.inform("Added IK to {bones}{kept}", bones=", ".join(limb.name for limb in limbs), kept=kept)
         else:
-            bones, bend = ", ".join(bone.name for bone in chain_bones(lasts[0])), bends_to(lasts[0], turn)
+            bones, bend = ", ".join(bone.name for bone in chain_bones(limbs[0])), bends_to(limbs[0], turn)
             self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(bend), kept=kept)
 
 
@@ -227,9 +227,9 @@ class POSE_OT_planar_ik_remove(RigOperator):
         """The selected limbs, those that lack bones too."""
         return selected_limbs(context, with_broken=True)
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Remove, and go on with the limbs."""
-        names = [(last.id_data, last.name) for last in lasts]
+        names = [(limb.id_data, limb.name) for limb in limbs]
         kept = remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
             self.warn(Message(STAYING, names=", ".join(kept)))

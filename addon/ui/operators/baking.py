@@ -102,10 +102,10 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             start_from_scene(self, context)
         if self.range == "PREVIEW" and not scene.use_preview_range:
             raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
-        lasts = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)
+        limbs = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)
         start, end = self._ends(context)
         return Request(
-            lasts=lasts,
+            limbs=limbs,
             frames=frames_between(start, end, self.step),
             tolerance=0.0 if self.for_game else self.tolerance,
             remove=self.remove,

@@ -182,7 +182,7 @@ class RigOperator(LimbOperator):
         """Where the selected limbs are of this file."""
         if not super().poll(context):
             return False
-        linked = next((last.id_data for last in limbs_shown(context) if not takes_bones(last.id_data)), None)
+        linked = next((limb.id_data for limb in limbs_shown(context) if not takes_bones(limb.id_data)), None)
         if linked is not None:
             template = "'{rig}' comes from another file: change this there"
             cls.poll_message_set(translated_text(template, rig=linked.name))

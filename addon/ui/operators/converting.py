@@ -57,18 +57,18 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The bones with IK constraints that are meant."""
-        lasts = self._lasts(context)
-        if not lasts:
+        limbs = self._lasts(context)
+        if not limbs:
             raise Refused("There is no IK constraint of two to four bones here: select such a bone, or choose All")
-        return lasts
+        return limbs
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Convert what can be, and name what can't."""
-        done = yield from convert.steps(context, lasts, self.tolerance, self.mode, self.all_actions)
+        done = yield from convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions)
         self.warn(*(why.message for _, why in done.refused), *done.warnings)
         if not limbs_meant(context):
-            select_if_shown(context, done.lasts)
-        self.inform("Solved {count} of {all} exactly", count=len(done.lasts), all=limbs_counted(len(lasts)))
+            select_if_shown(context, done.limbs)
+        self.inform("Solved {count} of {all} exactly", count=len(done.limbs), all=limbs_counted(len(limbs)))
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
@@ -104,14 +104,14 @@ class POSE_OT_planar_ik_unconvert(RigOperator):
         """The limbs meant that were converted."""
         ob = rig_in_view(context)
         chosen = limbs_of(ob) if self.which == "ALL" and ob else selected_limbs(context, with_broken=True)
-        lasts = [last for last in chosen if is_converted(last)]
-        if not lasts:
+        limbs = [limb for limb in chosen if is_converted(limb)]
+        if not limbs:
             raise Refused("This limb was not converted: Remove takes its IK away")
-        return lasts
+        return limbs
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Give the constraints back."""
-        names = unconvert(context, lasts)
+        names = unconvert(context, limbs)
         if context.active_pose_bone is None:
             select_if_shown(context, names)
         self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))
@@ -123,17 +123,17 @@ class _Mode(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that are in the other mode."""
-        lasts = [last for last in selected_limbs(context) if limb_of(last).mode == self._from]
-        if not lasts:
+        limbs = [limb for limb in selected_limbs(context) if limb_of(limb).mode == self._from]
+        if not limbs:
             raise Refused(self._already)
         if self._from == "RIG" and not scene_of(context).planar_ik.live:  # type: ignore[attr-defined]
             raise Refused("Live is off in this scene: switch it on, then make the limb live")
-        return lasts
+        return limbs
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Change their mode."""
-        (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
-        self.inform("{limbs} on the rig" if self._from == "LIVE" else "{limbs} live", limbs=limbs_counted(len(lasts)))
+        (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, limbs)
+        self.inform("{limbs} on the rig" if self._from == "LIVE" else "{limbs} live", limbs=limbs_counted(len(limbs)))
 
 
 class POSE_OT_planar_ik_to_rig(_Mode):
@@ -162,14 +162,14 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that have a mechanism, or need to be rebuilt for another reason."""
-        lasts = [last for last in selected_limbs(context) if limb_of(last).mode == "RIG" or modes.problem_of(last)]
-        if not lasts:
+        limbs = [limb for limb in selected_limbs(context) if limb_of(limb).mode == "RIG" or modes.problem_of(limb)]
+        if not limbs:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
-        return lasts
+        return limbs
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Rebuild these, and what else of their rigs has to be rebuilt."""
-        modes.rebuild(context, lasts, and_others=True)
+        modes.rebuild(context, limbs, and_others=True)
 
 
 CLASSES = (

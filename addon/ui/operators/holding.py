@@ -132,26 +132,26 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         for name in ("range", *(("frame_start", "frame_end") if self.range == "GIVEN" else ()), "ease", "place"):
             layout.prop(self, name)
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Hold, and say how far feet slid before, and slide now."""
         take_given_range(self, "range", "GIVEN")
-        contacts, is_contacts = self._contacts(context, lasts), self.range == "CONTACTS"
+        contacts, is_contacts = self._contacts(context, limbs), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
         request = Request(self.ease, is_contacts, is_mean)
-        report = yield from hold_tips.steps(context, lasts, contacts, request)
+        report = yield from hold_tips.steps(context, limbs, contacts, request)
         self.warn(*report.warnings)
         if is_contacts:
             self.inform(HELD, **said_of(context, report))
         else:
-            first, last = contacts[0][0].span
+            first, limb = contacts[0][0].span
             slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.slid, report.slide))
             template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
-            self.inform(template, first=first, last=last, slid=slid, slide=slide)
+            self.inform(template, first=first, limb=limb, slid=slid, slide=slide)
 
-    def _contacts(self, context: Context, lasts: list[PoseBone]) -> list[list[Contact]]:
+    def _contacts(self, context: Context, limbs: list[PoseBone]) -> list[list[Contact]]:
         """The contacts of each limb, or the range."""
         if self.range == "CONTACTS":
-            marked = [marked_contacts(scene_of(context), last) for last in lasts]
+            marked = [marked_contacts(scene_of(context), limb) for limb in limbs]
             if not any(marked):
                 raise Refused("No markers say when the selected limbs are in contact: Find Contacts first")
             return marked
@@ -159,10 +159,10 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             start_from_scene(self, context)
             span = Span(self.frame_start, self.frame_end)
         else:
-            span = span_meant(context, lasts, self.range)
+            span = span_meant(context, limbs, self.range)
         if span.last < span.first:
             raise Refused("The range ends at frame {end}, before it starts at {start}", end=span.last, start=span.first)
-        return [[over(span)] for _ in lasts]
+        return [[over(span)] for _ in limbs]
 
 
 class POSE_OT_planar_ik_find_contacts(LimbOperator):
@@ -176,10 +176,10 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
     height: FloatProperty(**STANDS_UP_TO)
     speed: FloatProperty(**STANDS_TILL)
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Mark them in place of those that are marked, and say how far tips slide there."""
         scene = scene_of(context)
-        listed = yield from find_contacts.steps(context, lasts, frame_range(scene), self.height, self.speed)
+        listed = yield from find_contacts.steps(context, limbs, frame_range(scene), self.height, self.speed)
         count = mark_contacts(scene, listed)
         if not count:
             raise Refused(NOT_LOW)

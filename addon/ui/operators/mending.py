@@ -34,19 +34,19 @@ LABELS = {
 """The mends by name, and what their buttons say."""
 
 
-def repairs_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, list[str]]:
+def repairs_for_adding(limb: PoseBone, segments: tuple[int, ...]) -> tuple[str, list[str]]:
     """Why IK can't be added to a limb, as a sentence, and the mends that help; nothing if it can."""
-    why = refusal_of(last, segments)
+    why = refusal_of(limb, segments)
     return (why.message.translated, [mend for mend in LABELS if mend.lower() == why.mend]) if why else ("", [])
 
 
-def labels_of(repairs: Sequence[str], last: PoseBone) -> dict[str, str]:
+def labels_of(repairs: Sequence[str], limb: PoseBone) -> dict[str, str]:
     """What the buttons of some mends of a limb say, by their names: that of what is muted names it."""
-    return {repair: _label(repair, last) for repair in repairs}
+    return {repair: _label(repair, limb) for repair in repairs}
 
 
-def _label(repair: str, last: PoseBone) -> str:
-    names = [constraint.name for constraint in conflicts_of(last)] if repair == "MUTE" else []
+def _label(repair: str, limb: PoseBone) -> str:
+    names = [constraint.name for constraint in conflicts_of(limb)] if repair == "MUTE" else []
     return translated_text("Mute {name}", name=names[0]) if len(names) == 1 else translated_text(LABELS[repair])
 
 
@@ -83,11 +83,11 @@ class POSE_OT_planar_ik_mend(PoseOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that this helps."""
-        lasts = limbs_meant(context)
+        limbs = limbs_meant(context)
         leftovers = _left(context) if self.repair == "LEFT" else []
-        helped = leftovers + [last for last in lasts if self.repair in repairs_for(last)]
-        if not lasts and not leftovers:
-            helped = [last for last, _ in offered(context)]
+        helped = leftovers + [limb for limb in limbs if self.repair in repairs_for(limb)]
+        if not limbs and not leftovers:
+            helped = [limb for limb, _ in offered(context)]
         if not helped:
             raise Refused("{what}: nothing of the kind is in the way", what=translated_text(LABELS[self.repair]))
         return helped
@@ -95,7 +95,7 @@ class POSE_OT_planar_ik_mend(PoseOperator):
     def act(self, context: Context, helped: list[PoseBone]) -> None:
         """Mend each of them, and say what was done."""
         text = _label(self.repair, helped[0]) if len(helped) == 1 else translated_text(LABELS[self.repair])
-        for ob, name in [(last.id_data, last.name) for last in helped]:
+        for ob, name in [(limb.id_data, limb.name) for limb in helped]:
             REPAIRS[self.repair](context, ob.pose.bones[name])
         self.inform("Repaired: {what}", what=text)
 

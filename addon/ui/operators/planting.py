@@ -34,24 +34,24 @@ class POSE_OT_planar_ik_plant(PoseOperator):
     def checked(self, context: Context) -> tuple[list[Request], list[PoseBone]]:
         """The legs that get IK, and those that have it."""
         bones, limbs = [*(context.selected_pose_bones or ())], limbs_meant(context)
-        legs = [last for last in limbs if is_leg(last)]
+        legs = [limb for limb in limbs if is_leg(limb)]
         if not limbs and own_ik(context):
             raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")
         choice = Chosen(without_ik(bones) if bones else [], [], []) if limbs else chosen(context)
-        new = [limb for limb in choice.limbs if is_leg(*limb) and is_arm_or_leg(limb[0])]
+        new = [suggestion for suggestion in choice.limbs if is_leg(*suggestion) and is_arm_or_leg(suggestion[0])]
         if not legs and not new:
             raise Refused("No leg is selected: select bones of legs, or all bones")
-        for last in legs:
-            check_whole(last)
+        for limb in legs:
+            check_whole(limb)
         target, pole = [*choice.followed, None, None][:2]
-        return [Request(last, segments, target, pole) for last, segments in new], legs
+        return [Request(limb, segments, target, pole) for limb, segments in new], legs
 
     def act(self, context: Context, subject: tuple[list[Request], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
         (new, legs), wish, frames = subject, Wish(self.height, self.speed, self.ease), frame_range(scene_of(context))
         planted = yield from plant.steps(context, new, legs, frames, wish)
         self.warn(*planted.warnings)
-        select_if_shown(context, [ref for leg in planted.legs if (ref := limb_of(leg.last).followed[0])])
+        select_if_shown(context, [ref for leg in planted.legs if (ref := limb_of(leg.limb).followed[0])])
         self.inform(HELD, **said_of(context, planted.report))
 
 

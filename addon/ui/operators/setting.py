@@ -32,9 +32,9 @@ class POSE_OT_planar_ik_flip(LimbOperator):
     bl_idname = "pose.planar_ik_flip"
     bl_label = "Flip Knee"
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Flip, with keys as Auto Keying wants them."""
-        flip(context, lasts)
+        flip(context, limbs)
 
 
 class POSE_OT_planar_ik_plane(RigOperator):
@@ -50,9 +50,9 @@ class POSE_OT_planar_ik_plane(RigOperator):
         """What a button of it says under the mouse: what each choice means."""
         return translated_text(next(text for value, _, text in PLANE if value == properties.plane))
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
-        self.warn(*set_plane(context, lasts, self.plane))
+        self.warn(*set_plane(context, limbs, self.plane))
 
 
 class _Toggle(RigOperator):
@@ -60,9 +60,9 @@ class _Toggle(RigOperator):
 
     _feature: ClassVar[str]
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """As the active limb does not have it yet."""
-        toggle(context, lasts, self._feature, limb_meant(context) or lasts[0])
+        toggle(context, limbs, self._feature, limb_meant(context) or limbs[0])
 
 
 class POSE_OT_planar_ik_foot_follows(_Toggle):
@@ -113,9 +113,9 @@ class POSE_OT_planar_ik_drop(RigOperator):
         ],
     )
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Take it from every selected limb that has it."""
-        drop_feature(context, lasts, self.feature.lower())
+        drop_feature(context, limbs, self.feature.lower())
 
 
 class _Numbers(RigOperator):
@@ -125,9 +125,9 @@ class _Numbers(RigOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask, starting from the numbers of the active limb."""
-        last = limb_meant(context)
-        for name in self._names if last else ():
-            setattr(self, name, limb_of(last).choices[name])  # type: ignore[arg-type]
+        limb = limb_meant(context)
+        for name in self._names if limb else ():
+            setattr(self, name, limb_of(limb).choices[name])  # type: ignore[arg-type]
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self)
 
@@ -138,9 +138,9 @@ class _Numbers(RigOperator):
         for name in self._names:
             layout.prop(self, name)
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set them, of every selected limb."""
-        for ob, bone in [(last.id_data, last.name) for last in lasts]:
+        for ob, bone in [(limb.id_data, limb.name) for limb in limbs]:
             for name in self._in_order(ob.pose.bones[bone]):
                 set_choice(ob.pose.bones[bone], name, getattr(self, name))
 
@@ -163,10 +163,10 @@ class POSE_OT_planar_ik_knee_limits(_Numbers):
         name="Knee Max", description="The largest angle inside the knee", min=0.0, max=pi, default=pi, subtype="ANGLE"
     )
 
-    def _in_order(self, last: PoseBone) -> tuple[str, ...]:
+    def _in_order(self, limb: PoseBone) -> tuple[str, ...]:
         if self.min_angle > self.max_angle:
             raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
-        return self._names[::-1] if self.min_angle > limb_of(last).choices["max_angle"] else self._names
+        return self._names[::-1] if self.min_angle > limb_of(limb).choices["max_angle"] else self._names
 
 
 class POSE_OT_planar_ik_root_limits(_Numbers):
@@ -260,17 +260,17 @@ class POSE_OT_planar_ik_pick(RigOperator):
         manager.invoke_search_popup(self)
         return {"RUNNING_MODAL"}
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Check that every selected limb can follow it, then let them."""
         if self.followed == NEW:
-            names = [(last.id_data, last.name) for last in lasts]
-            (make_targets if self.role == "TARGET" else make_poles)(context, lasts)
+            names = [(limb.id_data, limb.name) for limb in limbs]
+            (make_targets if self.role == "TARGET" else make_poles)(context, limbs)
             new_refs = [role for ob, name in names for role in refs_of_role(ob.pose.bones[name], self.role)]
             select_if_shown(context, new_refs)
         else:
             name, bone = self.followed.split("\n")
             ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
-            follow(context, lasts, self.role.lower(), (ob, bone))
+            follow(context, limbs, self.role.lower(), (ob, bone))
 
 
 CLASSES = (

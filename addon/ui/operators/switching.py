@@ -83,31 +83,31 @@ class POSE_OT_planar_ik_switch(_OverRange):
     )
     insert_keys: BoolProperty(name="Insert Keys", description="Set keys though Auto Keying is off")
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Switch, and go on with what is animated next; over a range, with what it was."""
         frames, to = self.frames_meant(context), None if self.to == "OTHER" else self.to
         if frames is None:
-            done = switch(context, lasts, to, self.insert_keys)
+            done = switch(context, limbs, to, self.insert_keys)
             self.warn(*done.warnings)
             select_if_shown(context, done.select)
-            self.inform("{limbs} in {to}", limbs=limbs_counted(len(lasts)), to=done.to)
+            self.inform("{limbs} in {to}", limbs=limbs_counted(len(limbs)), to=done.to)
             return
-        to = to or other_mode(lasts)
-        self.warn(*(yield from switch_over.steps(context, lasts, to, frames, self.tolerance)))
+        to = to or other_mode(limbs)
+        self.warn(*(yield from switch_over.steps(context, limbs, to, frames, self.tolerance)))
         template = "{limbs} in {to} in {frames}"
-        self.inform(template, limbs=limbs_counted(len(lasts)), to=to, frames=frames_counted(len(frames)))
+        self.inform(template, limbs=limbs_counted(len(limbs)), to=to, frames=frames_counted(len(frames)))
 
 
 class _Snap(_OverRange):
     _snap: ClassVar[Stepwise[..., list[Message]]]
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Snap this frame, or all of the range."""
         frames = self.frames_meant(context)
-        warnings = yield from type(self)._snap.steps(context, lasts, frames, self.tolerance)
+        warnings = yield from type(self)._snap.steps(context, limbs, frames, self.tolerance)
         self.warn(*warnings)
         self.inform(
-            "Snapped {limbs} in {frames}", limbs=limbs_counted(len(lasts)), frames=frames_counted(len(frames or [0]))
+            "Snapped {limbs} in {frames}", limbs=limbs_counted(len(limbs)), frames=frames_counted(len(frames or [0]))
         )
 
 
@@ -148,9 +148,9 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
     bl_idname = "pose.planar_ik_mirror"
     bl_label = "Mirror Planar IK"
 
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+    def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Mirror, and say how many."""
-        mirrored = mirror(context, lasts)
+        mirrored = mirror(context, limbs)
         self.warn(*mirrored.warnings)
         self.inform("Mirrored {limbs}", limbs=limbs_counted(len(mirrored.pairs)))
 

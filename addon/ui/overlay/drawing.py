@@ -57,13 +57,13 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     if isinstance(space, SpaceView3D) and not space.overlay.show_overlays:
         return []
-    last = limb_meant(context) if context.mode in {"POSE", "OBJECT"} else None
+    limb = limb_meant(context) if context.mode in {"POSE", "OBJECT"} else None
     depsgraph: Depsgraph | None = view_layer_of(context).depsgraph
-    if last is None or depsgraph is None:
+    if limb is None or depsgraph is None:
         return []
     view: Any = context.region_data
     along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None
-    return figure(last, depsgraph, View(along, _is_dragging(context), settings.shows_reach), table_known(last))
+    return figure(limb, depsgraph, View(along, _is_dragging(context), settings.shows_reach), table_known(limb))
 
 
 def _is_dragging(context: Context) -> bool:

@@ -55,7 +55,7 @@ def test_every_frame_looks_as_before(convert, addon, mode, pole):
         before = seen(ob)
         bpy.context.scene.frame_set(5)
         done = convert([last], mode=mode)
-        assert done.lasts == [(ob, "shin.L")]
+        assert done.limbs == [(ob, "shin.L")]
         assert off(seen(ob), before) < 2.1e-3
         swivels = [curve for curve in rigs.curves(ob) if "IK Swivel" in curve.data_path]
         assert swivels or pole  # with one, the constraint itself has no choice
@@ -120,7 +120,7 @@ def test_a_smaller_tolerance_takes_more_keys_and_refuses_nothing(convert, pole):
         ob, last, _ = leg(pole)
         animate(ob, random.Random(1))
         before = seen(ob)
-        assert convert([last], mode="RIG", tolerance=tolerance).lasts == [(ob, "shin.L")]
+        assert convert([last], mode="RIG", tolerance=tolerance).limbs == [(ob, "shin.L")]
         offs.append(off(seen(ob), before))
         keyed = [curve for curve in rigs.curves(ob) if "IK " in curve.data_path]
         counts.append(sum(len(curve.keyframe_points) for curve in keyed))

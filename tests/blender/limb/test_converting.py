@@ -73,7 +73,7 @@ def test_the_limb_stays_where_the_constraint_has_it(convert, back, to_rig, mode,
         pose(ob, random.Random(1))
     snapshot, before = rigs.snapshot(), joints(ob)
     done = convert([last])
-    assert done.lasts == [(ob, "shin.L")]
+    assert done.limbs == [(ob, "shin.L")]
     if mode == "RIG":
         to_rig(ob)
     assert np.abs(joints(ob) - before).max() < 2e-4 * LENGTH  # the constraint itself is no better
@@ -246,7 +246,7 @@ def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, add
     for bone in ob.pose.bones:
         bone.location = (0, 0, 0)
     found = addon("finding.constraints").candidates(ob)
-    assert len(convert(found).lasts) == limbs == len(found)
+    assert len(convert(found).limbs) == limbs == len(found)
     to_rig(ob)
     assert np.abs(shown(ob) - rest).max() < 1e-4
     for state, before in zip(states, poses, strict=True):

@@ -70,7 +70,7 @@ def test_thigh_and_shin_become_the_limb(converting, capfd, mode, pole, gap):
         poses.append(rigs.matrices(ob, NAMES))
     pose(ob, random.Random(1))
     done = converting.convert(bpy.context, [foot], mode=mode)
-    assert done.lasts == [(ob, "shin.L")]
+    assert done.limbs == [(ob, "shin.L")]
     assert done.refused == []
     last, foot = ob.pose.bones["shin.L"], ob.pose.bones["foot.L"]
     assert (last.planar_ik.mode, last.planar_ik.reach) == (mode, "REACHED")

@@ -254,7 +254,7 @@ def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
             lowest = now[here, i, :, 2].argmin(axis=1)
             steps = np.diff(now[here, i], axis=0)[np.arange(len(lowest) - 1), lowest[:-1]]
             assert np.abs(steps[:, :2]).max() < 1e-3  # a bank turns about the ground, below the bones
-            control = rolling.pose.bones[of_limb.last.planar_ik.subtarget]
+            control = rolling.pose.bones[of_limb.limb.planar_ik.subtarget]
             inside = [
                 key.co.x
                 for curve in rigs.curves(rolling)
@@ -297,7 +297,7 @@ def test_no_marker_hides_another(addon, walker):
         assert len({*frames}) == len(frames)
         assert "foot.L + foot.R up (Walker)" in {marker.name for marker in scene.timeline_markers}
         for of_limb in listed:
-            marked = markers.marked_contacts(scene, of_limb.last)
+            marked = markers.marked_contacts(scene, of_limb.limb)
             for contact, same in zip(of_limb.contacts, marked, strict=True):
                 assert [phase.on for phase in same.phases] == [phase.on for phase in contact.phases]
                 assert 0 <= same.span.first - contact.span.first <= 1
