@@ -60,10 +60,8 @@ def show_in_ik(
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
     stay where they are), flip, swivel and ankle. Two passes, one where controls stay, and one less where what is
     ``known`` was read before. Raises `Refused` for what can't be shown where it has to be."""
-    sampling, parts = (
-        sampling_of(task.frames),
-        [part_of_ik(limb, moves_controls, poses, task.tolerance) for limb in limbs],
-    )
+    sampling = sampling_of(task.frames)
+    parts = [part_of_ik(limb, moves_controls, poses, task.tolerance) for limb in limbs]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     controls = controls_of(limbs) if moves_controls else []
     recording = yield from record(
@@ -80,11 +78,7 @@ def show_in_ik(
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
     shown = shown_in_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
-    if lacking := [
-        limb_shown.limb
-        for limb_shown in shown
-        if TWISTS[0].name in limb_shown.sliders and not has_twist(limb_shown.limb)
-    ]:
+    if lacking := [limb for limb, sliders in _sliders_of(shown) if TWISTS[0].name in sliders and not has_twist(limb)]:
         named = [(limb.id_data, limb.name) for limb in limbs]
         apply(task.context, {ref_of(limb): with_twist(limb) for limb in lacking})
         again = [ob.pose.bones[name] for ob, name in named]
@@ -108,12 +102,17 @@ def show_in_ik(
         _go_on(placings, values, sampling, keyed)
         _turn_toes(recording, limbs, values)
         _set_sliders(swivel_again(recording, shown), values)
-    sliders = {(limb_shown.limb.id_data, limb_shown.limb.name): limb_shown.sliders for limb_shown in shown}
+    sliders = {ref_of(limb): sliders for limb, sliders in _sliders_of(shown)}
     warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
     warnings += warnings_of_misses(recording, poses, sliders)
     touched = [channel for placing in placings for channel in placing.channels]
-    touched += [slider_channel(limb_shown.limb, name) for limb_shown in shown for name in limb_shown.sliders]
+    touched += [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
     return Matched(writing.finish(recording, values, touched), warnings)
+
+
+def _sliders_of(shown: Sequence[Shown]) -> list[tuple[PoseBone, dict[str, Array]]]:
+    """What the sliders of limbs have to say over the frames, by limb."""
+    return [(limb_shown.limb, limb_shown.sliders) for limb_shown in shown]
 
 
 def _set_sliders(shown: Sequence[Shown], values: Values) -> None:
