@@ -24,6 +24,7 @@ from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
 from ..blender.words import Message, Refused
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, limbs_of
+from ..limb.tolerances import UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..live import refresh
 from ..poses.reading import Evaluated, Recording, new_recording, poses_of, readers_of
@@ -35,8 +36,6 @@ from .results import ChannelTrack, LimbTrajectory, bones_read, evaluated_traject
 
 Array = NDArray[Any]
 
-SCALED = 1e-4
-"""How far from 1 the scale of a bone may be without being told."""
 
 APART = 2e-6
 """How far a connected bone may be from its parent's tail, in that one's lengths, and still count as there."""
@@ -132,7 +131,7 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
         near = np.array([getattr(bone, channel)[:]])
         plain.tracks.append(ChannelTrack(bone.name, channel, mode, in_rotation_mode(mode, turns_of(own), near)))
         posed[bone.name] = unposed(bone.bone, above) @ own
-        plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > SCALED else [])
+        plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > UNSEEN else [])
     if plain.parted and not takes_bones(ob):
         template = (
             "'{bone}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the file "

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..blender.reduction import Segments, fewest, hermite
 from ..blender.rotation import ARRAYS, to_quaternion
+from ..limb.tolerances import ON_TARGET
 from ..solver.limb import joints_of
 from .results import ChannelTrack, LimbTrajectory
 
@@ -48,10 +49,6 @@ def keys_of(trajectory: LimbTrajectory, times: Array, tolerance: float) -> Keys:
     return Keys(which, np.split(slopes, sizes, axis=1), error)
 
 
-PARTED = 1e-5
-"""How far joints of a closed loop may part between keys, in its lengths: it adds up where loops hang on each other."""
-
-
 def keys_of_loop(trajectory: LimbTrajectory, times: Array) -> Keys:
     """All frames, which are every other row, and of those halfway between the ones in which joints would part."""
     tracks = trajectory.tracks
@@ -62,7 +59,7 @@ def keys_of_loop(trajectory: LimbTrajectory, times: Array) -> Keys:
     guessed = hermite(times, values, slopes, Segments(between - 1, between + 1, between))
     pairs = zip(_points(trajectory, guessed, sizes), _points(trajectory, values, sizes), strict=True)
     off = np.max([np.linalg.norm(guess - point[between], axis=1) for guess, point in pairs], axis=0)
-    parted = between[off > PARTED * sum(trajectory.entry.geometry.lengths)]
+    parted = between[off > ON_TARGET * sum(trajectory.entry.geometry.lengths)]
     return Keys(np.union1d(np.arange(0, len(times), 2), parted), np.split(slopes, sizes, axis=1), 0.0)
 
 

@@ -15,6 +15,7 @@ from ..blender.types import path_to_bone
 from ..limb.solving import Solution, joints_in, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
 from ..limb.table import Limb
+from ..limb.tolerances import ON_TARGET, ROUNDING, SEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..poses.reading import (
     Recording,
@@ -29,17 +30,11 @@ from ..poses.reading import (
 from ..rigging.feet import following_bones
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
-from ..tasks.status import MISSED, ROUNDING
+from ..tasks.status import MISSED
 
 Array = NDArray[Any]
 Key = tuple[Any, str]
 """A rig and the name of a limb's last bone."""
-
-SAME = 1e-5
-"""How far numbers of a scale may be from the bone's own to be those."""
-
-SHEARED = 1e-3
-"""How far axes of a bone may be from what a rotation and a scale make."""
 
 
 class ChannelTrack(NamedTuple):
@@ -202,13 +197,13 @@ def _evaluated(
             above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
             own = own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
             rotations, scales = rigid(own)
-            if np.abs(rotations[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SHEARED:
+            if np.abs(rotations[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SEEN:
                 sheared.add(bone.name)
             if entry.plane == "SLIDE" and bone.name == entry.bones[0]:
                 tracks[-1].append(ChannelTrack(bone.name, "location", "", own[:, :3, 3]))
             if bone.name in entry.bones or bone in foot:
                 tracks[-1].append(_rotation_track(recording, rig, bone.name, turns_of(rotations)))
-            if bone not in foot and np.abs(scales - channel_of(recording, ob, bone.name, "scale")).max() > SAME:
+            if bone not in foot and np.abs(scales - channel_of(recording, ob, bone.name, "scale")).max() > ON_TARGET:
                 tracks[-1].append(ChannelTrack(bone.name, "scale", "", scales))
     places = [worlds_of(recording, ob) @ poses_of(recording, ob, limb.name) for limb in rig.limbs]
     tips = applied(np.stack(places, axis=1), np.array([entry.geometry.tip for entry in rig.table.limbs]))

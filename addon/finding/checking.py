@@ -28,10 +28,8 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.tips import foot_of
+from ..limb.tolerances import UNSEEN
 from .limits import limit_of
-
-AT_REST = 1e-4
-"""How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
 
 FLAT = 0.35
 """How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
@@ -154,9 +152,9 @@ def check_overruled(limb: PoseBone) -> None:
 def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) -> None:
     """Refuse a bone of a limb that is scaled by its own channels, or moved where it is not the first, which ``slides``;
     or a twist bone that is turned."""
-    is_moved = not slides and not (bone.bone.use_connect and bone.parent) and bone.location.length > AT_REST * length
-    is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > AT_REST
-    path, limits = path_to_bone(bone.name), {"location": AT_REST * length, "scale": AT_REST}
+    is_moved = not slides and not (bone.bone.use_connect and bone.parent) and bone.location.length > UNSEEN * length
+    is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > UNSEEN
+    path, limits = path_to_bone(bone.name), {"location": UNSEEN * length, "scale": UNSEEN}
     for curve in curves_everywhere(bone.id_data, muted=False):
         name = curve.data_path.removeprefix(f"{path}.")
         if curve.data_path.startswith(path) and name in limits and _span(curve) > limits[name]:

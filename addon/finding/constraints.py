@@ -18,12 +18,10 @@ from ..limb.follow import read
 from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
+from ..limb.tolerances import SEEN
 from .checking import CONFLICTS, check_editable, check_planar
 
 Array = NDArray[Any]
-
-STRETCHED = 1e-3
-"""By what part of its length a bone is longer or shorter, to count as stretched."""
 
 
 class Solvers(NamedTuple):
@@ -181,10 +179,10 @@ def _only_axis(bone: PoseBone) -> Any:
 def check_rest(context: Context, solvers: Solvers) -> None:
     """Refuse bones that are stretched now, by their own scale or one above, or by what else stretches them."""
     for bone in solvers.bones[1:] if solvers.slides else solvers.bones:
-        if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= STRETCHED:
+        if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= SEEN:
             continue
         for scaled in (bone, *bone.parent_recursive):
-            if max(abs(size - 1.0) for size in scaled.scale[:]) > STRETCHED:
+            if max(abs(size - 1.0) for size in scaled.scale[:]) > SEEN:
                 template = (
                     "'{scaled}' is scaled, which stretches '{bone}': set its scale to 1, then press Solve Exactly"
                 )

@@ -8,15 +8,13 @@ from ..blender.types import bones_of, children_of
 from ..blender.words import Refused
 from ..limb import names
 from ..limb.tips import foot_below, is_mechanism
+from ..limb.tolerances import UNSEEN
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]
 """A limb that IK could be put on: its last bone, and how many bones each of its segments has."""
 
 IN_LINE = 0.02
 """How far off the line between two joints a twist bone may begin, as a part of that."""
-
-SAME_PLACE = 1e-4
-"""How far from another a bone begins at most to begin at its place, as a part of that one's length."""
 
 
 def segment_of(bone: PoseBone) -> list[PoseBone]:
@@ -51,7 +49,7 @@ def held_by(bone: Bone) -> Bone | None:
     goes on elsewhere, and of one that only helpers begin with."""
     if foot_below(bone) is not None:
         return None
-    near = SAME_PLACE * bone.length
+    near = UNSEEN * bone.length
     children = [child for child in bone.children if child.children and not is_mechanism(child)]
     return next((child for child in children if (child.head_local - bone.head_local).length <= near), None)
 

@@ -13,16 +13,11 @@ from ..solver.matrices import applied
 from .solving import LimbsNow, Solution, joints_in, own_size, solve
 from .storage import bones_of_limb, chain_bones, has_slider
 from .table import ABSENT
+from .tolerances import UNSEEN
 from .transforms import own_location
 
 Array = NDArray[Any]
 
-UNEVEN = 1e-4
-"""By how much the axes of a rig in the world may differ, or be off square, for it still to be scaled evenly: of others,
-Blender blends constraints between 0 and 1 as if it was sheared."""
-
-SIZED = 1e-4
-"""By how much a limb's own bones may be scaled, as for Add."""
 
 SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
 
@@ -70,7 +65,7 @@ def measure(now: LimbsNow) -> Measured:
     lengths = np.array([sum(limb.geometry.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
     axes = now.world[:3, :3].T @ now.world[:3, :3]
-    is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNEVEN * abs(axes[0, 0]))
+    is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNSEEN * abs(axes[0, 0]))
     return Measured(
         solution=solution,
         tips=tips,
@@ -89,7 +84,7 @@ def stray_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
     by its own location, by ``least`` or more, which it goes along with only of the first. With what is to be said."""
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
-        if max(abs(size - 1.0) for size in bone.scale[:]) > SIZED:
+        if max(abs(size - 1.0) for size in bone.scale[:]) > UNSEEN:
             return SCALED, bone
     for bone in chain[1:]:
         if np.abs(own_location(bone)).max() > least:

@@ -21,18 +21,7 @@ from ..blender.words import Refused
 from .follow import matrix_of
 from .settings import SLIDER
 from .storage import bones_of_limb, limbs_of
-
-SETTLED = 1e-6
-"""How far what was moved may be from where it is to be seen, in lengths of its limb."""
-
-NOTICED = 1e-4
-"""The same, for what holds it not to be told of."""
-
-ROUNDING = 5e-7
-"""What is added to both, as a part of how far that is from the world's origin."""
-
-TURN_SETTLED = 1e-5
-"""How far it may be turned off that, in radians; a hundred times as far for it not to be told of."""
+from .tolerances import NO_TURN, ROUNDING, UNSEEN
 
 ROUNDS = 30
 """How often what constraints hold is put elsewhere, until it is seen where it is to be."""
@@ -118,11 +107,11 @@ class Placing:
         if self.is_held and self.turn and self.move.rotation:
             now = evaluated.to_quaternion()
             self.off_turn = abs(remainder(now.rotation_difference(self.move.rotation).angle, tau))
-            if self.off_turn > TURN_SETTLED:
+            if self.off_turn > NO_TURN:
                 self.turn = self.turn @ now.inverted() @ self.move.rotation
-        if self.off > self._slack(SETTLED) and self.is_held:
+        if self.off > self._slack(ROUNDING) and self.is_held:
             self._correct(evaluated, place, missed)
-        return self.off <= self._slack(SETTLED) and self.off_turn <= TURN_SETTLED
+        return self.off <= self._slack(ROUNDING) and self.off_turn <= NO_TURN
 
     def _correct(self, evaluated: Matrix, place: Any, missed: Any) -> None:
         if self._slope is None:
@@ -140,7 +129,7 @@ class Placing:
     def check(self) -> None:
         """Refuse what is not seen where it is to be."""
         name = self.move.bone or self.move.object.name
-        if not (self.off <= self._slack(NOTICED) and self.off_turn <= 100.0 * TURN_SETTLED):
+        if not (self.off <= self._slack(UNSEEN) and self.off_turn <= 100.0 * NO_TURN):
             holding = [
                 constraint.name
                 for constraint in self.move.owner.constraints

@@ -26,11 +26,10 @@ from ..solver.ops import FLOATS
 from .sides import axes_kept
 from .storage import chain_bones, check_whole, group_of, hierarchy, is_part, segments_of
 from .tips import rest_matrix, tip_of
+from .tolerances import STRAIGHT
 
 Turn = tuple[float, float, float, float]
 
-STRAIGHT = 1e-4
-"""The sine of the knee's turn below which a limb counts as straight: float32 bones far from the origin are so noisy."""
 
 IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
 

@@ -27,6 +27,7 @@ from .settings import ALL, SLIDERS, TWISTS
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, Limb, Table, table_of
 from .tips import rest_matrix
+from .tolerances import ON_TARGET
 from .transforms import own_location, unposed
 
 Array = NDArray[Any]
@@ -232,14 +233,12 @@ def _inverse(matrix: Array) -> Array:
 MANY = 12
 """From so many carriers on, their inverses take less time by arrays."""
 
-TOLERANCE = 1e-5
-"""The shortfall, as a fraction of the limb's length, that still counts as reached: poses are in single precision."""
 
 Sliders = dict[str, Array]
 
 
 def solve(
-    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = TOLERANCE
+    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = ON_TARGET
 ) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
     (..., n, segments, 4), not needed where all targets are there and every influence is 1.

@@ -29,7 +29,7 @@ from .settings import (
     Slider,
 )
 from .tips import mark_tip, unmark_tip
-from .values import ROUNDING
+from .tolerances import ROUNDING
 
 
 def group_of(bone: PoseBone) -> Any:

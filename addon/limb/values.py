@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from bpy.types import Object
 
-Limits = tuple[float, float]
+from .tolerances import ROUNDING
 
-ROUNDING = 1e-6
-"""How far past an end of its range a number may be and counts as that end: pi in single precision is above pi."""
+Limits = tuple[float, float]
 
 
 def to_number(name: str, value: Any, limits: Limits) -> float:

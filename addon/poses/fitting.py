@@ -22,12 +22,13 @@ from ..limb.sides import outwards
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
+from ..limb.tolerances import UNSEEN
 from ..rigging.description import Description
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit
 from ..solver.rotation import rotate
-from .inverse import KEPT_TURN, MOVED, Inverse, Posture, clean, end_of_first_group, inverse_fit, posture_of_rows
+from .inverse import KEPT_TURN, Inverse, Posture, clean, end_of_first_group, inverse_fit, posture_of_rows
 
 Array = NDArray[Any]
 
@@ -100,7 +101,7 @@ def fit(
         pole = _pole_of(follow, evaluated, depsgraph)
         posture = _posture(evaluated, limb, segments, geometry, frame, turns, pole)
         inverse = _exact_fit(geometry, posture, plane)
-        error = inverse.off / MOVED  # what bones are turned off, twist makes up for
+        error = inverse.off / UNSEEN  # what bones are turned off, twist makes up for
         candidates.append((error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
         if error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
             candidates = candidates[-1:]
@@ -177,7 +178,7 @@ def _posture(
     places = joints_shown(evaluated, limb.name, segments, geometry.tip)
     joints = [(to_frame @ [*place, 1.0])[:3] for place in places]
     tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
-    if np.linalg.norm(tip - joints[-1]) < MOVED * size:  # without the tiny locations that importers leave: of a limb
+    if np.linalg.norm(tip - joints[-1]) < UNSEEN * size:  # without the tiny locations that importers leave: of a limb
         joints[-1] = tip  # that is nearly straight, they would move the knee by a multiple of them
     if _is_straight(joints):
         joints[-1] = joints[-1] * max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(joints[-1])))

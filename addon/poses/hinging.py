@@ -13,8 +13,8 @@ from ..blender.stepping import finished
 from ..blender.words import Message
 from ..limb.follow import follow_of
 from ..limb.settings import FLAT
-from ..limb.solving import TOLERANCE
 from ..limb.storage import chain_bones, choices_of
+from ..limb.tolerances import ON_TARGET
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
 from .keeping import frames_of
@@ -45,7 +45,7 @@ def _warnings(limbs: LimbsRead, frames: Sequence[int]) -> Iterator[Message]:
     for row, limb in enumerate(limbs.rig.limbs):
         off = np.abs(inside[:, row, 2]) / sum(limbs.rig.table.limbs[row].geometry.lengths)
         worst = int(np.argmax(off))
-        if off[worst] > TOLERANCE:
+        if off[worst] > ON_TARGET:
             template = (
                 "The target of '{bone}' leaves its hinge's plane in {count} of {frames} frames: by {off} of the limb's "
                 "length in frame {frame}"
@@ -53,7 +53,7 @@ def _warnings(limbs: LimbsRead, frames: Sequence[int]) -> Iterator[Message]:
             yield Message(
                 template,
                 bone=limb.name,
-                count=int((off > TOLERANCE).sum()),
+                count=int((off > ON_TARGET).sum()),
                 frames=len(frames),
                 off=f"{off[worst]:.2g}",
                 frame=frames[worst],

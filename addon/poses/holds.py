@@ -21,6 +21,7 @@ from ..limb.moving import check_undriven
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, read_slider
 from ..limb.tips import foot_of
+from ..limb.tolerances import ON_TARGET, UNSEEN
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from .channels import Channel, Values, copied
@@ -37,15 +38,6 @@ from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
 
-TOLERANCE = 1e-5
-"""How far joints may be off for fewer keys, in lengths of their limb: what is planted is to look it."""
-
-MISSED = 1e-4
-"""How far a tip may be off its place for nobody to be told, in lengths of its limb."""
-
-SLACK = 1e-4
-"""How much of its length a limb that is planted where all frames reach keeps in the farthest of these."""
-
 
 class Request(NamedTuple):
     """How limbs are held: over how many frames before and after it is eased; whether feet that roll are planted on
@@ -56,7 +48,7 @@ class Request(NamedTuple):
     ease: int = 3
     rolls: bool = False
     is_mean: bool = False
-    tolerance: float = TOLERANCE
+    tolerance: float = ON_TARGET
 
 
 class Slip(NamedTuple):
@@ -194,7 +186,7 @@ def _held(
     plants = []
     for (first, end), i in zip(rows, at, strict=True):
         here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
-        reach = np.full(len(roots[here]), ease.reach * (1.0 - SLACK) if i is None else inf)
+        reach = np.full(len(roots[here]), ease.reach * (1.0 - UNSEEN) if i is None else inf)
         place_held = reached(tips[here].mean(axis=0), roots[here], reach)
         plants.append(Plant(place_held, None if turns is None else mean_of(turns[here])))
     return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(limb))
@@ -233,7 +225,7 @@ def _missed(recording: Recording, limb: HeldLimb) -> int:
     """In how many rows that are held or eased the tip of a limb is not where it is to be."""
     rows = limb.ease.changed(recording.frames)
     off = np.linalg.norm(tips_of(recording, limb.limb) - limb.tips, axis=1)
-    return int((~(off[rows] <= MISSED * limb.placings[0].sizes[rows])).sum())
+    return int((~(off[rows] <= UNSEEN * limb.placings[0].sizes[rows])).sum())
 
 
 def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..limb.rest_geometry import RestGeometry
 from ..limb.settings import FLAT
 from ..limb.table import reference_of
+from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver.ankles import ankles_of, within_half_turn
 from ..solver.arrays import mapped, row_of
 from ..solver.groups import members
@@ -24,17 +25,10 @@ from ..solver.twist import twists_between
 
 Array = NDArray[Any]
 
-MOVED = 1e-4
-"""How far joints may be off, in lengths of the limb, and still count as where they were."""
-
-TURNED = 2e-3
-"""How much a bone may be turned in radians, and still count as it was."""
 
 KEPT_TURN = np.radians(0.5)
 """By how much a bone may be turned about its own line where a pose is kept, in radians."""
 
-ALIKE = 1e-5
-"""How far joints may be off, in lengths of the limb, for how bones are turned to decide."""
 
 EXACT = 0.1
 """The `Inverse.error` from which down no better ankle or side is looked for."""
@@ -75,13 +69,13 @@ class Inverse(NamedTuple):
     @property
     def error(self) -> Array:
         """By how much it is off, as a part of what is allowed."""
-        error: Array = np.maximum(self.off / MOVED, self.off_turn / TURNED)
+        error: Array = np.maximum(self.off / UNSEEN, self.off_turn / TURNED)
         return error
 
     def is_better(self, other: Inverse) -> Array:
         """In which rows this one holds the pose better: joints count, and where these are there, how bones are
         turned."""
-        mine, its = np.maximum(self.off, ALIKE), np.maximum(other.off, ALIKE)
+        mine, its = np.maximum(self.off, ON_TARGET), np.maximum(other.off, ON_TARGET)
         is_better: Array = (mine < its) | ((mine == its) & (self.off_turn < other.off_turn))
         return is_better
 
@@ -212,7 +206,7 @@ def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
     """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
     the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
     is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]
-    offs = [MISSED * np.maximum(one.off - MOVED, 0.0) + SLIGHT * one.off_twist for one in both]
+    offs = [MISSED * np.maximum(one.off - UNSEEN, 0.0) + SLIGHT * one.off_twist for one in both]
     angles = np.array([[one.swivel, *one.twist] for one in both])
     turns = abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
     steps = turns[:, :, 0] + turns[:, :, 1:].max(axis=2) + 2.0 * is_change

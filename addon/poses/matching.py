@@ -19,6 +19,7 @@ from ..limb.sides import outwards
 from ..limb.solving import joints_in, solve
 from ..limb.storage import has_slider, has_twist, limbs_of, takes_structure
 from ..limb.tips import foot_of
+from ..limb.tolerances import NO_TURN, ON_TARGET, SEEN, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
@@ -29,7 +30,6 @@ from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
 from .fitting import PAST_STRAIGHT
 from .inverse import (
-    ALIKE,
     KEPT_TURN,
     Inverse,
     angle_of,
@@ -42,17 +42,9 @@ from .standing import LimbPoses
 
 Array = NDArray[Any]
 
-NEAR = 1e-4
-"""How far joints may be from where they were, in lengths of the limb, and still count as there."""
-
-SHOWN = 1e-3
-"""How far they may be off, in lengths of the limb, without a warning."""
 
 NEARER = 0.8
 """How many times as far from the knee as at rest a pole may be before it is put ahead of the knee anew."""
-
-STILL = 1e-5
-"""How much of a swivel, in radians, is none: what is less is left as it was."""
 
 
 class Shown(NamedTuple):
@@ -125,9 +117,9 @@ def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
     posture = posture_of_rows(turns, _joints(aim))
     plane = entry.plane if entry.plane in FLAT else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse = inverse_over_frames(entry.geometry, posture, plane, side, max(ALIKE, tolerance / 2.0), keyed)
+    inverse = inverse_over_frames(entry.geometry, posture, plane, side, max(ON_TARGET, tolerance / 2.0), keyed)
     tip = np.stack(posture.tip, axis=-1)
-    if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
+    if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > UNSEEN * aim.size).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
         if plane == "SLIDE":
             template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
@@ -199,13 +191,13 @@ def _swivelled(aim: Aim, inverse: Inverse, target: Array) -> tuple[Array, Array 
     if is_poled.any():
         pole: Any = tuple(applied(inverted_all(aim.frames), limbs.pole[:, row]).T)
         by_pole = np.where(is_poled, angle_of(roll_to(line, pole, ARRAYS)), 0.0)
-        is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > STILL
+        is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > NO_TURN
         if aim.moves_controls and is_pole_movable(aim.limb):
             place, is_far = _ahead_of_knee(aim, line, roll - swivel, np.stack(pole, axis=-1))
             is_moved = is_poled & (is_off if len(roll) == 1 else (is_off | is_far).any())
             place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(aim.limb) else np.nan
     lacking = within_half_turn(roll - by_pole - swivel)
-    is_turned = ~is_moved & (np.abs(lacking) > STILL)
+    is_turned = ~is_moved & (np.abs(lacking) > NO_TURN)
     return np.unwrap(np.where(is_turned, sign * (swivel + lacking), before)), place
 
 
@@ -253,8 +245,8 @@ def _target_factor(aim: Aim, tip: Array) -> Array:
     stretch, share = aim.poses.stretch, aim.slider("stretch")
     factor, to_farthest, softness = factor_past(aim.limbs, aim.row, tip, stretch)
     total = aim.limbs.rig.table.singles[aim.row].reference.bones.total
-    is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, NEAR * total))
-    if ((np.abs(stretch - 1.0) > NEAR) & ~is_stretched).any():
+    is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, UNSEEN * total))
+    if ((np.abs(stretch - 1.0) > UNSEEN) & ~is_stretched).any():
         raise Refused(
             "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=aim.limb.name
         )
@@ -269,7 +261,7 @@ def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> t
     length, total = np.linalg.norm(tip, axis=1), reference.bones.total
     nearest = max(settings.nearest, reference.bones.nearest if reference.groups is None else 0.0)
     farthest = min(settings.farthest, total)
-    softness, slack = limbs.sliders["softness"][:, row] * total, NEAR * total
+    softness, slack = limbs.sliders["softness"][:, row] * total, UNSEEN * total
     share = limbs.sliders["stretch"][:, row]
     to_farthest = np.maximum(farthest - length, 0.0)
     is_limited = ~((nearest - slack <= length) & (length <= farthest + slack))  # the knee's limits keep it from there
@@ -298,7 +290,7 @@ def warnings_of_misses(recording: Recording, poses: dict[LimbRef, LimbPoses], sl
             expected, frames = _joints(aim, aim.poses.stretch), aim.frames
             places = applied(frames[:, None], expected)
             off = np.linalg.norm(places - joints[:, row, : expected.shape[1]], axis=-1).max(axis=1)
-            if not (off <= SHOWN * aim.size * np.linalg.norm(frames[:, :3, 1], axis=1)).all():
+            if not (off <= SEEN * aim.size * np.linalg.norm(frames[:, :3, 1], axis=1)).all():
                 warnings.append(Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=limb.name))
     return warnings
 

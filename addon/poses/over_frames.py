@@ -22,6 +22,7 @@ from ..limb.settings import TWISTS
 from ..limb.solving import scaled_bones, scales_of, solve
 from ..limb.storage import has_twist
 from ..limb.tips import foot_of
+from ..limb.tolerances import NO_TURN
 from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import LimbRef, ref_of
@@ -156,7 +157,7 @@ def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) 
         for toe in flat_toes(limb) if feet.foot_follows(limb) else ():
             own, in_ik = own_foot_turns(recording, limb, toe)
             own_turn: Any = tuple(own.T)
-            is_off = angle_between(own_turn, tuple(in_ik.T)) > feet.ALIKE
+            is_off = angle_between(own_turn, tuple(in_ik.T)) > NO_TURN
             turn = multiply(multiply(own_turn, conjugate(tuple(in_ik.T))), own_turn)
             channel = turn_channel((toe.id_data, toe.name))
             rows = in_mode(toe.rotation_mode, np.stack(turn, axis=-1), values[channel])

@@ -21,7 +21,7 @@ from ..blender.stepping import Steps
 from ..blender.types import bones_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of
-from ..limb.moving import NOTICED, ROUNDING, SETTLED, TURN_SETTLED
+from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
 from ..solver.matrices import inverted_all
 from ..solver.rotation import IDENTITY, conjugate, multiply
 from .channels import Channel, Values
@@ -91,11 +91,11 @@ class Placing:
         places = self.places[rows]
         missed = np.where(np.isfinite(places), places - seen_at[:, :3, 3], 0.0)
         self.off[rows] = np.linalg.norm(missed, axis=1)
-        is_off = self.off[rows] > self._slack(SETTLED)[rows]
+        is_off = self.off[rows] > self._slack(ROUNDING)[rows]
         turn: Any = None
         if self.turns is not None:
             turn = self._turn_lacking(seen_at, rows)
-            is_off |= self.off_turn[rows] > TURN_SETTLED
+            is_off |= self.off_turn[rows] > NO_TURN
         if not is_off.any():
             self.moved = carried
             return is_off
@@ -170,9 +170,9 @@ class Placing:
         """Refuse what is not seen where it is to be."""
         ob, bone = self.control
         name = bone or ob.name
-        is_there = self.off <= self._slack(NOTICED)
+        is_there = self.off <= self._slack(UNSEEN)
         if self.holding:
-            is_there &= self.off_turn <= 100.0 * TURN_SETTLED
+            is_there &= self.off_turn <= 100.0 * NO_TURN
         if is_there.all():
             return
         if self.holding:

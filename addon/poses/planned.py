@@ -22,6 +22,7 @@ from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
+from ..limb.tolerances import TURNED
 from ..rigging.apply import apply
 from ..rigging.controls import Control, take_up
 from ..rigging.description import Description, LimbRef, describe, ref_of
@@ -32,9 +33,6 @@ from .fitting import fit, turned_around, with_fit
 from .keeping import animated_frames
 from .new_controls import Seen, pole_for, skins_of, target_for
 from .recording import Share
-
-ALIGNED = 2e-3
-"""Radians by which a foot may turn as it begins to follow."""
 
 
 class Request(NamedTuple):
@@ -215,7 +213,7 @@ def let_off_feet(context: Context, plans: Sequence[Plan]) -> None:
             continue
         after = matrix_of(plan.limb[0], plan.wish.foot, depsgraph)
         axes = zip(plan.stand.to_3x3().col, after.to_3x3().col, strict=True)
-        if max(was.angle(now, 0.0) for was, now in axes) > ALIGNED:
+        if max(was.angle(now, 0.0) for was, now in axes) > TURNED:
             off[plan.limb] = describe(plan.limb)._replace(foot_turn=None, roll=None).without_sliders("roll", "bank")
     apply(context, off)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..blender.reduction import Segments, fewest, hermite
 from ..limb.foot_roll import CONTROL, FLAT, GOAL, HEEL, PIVOTS, flat_toes, helpers_of
 from ..limb.storage import choices_of
+from ..limb.tolerances import ROUNDING
 from ..limb.transforms import rigid, turns_of
 from ..solver.matrices import inverted_all, rotation
 from .channels import Channel, Values
@@ -29,9 +30,6 @@ Array = NDArray[Any]
 
 ROLL_TOLERANCE = 0.007
 """How far a rolling foot may be off for fewer keys of roll and bank, in lengths of its limb."""
-
-SAME = 1e-6
-"""How far a number may be off what it is a row before, as a part of it or of 1, for it to stay."""
 
 
 SLIDERS = ("roll", "bank")
@@ -225,7 +223,7 @@ def still_keys(ease: Ease) -> Keys:
             keyed = np.zeros(len(numbers), bool)
             keyed[rows] = True
             for first, end in ease.spans:
-                if np.allclose(numbers[first : end + 1], numbers[first], rtol=SAME, atol=SAME):
+                if np.allclose(numbers[first : end + 1], numbers[first], rtol=ROUNDING, atol=ROUNDING):
                     keyed[first + 1 : end] = False
             keys_of_channels[channel] = (np.flatnonzero(keyed), None)
         return keys_of_channels

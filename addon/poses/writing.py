@@ -18,6 +18,7 @@ from ..blender.changes import Change
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
 from ..blender.words import Refused
+from ..limb.tolerances import ROUNDING
 from .channels import Channel, Values
 from .parts import Part, Points
 from .reading import Recording
@@ -25,9 +26,6 @@ from .recording import Share
 from .thinning import Slopes, thinned
 
 Array = NDArray[Any]
-
-UNCHANGED = 1e-6
-"""How far a number may be from what it was, as a part of it or of 1, and still count as that."""
 
 
 class Task:
@@ -160,7 +158,7 @@ class Writing:
 
     def _is_changed(self, channel: Channel, numbers: Array, rows: Any) -> bool:
         return channel in self._written or not np.allclose(
-            numbers[rows], self._before[channel][rows], rtol=UNCHANGED, atol=UNCHANGED
+            numbers[rows], self._before[channel][rows], rtol=ROUNDING, atol=ROUNDING
         )
 
     def _set(self, values: Values) -> None:

@@ -21,9 +21,7 @@ from ..limb.foot_roll import FOOT, OFFSET, flat_toes, goal_bone, has_roll, unrol
 from ..limb.settings import SLIDER
 from ..limb.storage import write_slider
 from ..limb.tips import foot_of
-
-ALIKE = 1e-5
-"""Radians by which a foot may be turned off its target without needing that."""
+from ..limb.tolerances import NO_TURN
 
 
 def foot_follows(limb: PoseBone) -> bool:
@@ -44,7 +42,7 @@ def turn_between(target: Matrix, foot: Matrix) -> tuple[float, float, float]:
     """The turn of a foot off its target, as Euler angles, by how both stand in one space."""
     one, other = (matrix.to_3x3().normalized() for matrix in (target, foot))
     turn: Any = (one.transposed() @ other).to_quaternion()
-    is_off = turn.angle > ALIKE and abs(turn.angle - tau) > ALIKE
+    is_off = turn.angle > NO_TURN and abs(turn.angle - tau) > NO_TURN
     return tuple(turn.to_euler("XYZ")) if is_off else (0.0, 0.0, 0.0)
 
 

@@ -17,14 +17,13 @@ from ..blender.fcurves import reset
 from ..blender.names import side_of
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
 from ..limb.settings import ALL, COLLECTION, MADE_FOR_LIMB
+from ..limb.tolerances import ROUNDING
 from .feature_parts import PIVOTS_COLLECTION
 from .parts import CHANNEL, Bone, Constraint, Driver, Variable
 
 Refs = Mapping[str, tuple[Object | None, str]]
 """The bones and objects that roles stand for, by role, each an object and the name of a bone, or nothing."""
 
-CLOSE = 1e-6
-"""By how much settings may differ and still count as the same."""
 
 SIDES = re.compile(r"(?i)^[lr][._ -]|^(?:left|right)|(?:[._ -][lr]|[._ -]?(?:left|right))(?=(?:\.\d+)?$)")
 """What says a side at either end of a name."""
@@ -160,7 +159,7 @@ def is_set(real: Any, constraint: Constraint) -> bool:
 
 def _is_alike(now: Any, value: Any) -> bool:
     if isinstance(value, float):
-        return isclose(now, value, rel_tol=CLOSE, abs_tol=CLOSE)
+        return isclose(now, value, rel_tol=ROUNDING, abs_tol=ROUNDING)
     return bool(now == value)
 
 

@@ -37,6 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..limb.settings import ALL, MADE_BY_US, SLIDER
+from ..limb.tolerances import ROUNDING
 from . import formulas
 from .axes import Axes, TwistedLine, axes_of, axes_of_turn, twisted_line
 from .letters import LETTERS, Location, Number, Slider, Target, letters_of
@@ -240,17 +241,13 @@ def _constraints_of_line(spec: Spec) -> list[Constraint]:
     return constraints
 
 
-IN_PLANE_ANGLE = 1e-6
-"""Radians below which a bone's line lies in the bend plane."""
-
-
 def _constraints_of_twist(spec: Spec, k: int) -> list[Constraint]:
     """What turns a bone about its line after its own turn, which has it turned as if the line was Y: about Y, and back
     to where the line is."""
     about, out, tilted = twisted_line(spec, k)
     axes = axes_of_turn(spec, k)
     turns: list[tuple[str, dict[str, float]]] = [("ZXY", {"Z": -about})]
-    if abs(out) > IN_PLANE_ANGLE or abs(tilted) > IN_PLANE_ANGLE:
+    if abs(out) > ROUNDING or abs(tilted) > ROUNDING:
         turns = [("YXZ", {"X": out}), ("ZXY", {"X": -out, "Z": -about}), ("ZXY", {"X": tilted})]
     constraints = []
     for i, (order, angles) in enumerate(turns):
@@ -313,7 +310,7 @@ def _drivers_of_twist(spec: Spec, k: int, line: TwistedLine) -> list[tuple[str, 
     drivers = [(role, path, -1, formulas.twist(spec, k))]
     if k > 1:
         drivers.append((role, "rotation_euler", axes.at("Y"), formulas.untwist(spec, k - 1)))
-    if abs(line.tilted) > IN_PLANE_ANGLE:
+    if abs(line.tilted) > ROUNDING:
         drivers.append((role, "rotation_euler", axes.at("X"), formulas.number(-line.tilted)))
     return drivers
 

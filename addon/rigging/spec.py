@@ -17,10 +17,8 @@ from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
 from ..limb.settings import FLAT
 from ..limb.sides import outwards
 from ..limb.storage import choices_of, has_slider, has_twist
+from ..limb.tolerances import ON_TARGET
 from ..limb.transforms import own_location
-
-CLOSE = 1e-5
-"""By how much numbers may differ, as a fraction of the limb's length or of 1, for a mechanism still to fit."""
 
 ROUGH = -0.9
 """From which component along Y of an armature's or parent's axes on Blender keeps the axes of a bone exactly. Those of
@@ -76,12 +74,12 @@ class Spec(NamedTuple):
     @property
     def is_limited(self) -> bool:
         """Whether the knee has a smallest or largest angle, or the first joint has."""
-        return self.min_angle > CLOSE or self.max_angle < pi - CLOSE or self.is_root_limited
+        return self.min_angle > ON_TARGET or self.max_angle < pi - ON_TARGET or self.is_root_limited
 
     @property
     def is_root_limited(self) -> bool:
         """Whether the first bone may not be turned about its hinge by any angle."""
-        is_narrow = self.root_min_angle > CLOSE - pi or self.root_max_angle < pi - CLOSE
+        is_narrow = self.root_min_angle > ON_TARGET - pi or self.root_max_angle < pi - ON_TARGET
         return is_narrow and self.plane == "HINGE" and len(self.bones) == 2
 
     @property
@@ -173,14 +171,14 @@ def _is_moved(first: PoseBone, size: float, is_now: bool) -> bool:
     """Whether a bone is moved by its own location: now, or in any frame of what is animated."""
     if first.bone.use_connect and first.parent:
         return False
-    is_off = bool(np.abs(own_location(first)).max() > CLOSE * size)
+    is_off = bool(np.abs(own_location(first)).max() > ON_TARGET * size)
     if is_off or is_now:
         return is_off
     ob, path = first.id_data, f"{path_to_bone(first.name)}.location"
     if any(driver_of(ob, path, index) for index in range(3)):
         return True
     curves = (curve for curve in curves_everywhere(ob) if curve.data_path == path)
-    return any(abs(key.co.y) > CLOSE * size for curve in curves for key in curve.keyframe_points)
+    return any(abs(key.co.y) > ON_TARGET * size for curve in curves for key in curve.keyframe_points)
 
 
 def to_json(spec: Spec) -> str:
@@ -211,7 +209,7 @@ def differs(a: Spec, b: Spec) -> bool:
     numbers, kinds = zip(*map(_compared, (a, b)), strict=True)
     if kinds[0] != kinds[1]:
         return True
-    return not all(isclose(*pair, rel_tol=CLOSE, abs_tol=CLOSE) for pair in zip(*numbers, strict=True))
+    return not all(isclose(*pair, rel_tol=ON_TARGET, abs_tol=ON_TARGET) for pair in zip(*numbers, strict=True))
 
 
 def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from bpy.types import Context, PoseBone
 from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise
 from ..blender.words import Message
+from ..limb.tolerances import KEPT
 from ..limb.whole import wholly_in_steps
 from ..poses.over_frames import show_in_ik
 from ..poses.planned import Options, Request, after_edit_mode, check_all, frames_kept, let_off_feet, planned
@@ -20,9 +21,6 @@ from ..rigging.features import live_for_now
 from ..rigging.made_keys import mark_keys
 
 __all__ = ["KEPT", "Added", "Request", "add"]
-
-KEPT = 5e-4
-"""How far joints may be off, in lengths of their limb, for fewer keys where Add keeps what is animated."""
 
 
 class Added(NamedTuple):

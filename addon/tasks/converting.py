@@ -14,6 +14,7 @@ from ..blender.transaction import all_or_nothing
 from ..blender.types import takes_bones
 from ..blender.words import Message, Refused
 from ..limb.storage import is_converted
+from ..limb.tolerances import SEEN
 from ..limb.whole import wholly_in_steps
 from ..poses.converted import Conversion, conversion_of, make_converted
 from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of
@@ -21,9 +22,7 @@ from ..poses.writing import Task
 from ..rigging.description import LimbRef
 from .removing import refresh, remove
 
-MOVED = 2e-3
-"""By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as
-much, and no key of ours does."""
+__all__ = ["SEEN", "Converted", "NotKept", "convert", "convert_what_can", "unconvert"]
 
 
 class Converted(NamedTuple):
@@ -47,7 +46,7 @@ class NotKept(Exception):
 def convert(
     context: Context,
     limbs: Sequence[PoseBone],
-    tolerance: float = MOVED,
+    tolerance: float = SEEN,
     mode: str = "LIVE",
     all_actions: bool = False,
 ) -> Steps[Converted]:
@@ -149,13 +148,13 @@ def _check_still(
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
         if turn > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
-        if not off <= max(tolerance, MOVED):
+        if not off <= max(tolerance, SEEN):
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"
             )
             refused[owners[ob, name]] = Refused(template, **values)
-        elif off > MOVED:
+        elif off > SEEN:
             warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     if refused:
         raise NotKept(refused)

@@ -19,6 +19,7 @@ from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import is_live, mode_of
 from ..limb.table import Table, table_of
+from ..limb.tolerances import ROUNDING, SEEN
 from ..rigging.state import problems_of
 from ..solver.reach import Reach
 
@@ -28,12 +29,6 @@ Array = NDArray[Any]
 
 MISSED = 3e-5
 """How far the tip may be off, as a fraction of the limb's length, and still count as on target."""
-BENT = 2e-3
-"""And a knee, which moves with the root of what the tip is off."""
-BLENDED = 2e-3
-"""The same between FK and IK, where the mechanism blends a little differently."""
-ROUNDING = 1e-6
-"""And as a fraction of how far the limb is from the world's origin."""
 
 
 class Status(NamedTuple):
@@ -178,12 +173,12 @@ def _judge(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     reach = Reach(int(measured.solution.reach[row]))
     if not np.isfinite([residual, off]).all():
         return _invalid(SIZELESS, bone=limb.name)
-    allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
+    allowed = slack if influence in (0.0, 1.0) else slack + SEEN * measured.sizes[row]
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
     stray = None if broken else stray_bone(limb, MISSED * float(measured.sizes[row]))
     if stray:
         return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
-    is_off = off > allowed or measured.knee_errors[row] > allowed + BENT * measured.sizes[row]
+    is_off = off > allowed or measured.knee_errors[row] > allowed + SEEN * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(limb) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
     if broken or is_off:
