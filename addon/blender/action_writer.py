@@ -88,15 +88,15 @@ class ActionWriter:
     def set_between(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;
         ``now`` is that where it has no keys."""
-        (first, before), (limb, after) = self._beside(path, 0, times, now)
+        (first, before), (last, after) = self._beside(path, 0, times, now)
         old = self._curves.get((path, 0))
-        goes_on = [key.interpolation for key in old.keyframe_points if key.co.x <= limb] if old else []
+        goes_on = [key.interpolation for key in old.keyframe_points if key.co.x <= last] if old else []
         self._values_before.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
-        places = np.array((first, times[0], times[-1], limb))
+        places = np.array((first, times[0], times[-1], last))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
         if goes_on and goes_on[-1] != "CONSTANT":
-            at = int(np.searchsorted(fcurves.read(curve)[0], limb - self._frame / 2.0))
+            at = int(np.searchsorted(fcurves.read(curve)[0], last - self._frame / 2.0))
             curve.keyframe_points[at].interpolation = goes_on[-1]
 
     def remove(self, paths: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from bpy.types import Bone, Context, Object, Scene
 
 from .animation import curves_everywhere, set_at, value_at
 from .announcing import announce
-from .types import ArmatureObject, is_armature, scene_of, view_layer_of
+from .types import ArmatureObject, is_armature, scene_of, takes_bones, view_layer_of
 
 
 @contextmanager
@@ -22,12 +22,18 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
         yield
 
 
+SHIFTING = (2, 90, 0)
+"""The version of a file up to which Edit Mode shifts rest poses, by up to 1e-3."""
+
+
 def shift_old_rests(context: Context, objects: Iterable[ArmatureObject]) -> None:
-    """Have armatures rest as they will once bones are made: Edit Mode alone shifts those of files of 2.7x and 2.8x, by
-    up to 1e-3. What is to stay is looked at after that; bones are to be fetched anew."""
-    for ob in dict.fromkeys(objects):
-        with edit_mode(context, ob):
-            pass
+    """Have armatures rest as they will once bones are made. What is to stay is looked at after that; bones are to be
+    fetched anew."""
+    is_old = tuple(bpy.data.version) < SHIFTING
+    for ob in dict.fromkeys(objects) if is_old else ():
+        if takes_bones(ob):
+            with edit_mode(context, ob):
+                pass
 
 
 @contextmanager

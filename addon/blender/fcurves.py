@@ -64,11 +64,11 @@ def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
     """The places among a curve's keys that these frames can have: of the keys between the first and the last of them,
     and of new ones. The shape of the curve outside stays as it is."""
     keys, now, count = curve.keyframe_points, read(curve)[0], len(frames)
-    first, limb = frames[0] - 1e-4, frames[-1] + 1e-4  # single precision of late frames
-    if len(now) == count and first <= now[0] and now[-1] <= limb:
+    first, last = frames[0] - 1e-4, frames[-1] + 1e-4  # single precision of late frames
+    if len(now) == count and first <= now[0] and now[-1] <= last:
         return np.arange(count)
-    within = np.flatnonzero((now >= first) & (now <= limb))
-    for beside in (*np.flatnonzero(now < first)[-1:], *np.flatnonzero(now > limb)[:1]):
+    within = np.flatnonzero((now >= first) & (now <= last))
+    for beside in (*np.flatnonzero(now < first)[-1:], *np.flatnonzero(now > last)[:1]):
         key = keys[int(beside)]
         for handle in ("handle_left_type", "handle_right_type"):
             if getattr(key, handle) in {"AUTO", "AUTO_CLAMPED"}:

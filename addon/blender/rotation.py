@@ -132,7 +132,7 @@ def _of_angles(order: str, angles: Sequence[Any], ops: Angles) -> Quaternion:
 
 def _axis_angle(rotation: Quaternion, near: Sequence[Any], ops: Angles) -> tuple[Any, ...]:
     w, x, y, z = rotation
-    limb, ax, ay, az = near
+    last, ax, ay, az = near
     size = ops.sqrt(x * x + y * y + z * z)
     is_turnless = size < _TURNLESS
     divisor = ops.select(is_turnless, 1.0, size)
@@ -140,7 +140,7 @@ def _axis_angle(rotation: Quaternion, near: Sequence[Any], ops: Angles) -> tuple
     x, y, z = (ops.select(is_turnless, was, now / divisor) for was, now in ((ax, x), (ay, y), (az, z)))
     sign = ops.select(x * ax + y * ay + z * az < 0.0, -1.0, 1.0)
     angle = 2.0 * ops.atan2(size * sign, w)
-    return (angle + _whole_turns(limb - angle, ops), x * sign, y * sign, z * sign)
+    return (angle + _whole_turns(last - angle, ops), x * sign, y * sign, z * sign)
 
 
 def _euler(order: str, rotation: Quaternion, near: Sequence[Any], ops: Angles) -> tuple[Any, ...]:

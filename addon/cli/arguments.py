@@ -232,9 +232,9 @@ def _positive(text: str) -> float:
 def _frames(text: str) -> tuple[float, float]:
     start, separator, end = text.partition(":")
     try:
-        first, limb = float(start), float(end if separator else start)
+        first, last = float(start), float(end if separator else start)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not START:END, as in 1:250") from None
-    if not (abs(first) <= 1048574 and abs(limb) <= 1048574 and first <= limb):
+    if not (abs(first) <= 1048574 and abs(last) <= 1048574 and first <= last):
         raise argparse.ArgumentTypeError(f"'{text}' is not a range of frames, as in 1:250")
-    return first, limb
+    return first, last

@@ -60,8 +60,8 @@ def plant_feet(arguments: Namespace) -> list[Line]:
     if not limbs and not requests:
         return []
     view_layer_of(bpy.context).objects.active = [*limbs, *(request.limb for request in requests)][0].id_data
-    first, limb = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
-    wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(limb) + 1)
+    first, last = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
+    wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
     try:
         planted = finished(plant.steps(bpy.context, requests, limbs, frames, wish), going_on)
     except NoneStands:

@@ -24,8 +24,8 @@ Line = dict[str, Any]
 def frames_of(arguments: Namespace) -> list[float]:
     """The frames that are asked for."""
     scene = scene_of(bpy.context)
-    first, limb = arguments.frames or (scene.frame_start, scene.frame_end)
-    return frames_between(first, limb, arguments.step)
+    first, last = arguments.frames or (scene.frame_start, scene.frame_end)
+    return frames_between(first, last, arguments.step)
 
 
 def report_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:

@@ -78,11 +78,11 @@ class Contact(NamedTuple):
 
     def within(self, frames: Span) -> list[Contact]:
         """What of it is in a range of frames, if anything is."""
-        limb = min(self.last, frames.last)
-        if max(self.span.first, frames.first) > limb:
+        last = min(self.last, frames.last)
+        if max(self.span.first, frames.first) > last:
             return []
-        starts = {max(phase.first, frames.first): phase.on for phase in self.phases if phase.first <= limb}
-        return [Contact(tuple(Phase(first, on) for first, on in starts.items()), limb)]
+        starts = {max(phase.first, frames.first): phase.on for phase in self.phases if phase.first <= last}
+        return [Contact(tuple(Phase(first, on) for first, on in starts.items()), last)]
 
     def spans_on(self, *kinds: str) -> list[Span]:
         """The frames of each phase of these kinds."""
@@ -129,14 +129,14 @@ def contacts_of(
         grounds = np.minimum(grounds, grounds.min() + height)  # each has its own, as on a slope
         in_contact = slow[:, here] & (heights < grounds + height)
         surely = (slowest[:, here] & (heights < grounds + height * TIGHT)).any(axis=0)
-        for first, limb in _runs(_closed(in_contact.any(axis=0), spread)):
-            is_cut = start + first == 0 or start + limb == len(frames) - 1
-            is_long = limb - first + 1 >= max(2.0, 0.0 if is_cut else SHORTEST * pace)
-            if is_long and surely[first : limb + 1].any():
-                of_contact = slice(start + first, start + limb + 1)
+        for first, last in _runs(_closed(in_contact.any(axis=0), spread)):
+            is_cut = start + first == 0 or start + last == len(frames) - 1
+            is_long = last - first + 1 >= max(2.0, 0.0 if is_cut else SHORTEST * pace)
+            if is_long and surely[first : last + 1].any():
+                of_contact = slice(start + first, start + last + 1)
                 phases = _phases(slow[:, of_contact] & (sole[:, of_contact, 2] < grounds + FLAT), spread)
                 starts = [Phase(round(frames[start + first + place]), kind) for place, kind in phases]
-                contacts.append(Contact(tuple(starts), round(frames[start + limb])))
+                contacts.append(Contact(tuple(starts), round(frames[start + last])))
     return contacts
 
 

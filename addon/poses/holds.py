@@ -233,9 +233,9 @@ def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:
     is eased in is keyed as one."""
     runs: list[Span] = []
     for span in spans:
-        first, limb = max(span.first - ease, within.first), min(span.last + ease, within.last)
+        first, last = max(span.first - ease, within.first), min(span.last + ease, within.last)
         if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
-            runs[-1] = Span(runs[-1].first, limb)
+            runs[-1] = Span(runs[-1].first, last)
         else:
-            runs.append(Span(first, limb))
+            runs.append(Span(first, last))
     return runs

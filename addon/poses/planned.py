@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import bpy
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
@@ -85,14 +84,8 @@ def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
                 check_followed(limb, segments, followed, dependencies)
 
 
-SHIFTING = (2, 90, 0)
-"""The version of a file up to which Edit Mode shifts rest poses."""
-
-
 def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Request]:
     """The same, once rigs of old files rest as they will."""
-    if tuple(bpy.data.version) >= SHIFTING:
-        return [*requests]
     limbs = [ref_of(request.limb) for request in requests]
     shift_old_rests(context, (ob for ob, _ in limbs))
     pairs = zip(requests, limbs, strict=True)

@@ -164,15 +164,15 @@ def eased(offsets: Array, spans: Sequence[tuple[int, int]], ease: int) -> Array:
     """Offsets (rows, numbers) as they are in spans of rows, both ends in them, which follow each other; from there they
     die away over ``ease`` rows, without a step in speed, but not beyond the next span; elsewhere there are none."""
     over = np.zeros_like(offsets)
-    for i, (first, limb) in enumerate(spans):
-        over[first : limb + 1] = offsets[first : limb + 1]
+    for i, (first, last) in enumerate(spans):
+        over[first : last + 1] = offsets[first : last + 1]
         gaps = (
             (first if i == 0 else first - spans[i - 1][1] - 1),
-            (len(offsets) - 1 - limb if i == len(spans) - 1 else spans[i + 1][0] - limb - 1),
+            (len(offsets) - 1 - last if i == len(spans) - 1 else spans[i + 1][0] - last - 1),
         )
-        for end, direction, between in ((first, -1, gaps[0]), (limb, 1, gaps[1])):
+        for end, direction, between in ((first, -1, gaps[0]), (last, 1, gaps[1])):
             rows = min(ease, between)
-            speed = offsets[end] - offsets[end - direction] if limb > first else 0.0 * offsets[end]
+            speed = offsets[end] - offsets[end - direction] if last > first else 0.0 * offsets[end]
             share = np.arange(1.0, rows + 1.0)[:, None] / (rows + 1.0)
             dying = (1.0 - share) ** 2 * ((1.0 + 2.0 * share) * offsets[end] + share * (rows + 1.0) * speed)
             over[end + direction * np.arange(1, rows + 1)] += dying

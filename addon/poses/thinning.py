@@ -118,12 +118,12 @@ def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bo
     known = ~jumps & (has_half | (not is_smooth))
     starts, ends = keyed[:-1][known], keyed[1:][known]
     span = (times[ends] - times[starts])[:, None]
-    first, limb = rows[starts], rows[ends]
-    middle = np.where(has_half[known][:, None], rows[starts + 1], (first + limb) / 2.0)
+    first, last = rows[starts], rows[ends]
+    middle = np.where(has_half[known][:, None], rows[starts + 1], (first + last) / 2.0)
     is_known = np.zeros((2, len(rows)), bool)
     is_known[0, ends] = is_known[1, starts] = True
-    before[ends] = (first - 4.0 * middle + 3.0 * limb) / span
-    after[starts] = (4.0 * middle - 3.0 * first - limb) / span
+    before[ends] = (first - 4.0 * middle + 3.0 * last) / span
+    after[starts] = (4.0 * middle - 3.0 * first - last) / span
     only_before, only_after = is_known[0] & ~is_known[1], is_known[1] & ~is_known[0]
     after[only_before], before[only_after] = before[only_before], after[only_after]
     return Slopes(before, after)

@@ -95,7 +95,7 @@ def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigza
         L^2 - d0^2 = (L' + q)^2 - |p|^2 - q^2 - 2 q |p| cos(closing)
                    = (L' - |p|)(L' + |p| + 2 q) + 4 q |p| sin^2(closing / 2)
     """
-    upper, limb = [*zip(lengths[:-1], half_angles[:-1], strict=True)], lengths[-1]
+    upper, last = [*zip(lengths[:-1], half_angles[:-1], strict=True)], lengths[-1]
     reach = sum(lengths[:-1])
     open_square = 0.0  # L'^2 - |p|^2
     for (r, half), (q, other) in combinations(upper, 2):
@@ -112,8 +112,8 @@ def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigza
     groups = Groups(
         first=first,
         second=second,
-        slack_unclosed=open_square / (reach + size + ops.tiny) * (reach + size + 2.0 * limb),
-        slack_closing=4.0 * size * limb,
+        slack_unclosed=open_square / (reach + size + ops.tiny) * (reach + size + 2.0 * last),
+        slack_closing=4.0 * size * last,
         closing=closing,
         is_zigzag=is_zigzag,
         largest_share=1.0,
@@ -228,8 +228,8 @@ def _bent(group: Group, share: Any, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle
     is_first = group.difference > 0.0  # the longer one, which is turned less
     along = (length + group.total) * cosine + ops.tiny
     first = unit_half((along, ops.select(is_first, shorter, longer) * sine), ops)
-    limb = unit_half((along, -ops.select(is_first, longer, shorter) * sine), ops)
-    return length, first, limb
+    last = unit_half((along, -ops.select(is_first, longer, shorter) * sine), ops)
+    return length, first, last
 
 
 def range_of_groups(

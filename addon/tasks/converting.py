@@ -11,7 +11,6 @@ from bpy.types import Context, PoseBone
 from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
-from ..blender.types import takes_bones
 from ..blender.words import Message, Refused
 from ..limb.storage import is_converted
 from ..limb.tolerances import SEEN
@@ -68,7 +67,8 @@ def convert_what_can(
 ) -> Steps[Converted]:
     """The same, also if there are none."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
-    shift_old_rests(context, (ob for ob, _ in waiting if mode == "RIG" and takes_bones(ob)))
+    if mode == "RIG":
+        shift_old_rests(context, (ob for ob, _ in waiting))
     sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []

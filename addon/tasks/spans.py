@@ -34,10 +34,10 @@ def span_meant(context: Context, limbs: Sequence[PoseBone], source: str = "AUTO"
             return Span(min(selected), max(selected))
         if source == "KEYS":
             raise Refused("Select keys of the limbs or their controls at both ends of the range")
-    current, limb = scene.frame_current, frame_range(scene)[-1]
-    if current >= limb:
+    current, last = scene.frame_current, frame_range(scene)[-1]
+    if current >= last:
         raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
-    return Span(current, limb)
+    return Span(current, last)
 
 
 def source_meant(context: Context, limbs: Sequence[PoseBone]) -> str:

@@ -187,7 +187,7 @@ def symmetrize(ob):
     bpy.ops.armature.symmetrize()
     bpy.ops.object.mode_set(mode="POSE")
     for bone in ob.pose.bones:  # Blender leaves some poses of the other side unmirrored
-        if bone.name.endswith(".L"):
+        if bone.name.endswith(".L") and "MCH" not in bone.name:
             other = ob.pose.bones[bone.name[:-1] + "R"]
             w, x, y, z = bone.rotation_quaternion
             other.location = bone.location * Vector((-1, 1, 1))

@@ -143,10 +143,10 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         if is_contacts:
             self.inform(HELD, **said_of(context, report))
         else:
-            first, limb = contacts[0][0].span
+            first, last = contacts[0][0].span
             slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.slid, report.slide))
             template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
-            self.inform(template, first=first, limb=limb, slid=slid, slide=slide)
+            self.inform(template, first=first, last=last, slid=slid, slide=slide)
 
     def _contacts(self, context: Context, limbs: list[PoseBone]) -> list[list[Contact]]:
         """The contacts of each limb, or the range."""
