@@ -9,6 +9,8 @@ import pytest
 from tests.blender import legs, oracle, rigs
 from tests.blender.rigging.test_checking import BREAKING, edit
 
+pytestmark = pytest.mark.dear
+
 FRAMES = (1, 2, 3)
 PLACES = ((0.15, -0.2, 0.25), (0.3, 0.2, 0.4), (0.1, 0.0, -1.0))
 

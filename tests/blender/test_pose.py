@@ -11,7 +11,7 @@ import pytest
 from scripts import installed
 from tests.blender import cases, oracle
 
-pytestmark = pytest.mark.xdist_group("poses")  # which all open the files that one process makes
+pytestmark = [pytest.mark.dear, pytest.mark.xdist_group("poses")]  # which all open the files that one process makes
 
 CASES = cases.pairs()
 

@@ -10,7 +10,7 @@ import pytest
 from scripts import installed
 from tests.blender import rigs
 
-pytestmark = pytest.mark.xdist_group("rigify")  # so that one process generates its rigs
+pytestmark = [pytest.mark.dear, pytest.mark.xdist_group("rigify")]  # so that one process generates its rigs
 
 FRAMES = (1, 4, 7, 10)
 

@@ -13,6 +13,8 @@ import pytest
 from tests.blender.session import CLOSE, EVERYTHING, Failed, Key, Session, curves
 from tests.blender.steps import STEPS, Moved
 
+pytestmark = pytest.mark.dear
+
 
 def check_status(session: Session) -> None:
     """Whether what limbs say of themselves is so: by the evaluated pose alone."""

@@ -12,6 +12,8 @@ from mathutils import Quaternion, Vector
 
 from tests.blender import oracle, rigs
 
+pytestmark = pytest.mark.dear
+
 ACROSS = np.array((-1.0, 1.0, 1.0))
 LINKS = {2: (1, 1), 3: (1, 1, 1)}
 LAST = {2: "shin", 3: "foot"}

@@ -181,6 +181,7 @@ FRAMES = range(1, 6)
 IN_TURN = [(name, MODES[k % 2]) for k, name in enumerate(table.RIGS)]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("name", "mode"), IN_TURN)
 def test_over_frames(name: str, mode: str) -> None:
     """Hold and bake what is keyed."""
@@ -203,6 +204,7 @@ def test_over_frames(name: str, mode: str) -> None:
     assert max(off[..., :3, 3].max() / min(scene.sizes.values()), off[..., :3, :3].max()) < KEPT
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(("name", "mode"), IN_TURN)
 def test_convert(name: str, mode: str) -> None:
     """Blender's own IK is solved exactly, and given back."""

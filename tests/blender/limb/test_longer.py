@@ -13,6 +13,8 @@ from mathutils import Quaternion, Vector
 
 from tests.blender import rigs
 
+pytestmark = pytest.mark.dear
+
 SIDES = {".L": 1.0, ".R": -1.0}
 LEG = {3: ("thigh", "shin", "hock"), 4: ("blade", "arm", "elbow", "pastern")}
 JOINTS = [(0.0, 0.1, 1.0), (0.0, -0.15, 0.65), (0.0, 0.2, 0.35), (0.0, 0.1, 0.08)]

@@ -11,6 +11,8 @@ from mathutils import Quaternion, Vector
 
 from tests.blender import rigs
 
+pytestmark = pytest.mark.dear
+
 FRAMES = range(1, 25)
 SLOW = range(1, 61)
 KEYED = (1, 6, 7, 15, 24)

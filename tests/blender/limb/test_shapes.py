@@ -11,6 +11,8 @@ from mathutils import Quaternion, Vector
 
 from tests.blender import oracle, rigs
 
+pytestmark = pytest.mark.dear
+
 SEEDS = range(2)
 
 

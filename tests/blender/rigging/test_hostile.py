@@ -12,6 +12,8 @@ from mathutils import Matrix
 from tests.blender import another, legs, rigs
 from tests.blender.legs import EVERYTHING
 
+pytestmark = pytest.mark.dear
+
 KINDS = ({"plane": "HINGE"}, {"plane": "FREE"}, EVERYTHING, {**EVERYTHING, "plane": "HINGE"})
 KIND = pytest.mark.parametrize("settings", KINDS, ids=lambda each: f"{each['plane']} {len(each)}")
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.blender.rigging.many import measured
 
+pytestmark = pytest.mark.dear
+
 NEAR_Y = (0, 7, 14, 27, 34, 44, 45, 48, 49, 54, 61, 63, 65, 67, 71, 84, 95, 97, 101, 112, 124, 130, 134, 137, 159)
 ANYWHERE = (178, 192, 244)
 

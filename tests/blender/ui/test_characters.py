@@ -13,6 +13,8 @@ from tests.blender.characters import CHARACTERS, LIMBS, METARIGS, metarig, round
 
 from .conftest import call
 
+pytestmark = pytest.mark.dear
+
 
 @pytest.fixture(params=CHARACTERS)
 def character(request: Any) -> Any:

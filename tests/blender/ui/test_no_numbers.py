@@ -12,6 +12,8 @@ from tests.blender import rigs
 
 from .conftest import call, select
 
+pytestmark = pytest.mark.dear
+
 BAD = {
     "last bone scaled to nothing": ("shin.L", "scale", (0, 0, 0)),
     "first bone scaled to nothing": ("thigh.L", "scale", (0, 0, 0)),
