@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 from bpy.types import Bone, Context, Object, Scene
+from mathutils import Vector
 
 from .animation import curves_everywhere, set_at, value_at
 from .announcing import announce
@@ -22,18 +23,25 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
         yield
 
 
-SHIFTING = (2, 90, 0)
-"""The version of a file up to which Edit Mode shifts rest poses, by up to 1e-3."""
+SHIFTED = 1e-4
+"""How far a bone may rest from where Edit Mode has it, in its lengths."""
 
 
 def shift_old_rests(context: Context, objects: Iterable[ArmatureObject]) -> None:
-    """Have armatures rest as they will once bones are made. What is to stay is looked at after that; bones are to be
-    fetched anew."""
-    is_old = tuple(bpy.data.version) < SHIFTING
-    for ob in dict.fromkeys(objects) if is_old else ():
-        if takes_bones(ob):
+    """Have armatures rest as they will once bones are made: Edit Mode alone shifts bones of files of 2.7x and 2.8x, by
+    up to 1e-3, also where these were saved since. What is to stay is looked at after that; bones are to be fetched
+    anew."""
+    for ob in dict.fromkeys(objects):
+        if takes_bones(ob) and any(map(_is_shifted, ob.data.bones)):
             with edit_mode(context, ob):
                 pass
+
+
+def _is_shifted(bone: Bone) -> bool:
+    """Whether Edit Mode, which goes by where a bone begins and ends, makes another rest pose of it."""
+    rest, slack = bone.matrix_local, SHIFTED * bone.length
+    tail = rest @ Vector((0.0, bone.length, 0.0))
+    return (rest.translation - bone.head_local).length > slack or (tail - bone.tail_local).length > slack
 
 
 @contextmanager
