@@ -30,13 +30,13 @@ class Message:
 class Refused(RuntimeError):
     """What was asked for can't be done: its ``message`` says what to do instead.
 
-    ``mend`` names the mend that would help (see ``addon.ui.operators.mending``), if one does.
+    ``repair`` names the repair that would help (see ``addon.ui.operators.repairing``), if one does.
     """
 
-    def __init__(self, template: str, mend: str = "", **values: Any) -> None:
+    def __init__(self, template: str, repair: str = "", **values: Any) -> None:
         super().__init__(template)
         self.message = Message(template, **values)
-        self.mend = mend
+        self.repair = repair
 
     def __str__(self) -> str:
         return str(self.message)

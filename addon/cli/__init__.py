@@ -1,4 +1,4 @@
-"""``blender --command planar_ik``: bake, report, plant, add, convert and mend limbs where there is no window.
+"""``blender --command planar_ik``: bake, report, plant, add, convert and repair limbs where there is no window.
 
 Standard output gets a line of JSON for each limb, or for a file without one; sentences for people go to standard
 error.

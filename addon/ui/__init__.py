@@ -6,7 +6,18 @@ import bpy
 
 from ..blender.handlers import all_or_none
 from . import dots, features, manual, menus, overlay, panel, preferences, remembering, sections, translations
-from .operators import adding, baking, converting, cylinders, holding, mending, planting, selecting, setting, switching
+from .operators import (
+    adding,
+    baking,
+    converting,
+    cylinders,
+    holding,
+    planting,
+    repairing,
+    selecting,
+    setting,
+    switching,
+)
 
 WITH_CLASSES = (
     adding,
@@ -15,7 +26,7 @@ WITH_CLASSES = (
     switching,
     holding,
     planting,
-    mending,
+    repairing,
     converting,
     cylinders,
     baking,

@@ -20,7 +20,7 @@ from .fields import draw_fields, draw_slider_of_limb
 from .finding import bones_selected, limb_meant, limbs_shown
 from .lines import draw_lines, length_text
 from .operators.cylinders import halves_selected
-from .operators.mending import labels_of, repairs_for_adding
+from .operators.repairing import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
@@ -131,13 +131,13 @@ def draw_adding(layout: Any, context: Context) -> None:
 
 
 def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
-    """What is wrong, in lines, and a button for each mend that helps, with what it says."""
+    """What is wrong, in lines, and a button for each repair that helps, with what it says."""
     draw_lines(column, context, sentence, "ERROR")
     for repair, text in repairs.items():
         if repair == "PICK":
             column.operator("pose.planar_ik_pick", text=text, icon="EYEDROPPER", translate=False).role = "TARGET"
         else:
-            button = column.operator("pose.planar_ik_mend", text=text, icon="TOOL_SETTINGS", translate=False)
+            button = column.operator("pose.planar_ik_repair", text=text, icon="TOOL_SETTINGS", translate=False)
             button.repair = repair
 
 

@@ -323,7 +323,7 @@ STEPS = {
     "pole follows": Step(2, operator("pole_follows", True)),
     "flip": Step(2, operator("flip", True)),
     "pick": Step(1, operator("pick", False, role=["TARGET", "POLE"], followed=["\n"])),
-    "mend": Step(2, operator("mend", True, repair=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
+    "repair": Step(2, operator("repair", True, repair=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
     "switch": Step(5, operator("switch", False, insert_keys=[False, False, True])),
     "snap target": Step(3, operator("snap_target", True)),
     "snap FK": Step(3, operator("snap_fk", False)),

@@ -264,7 +264,7 @@ def test_whoever_deletes_the_constraint_has_removed_the_limb(leg, mode):
     select(ob, LEFT)
     with pytest.raises(RuntimeError):
         bpy.ops.pose.planar_ik_add()
-    bpy.ops.pose.planar_ik_mend(repair="LEFT")
+    bpy.ops.pose.planar_ik_repair(repair="LEFT")
     assert not any(bone.constraints for bone in ob.pose.bones)
     assert not any("MCH" in bone.name for bone in ob.data.bones)
     bpy.ops.pose.planar_ik_add(mode=mode)
@@ -278,7 +278,7 @@ def test_copied_constraints_are_removed(leg, mode):
     bpy.ops.pose.constraints_copy()
     select(ob, "forearm.R")
     if mode == "RIG":
-        bpy.ops.pose.planar_ik_mend(repair="LEFT")
+        bpy.ops.pose.planar_ik_repair(repair="LEFT")
     bpy.ops.pose.planar_ik_add(mode=mode)
     follows(ob, "forearm.R", mode)
     follows(ob, LEFT, mode)

@@ -117,7 +117,7 @@ def test_target_is_deleted(addon, mode, kind):
         addon("bake").bake(bpy.context, addon("bake").Request([last], FRAMES))
     rigs.activate(ob)
     ob.data.bones.active = last.bone
-    bpy.ops.pose.planar_ik_mend(repair="TARGET")
+    bpy.ops.pose.planar_ik_repair(repair="TARGET")
     bpy.context.view_layer.update()
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.reach == "REACHED", last.planar_ik.message

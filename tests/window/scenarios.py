@@ -265,7 +265,7 @@ def renames_and_symmetrizes(hand: Hand) -> Iterator[Any]:
     yield from hand.open_sidebar()
     hand.picture("symmetrized")
     if other.reach == "INVALID":
-        yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(repair='REBUILD')", 0.5)
+        yield from hand.hover_button("bpy.ops.pose.planar_ik_repair(repair='REBUILD')", 0.5)
         yield from hand.key("LEFTMOUSE")
         yield
     for name in ("IK foot", "IK knee"):
@@ -295,7 +295,7 @@ def edits_bones_and_rebuilds(hand: Hand) -> Iterator[Any]:
     yield
     found["edited"] = [limb().reach, limb().message]
     hand.picture("edited")
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(repair='REBUILD')", 0.5)
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_repair(repair='REBUILD')", 0.5)
     yield from hand.key("LEFTMOUSE")
     yield
     found["rebuilt"] = [limb().reach, missed()]

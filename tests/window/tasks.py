@@ -49,7 +49,7 @@ def picks_by_the_search(hand: Hand) -> Iterator[Any]:
     yield
     hand.picture("no-target")
     found: dict[str, Any] = {"without": limb().reach}
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(repair='TARGET')", 0.5)
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_repair(repair='TARGET')", 0.5)
     yield from hand.key("LEFTMOUSE")
     yield
     found["made"] = [limb().reach, limb().subtarget]

@@ -125,7 +125,7 @@ def test_a_foot_that_is_gone(leg, addon):
     for bone in leg.pose.bones:
         rigs.select(bone, bone.name == "shin.L")
     leg.data.bones.active = leg.data.bones["shin.L"]
-    bpy.ops.pose.planar_ik_mend(repair="REBUILD")
+    bpy.ops.pose.planar_ik_repair(repair="REBUILD")
     bpy.context.view_layer.update()
     last = leg.pose.bones["shin.L"]
     assert last.planar_ik.message == "On target"

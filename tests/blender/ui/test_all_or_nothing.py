@@ -278,7 +278,7 @@ OPERATORS: dict[str, Case] = {
     "twist": (leg, "twist", {}),
     "pick a new target": (leg, "pick", {"role": "TARGET", "followed": "\n"}),
     "pick a new pole": (lambda mode: leg("LIVE", controls="EMPTIES"), "pick", {"role": "POLE", "followed": "\n"}),
-    "mend": (broken_up, "mend", {"repair": "TARGET"}),
+    "repair": (broken_up, "repair", {"repair": "TARGET"}),
     "cylinder": (lambda mode: halves(), "cylinder", {}),
     "no cylinder": (lambda mode: halves(made=True), "cylinder_remove", {}),
     "select": (leg, "select", {"role": "TARGET"}),

@@ -16,7 +16,7 @@ from .conftest import call, select
 CALLS = {
     "switch": {}, "snap_target": {}, "snap_fk": {"use_range": True, "frame_start": 1, "frame_end": 3}, "mirror": {},
     "to_rig": {}, "to_live": {}, "rebuild": {}, "flip": {}, "plane": {"plane": "HINGE"}, "bake": {},
-    "unconvert": {}, "add": {}, "mend": {"repair": "REBUILD"},
+    "unconvert": {}, "add": {}, "repair": {"repair": "REBUILD"},
 }  # fmt: skip
 
 SETTINGS = {"plane": "HINGE", "max_angle": 2.0, "stretch": 0.5, "softness": 0.1, "pole_target": None, "swivel": 1.0}
@@ -64,7 +64,7 @@ def test_it_says_so(addon, mode, count, capfd):
         with suppress(addon("blender.words").Refused):
             setattr(limb, name, value)
     bpy.context.scene.frame_set(4)
-    assert not call("mend", repair="LEFT")
+    assert not call("repair", repair="LEFT")
     assert not bpy.context.object.pose.bones["lower"].planar_ik.enabled
     assert not [bone for bone in bpy.context.object.data.bones if bone.name.startswith("MCH-")]
     assert "Traceback" not in capfd.readouterr().err

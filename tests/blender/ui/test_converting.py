@@ -60,7 +60,7 @@ def test_all_go_back_at_once(addon, plain):
     assert np.abs(rigs.matrices(plain, NAMES) - before).max() < 1e-6
 
 
-@pytest.mark.parametrize("press", ["rebuild", "mend"])
+@pytest.mark.parametrize("press", ["rebuild", "repair"])
 def test_one_press_rebuilds_all_limbs_of_the_rig(addon, plain, press):
     assert call("convert", which="ALL") == ""
     rigs.activate(plain, "EDIT")
@@ -70,5 +70,5 @@ def test_one_press_rebuilds_all_limbs_of_the_rig(addon, plain, press):
     lasts = [plain.pose.bones["shin" + side] for side in (".L", ".R")]
     assert {last.planar_ik.reach for last in lasts} == {"INVALID"}
     select("shin.L")
-    assert call(press, **({"repair": "REBUILD"} if press == "mend" else {})) == ""
+    assert call(press, **({"repair": "REBUILD"} if press == "repair" else {})) == ""
     assert [plain.pose.bones["shin" + side].planar_ik.message for side in (".L", ".R")] == ["On target"] * 2

@@ -66,8 +66,8 @@ CASES: dict[str, tuple[Callable[[], Any], str, dict[str, Any], str]] = {
     "never converted": (with_limb, "unconvert", {}, ""),
     "nothing to convert": (lambda: None, "convert", {}, ""),
     "no pole": (lambda: with_limb(plane="FREE"), "select", {"role": "POLE"}, ""),
-    "nothing to mend": (with_limb, "mend", {"repair": "REBUILD"}, ""),
-    "nothing to mute": (with_limb, "mend", {"repair": "MUTE"}, ""),
+    "nothing to repair": (with_limb, "repair", {"repair": "REBUILD"}, ""),
+    "nothing to mute": (with_limb, "repair", {"repair": "MUTE"}, ""),
     "range turned round": (with_limb, "snap_fk", {"use_range": True, "frame_start": 9, "frame_end": 2}, "9"),
     "bake turned round": (with_limb, "bake", {"range": "GIVEN", "frame_start": 9, "frame_end": 2}, "9"),
     "no foot": (with_tail_as_tip, "foot_follows", {}, "shin.L"),
@@ -100,7 +100,7 @@ def test_polled_where_there_is_no_limb(biped: Any, name: str) -> None:
 def test_mends_what_add_refuses(biped: Any) -> None:
     constrained("LIMIT_ROTATION")
     assert call("add")
-    assert not call("mend", repair="MUTE")
+    assert not call("repair", repair="MUTE")
     assert not call("add")
     assert bpy.context.object.pose.bones["shin.L"].planar_ik.reach == "REACHED"
 
@@ -114,7 +114,7 @@ def test_mends_a_limb_without_target(biped: Any, mode: str) -> None:
     ob = bpy.context.object
     assert ob.pose.bones["shin.L"].planar_ik.reach == "INVALID"
     select("shin.L")
-    assert not call("mend", repair="TARGET")
+    assert not call("repair", repair="TARGET")
     assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
 
 
@@ -126,7 +126,7 @@ def test_mends_what_moves_a_limb(biped: Any, mode: str) -> None:
     limit.use_limit_x, limit.owner_space = True, "LOCAL"
     bpy.context.view_layer.update()
     assert ob.pose.bones["shin.L"].planar_ik.reach == "INVALID"
-    assert not call("mend", repair="MUTE")
+    assert not call("repair", repair="MUTE")
     assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
     assert limit.mute
 
@@ -140,5 +140,5 @@ def test_mends_what_was_edited(biped: Any) -> None:
     select("shin.L")
     bpy.context.view_layer.update()
     assert ob.pose.bones["shin.L"].planar_ik.reach == "INVALID"
-    assert not call("mend", repair="REBUILD")
+    assert not call("repair", repair="REBUILD")
     assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"

@@ -26,7 +26,7 @@ def test_what_is_left_is_told_and_removed(addon, biped, mode, clicked, controls)
     assert addon("ui.panel").VIEW3D_PT_planar_ik.poll(bpy.context)
     assert [last.name for last in addon("tasks.selection").left_at([ob.pose.bones[clicked]])] == ["shin.L"]
     assert "remove what is left" in call("add")
-    assert call("mend", repair="LEFT") == ""
+    assert call("repair", repair="LEFT") == ""
     select("shin.L")
     now = differences(rigs.snapshot(), before)
     assert [each for each in now if "/select_" not in each] == []  # Edit Mode selects bones' ends

@@ -1,4 +1,4 @@
-"""What a person can press where a limb can't be posed, or IK can't be added: each mend that helps, as a button."""
+"""What a person can press where a limb can't be posed, or IK can't be added: each repair that helps, as a button."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DESCRIPTIONS = {
     "REBUILD": "Make the limb's helper bones, constraints and drivers anew, for the bones as they are now",
     "LEFT": "Remove helper bones and constraints of a limb whose IK constraint is gone",
 }
-"""What each mend does."""
+"""What each repair does."""
 
 LABELS = {
     "TARGET": "Make a Target",
@@ -31,17 +31,17 @@ LABELS = {
     "REBUILD": "Rebuild",
     "LEFT": "Remove What Is Left",
 }
-"""The mends by name, and what their buttons say."""
+"""The repairs by name, and what their buttons say."""
 
 
 def repairs_for_adding(limb: PoseBone, segments: tuple[int, ...]) -> tuple[str, list[str]]:
-    """Why IK can't be added to a limb, as a sentence, and the mends that help; nothing if it can."""
+    """Why IK can't be added to a limb, as a sentence, and the repairs that help; nothing if it can."""
     why = refusal_of(limb, segments)
-    return (why.message.translated, [mend for mend in LABELS if mend.lower() == why.mend]) if why else ("", [])
+    return (why.message.translated, [repair for repair in LABELS if repair.lower() == why.repair]) if why else ("", [])
 
 
 def labels_of(repairs: Sequence[str], limb: PoseBone) -> dict[str, str]:
-    """What the buttons of some mends of a limb say, by their names: that of what is muted names it."""
+    """What the buttons of some repairs of a limb say, by their names: that of what is muted names it."""
     return {repair: _label(repair, limb) for repair in repairs}
 
 
@@ -58,10 +58,10 @@ def _left(context: Context) -> list[PoseBone]:
 ITEMS: Any = [(name, label, DESCRIPTIONS[name]) for name, label in LABELS.items() if name in REPAIRS]
 
 
-class POSE_OT_planar_ik_mend(PoseOperator):
+class POSE_OT_planar_ik_repair(PoseOperator):
     """Repair what is wrong with the selected limbs"""
 
-    bl_idname = "pose.planar_ik_mend"
+    bl_idname = "pose.planar_ik_repair"
     bl_label = "Repair Limb"
 
     repair: EnumProperty(name="Repair", description="What to do", items=ITEMS)
@@ -100,4 +100,4 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         self.inform("Repaired: {what}", what=text)
 
 
-CLASSES = (POSE_OT_planar_ik_mend,)
+CLASSES = (POSE_OT_planar_ik_repair,)
