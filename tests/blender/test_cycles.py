@@ -11,10 +11,10 @@ import pytest
 
 from tests.blender import cases, rigs
 
+pytestmark = pytest.mark.dear
+
 LOOK = """
 import os, sys, bpy
-
-pytestmark = pytest.mark.dear
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 for frame in (1, 2, 5):
     bpy.context.scene.frame_set(frame)
