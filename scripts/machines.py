@@ -113,15 +113,8 @@ def build(name: str, machine: Machine, place: sample.Place, is_skinned: bool = T
     """A machine in a collection of its own, which is an asset, with keys over 25 frames; give the armature's object."""
     import bpy
 
-    collection = bpy.data.collections.new(name)
-    bpy.context.scene.collection.children.link(collection)
-    collection.instance_offset = place
-    data = bpy.data.armatures.new(name)
-    rig: Any = bpy.data.objects.new(name, data)
-    collection.objects.link(rig)
-    rig.location, rig.show_in_front, data.display_type = place, True, "STICK"
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
+    collection, rig = sample.begin(name, place)
+    data = rig.data
     for bone_name, (head, tail, parent) in machine.bones.items():
         bone = data.edit_bones.new(bone_name)
         bone.head, bone.tail = (head.real, 0.0, head.imag), (tail.real, 0.0, tail.imag)

@@ -56,11 +56,10 @@ BIPED = (
 BOX = ((0, 1, 2, 3), (7, 6, 5, 4), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0))
 
 
-def build(name: str, left_side: tuple[Part, ...], place: Place, is_flat: bool) -> Any:
-    """A character in a collection of its own, which is an asset; give the armature's object."""
+def begin(name: str, place: Place) -> tuple[Any, Any]:
+    """A collection of its own with an armature's object at a place, in Edit Mode."""
     import bpy
 
-    parts = [*left_side, *(other(piece, 1 if is_flat else -1) for piece in left_side if ".L" in piece.name)]
     collection = bpy.data.collections.new(name)
     bpy.context.scene.collection.children.link(collection)
     collection.instance_offset = place
@@ -70,6 +69,16 @@ def build(name: str, left_side: tuple[Part, ...], place: Place, is_flat: bool) -
     rig.location, rig.show_in_front, data.display_type = place, True, "STICK"
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
+    return collection, rig
+
+
+def build(name: str, left_side: tuple[Part, ...], place: Place, is_flat: bool) -> Any:
+    """A character in a collection of its own, which is an asset; give the armature's object."""
+    import bpy
+
+    parts = [*left_side, *(other(piece, 1 if is_flat else -1) for piece in left_side if ".L" in piece.name)]
+    collection, rig = begin(name, place)
+    data = rig.data
     root = data.edit_bones.new("root")
     root.tail, root.use_deform = (0.25, 0.0, 0.0) if is_flat else (0.0, 0.3, 0.0), False
     for piece in parts:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import curves_everywhere
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, has_bone, path_to_bone, takes_bones, view_layer_of
 from ..blender.words import Refused
@@ -133,6 +134,14 @@ def conflicts_of(limb: PoseBone) -> list[Any]:
     dependencies = Dependencies()
     movers = [mover for bone in chain_bones(limb) for mover in dependencies.movers(bone)]
     return [mover for mover in movers if hasattr(mover, "influence") and not is_ours(mover)]
+
+
+def mute(constraints: Iterable[Any]) -> None:
+    """Mute constraints of bones."""
+    for constraint in constraints:
+        announce(constraint.id_data)
+        constraint.mute = True
+        constraint.id_data.update_tag()
 
 
 def check_overruled(limb: PoseBone) -> None:

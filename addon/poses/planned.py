@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
 from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
-from ..blender.words import Refused
-from ..finding.checking import CONFLICTS, check, check_editable, check_followed
+from ..blender.words import Message, Refused
+from ..finding.checking import CONFLICTS, check, check_editable, check_followed, mute
 from ..finding.knees import bend_axis
 from ..finding.limits import joint_limits, limit_of
 from ..limb.follow import Follow, is_gone, matrix_of, read
@@ -150,6 +151,14 @@ def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]
             raise Refused(CONFLICTS, "mute", name=constraint.name, bone=bones[k].name)
         wish = wish._replace(choices=wish.choices | taken_over)
     return wish, [constraint for _, constraint, _ in limits]
+
+
+def mute_limiting(plans: Sequence[Plan]) -> list[Message]:
+    """Mute the constraints whose limits limbs are to have; says which."""
+    constraints = [constraint for plan in plans for constraint in plan.limiting]
+    mute(constraints)
+    template = "'{name}' is muted: the limb has its limits now"
+    return [Message(template, name=constraint.name) for constraint in constraints]
 
 
 def _seen(context: Context, request: Request, options: Options, axes: dict[tuple[Any, str], Any]) -> Seen:
@@ -291,6 +300,7 @@ def _kind(ref: LimbRef, target: Any) -> str:
 def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Have first bones that slide be by their own location where they are now."""
     for limb in [limb for limb in limbs if choices_of(limb)["plane"] == "SLIDE"]:
+        announce(limb.id_data)
         first: Any = bones_of_limb(limb)[0]
         evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
         first.location = own_matrix(evaluated.pose.bones[first.name]).translation

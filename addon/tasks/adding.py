@@ -13,7 +13,16 @@ from ..blender.words import Message
 from ..limb.tolerances import KEPT
 from ..limb.whole import wholly_in_steps
 from ..poses.over_frames import show_in_ik
-from ..poses.planned import Options, Request, after_edit_mode, check_all, frames_kept, let_off_feet, planned
+from ..poses.planned import (
+    Options,
+    Request,
+    after_edit_mode,
+    check_all,
+    frames_kept,
+    let_off_feet,
+    mute_limiting,
+    planned,
+)
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
 from ..rigging.apply import apply
@@ -67,14 +76,12 @@ def add(
     task = Task(context, frames, tolerance, stays=True)
     plans = yield from planned(context, requests, options, frames, dependencies, task.next_share())
     refs = [plan.limb for plan in plans]
-    new = [limb for limb, request in zip(refs, requests, strict=True) if request.target is None]
-    led = [limb for limb, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
+    new = [ref for ref, request in zip(refs, requests, strict=True) if request.target is None]
+    led = [ref for ref, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
     places, wishes, warnings = places_of(context, plans, led), {plan.limb: plan.wish for plan in plans}, list[Message]()
     if mode == "RIG":
         wishes, warnings = live_for_now(wishes, dependencies)
-    for constraint in (constraint for plan in plans for constraint in plan.limiting):
-        constraint.mute = True
-        warnings.append(Message("'{name}' is muted: the limb has its limits now", name=constraint.name))
+    warnings += mute_limiting(plans)
     apply(context, wishes)
     let_off_feet(context, plans)
     if frames:

@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
 from ..blender.words import Refused
-from ..finding.checking import check, conflicts_of
+from ..finding.checking import check, conflicts_of, mute
 from ..limb.follow import follow_of, is_gone
 from ..limb.storage import bones_of_limb, chain_bones, is_limb
 from ..limb.tips import is_foot_gone
@@ -49,10 +49,7 @@ def _uneven(limb: PoseBone) -> list[PoseBone]:
 
 
 def _mute(_context: Context, limb: PoseBone) -> None:
-    announce(limb.id_data)
-    for constraint in conflicts_of(limb):
-        constraint.mute = True
-    limb.id_data.update_tag()
+    mute(conflicts_of(limb))
 
 
 def _inherit(context: Context, limb: PoseBone) -> None:

@@ -16,14 +16,6 @@ from tests.blender.snapshots import differences, snapshot  # noqa: F401
 
 Place = tuple[float, float, float]
 
-SHARE = {(4, 5): slice(None), (4, 2): slice(0, None, 2)}.get(bpy.app.version[:2], slice(1, None, 2))
-"""What part of the cases of dear tests each version of Blender takes: 4.5 all, the others half of them each."""
-
-
-def share(cases: Iterable[Any]) -> list[Any]:
-    """The share of cases that is this version's: 4.2 takes the first, 5.2 the second, and so on."""
-    return [*cases][SHARE]
-
 
 def rig(bones: dict[str, tuple[Place, Place, str]], rolls: dict[str, float] | None = None, name: str = "rig") -> Any:
     """An armature object in Pose Mode, of bones by name: head, tail and parent ("" for none). Bones that begin where
@@ -86,6 +78,26 @@ def activate(ob: Any, mode: str = "POSE") -> None:
         each.select_set(each == ob)
     bpy.context.view_layer.objects.active = ob
     bpy.ops.object.mode_set(mode=mode)
+
+
+def click(ob: Any, *names: str) -> None:
+    """Select bones, and no others; the last of them is then active."""
+    for bone in ob.pose.bones:
+        select(bone, bone.name in names)
+    ob.data.bones.active = ob.data.bones[names[-1]]
+
+
+def turn_crank(ob: Any, angles: dict[int, float]) -> None:
+    """Key the bone ``crank`` of a mechanism in XZ, seen from the front: turned against the clock in these frames, which
+    are then the scene's."""
+    crank = ob.pose.bones["crank"]
+    crank.rotation_mode = "AXIS_ANGLE"
+    depth = crank.bone.matrix_local.to_3x3().inverted().col[1]  # a turn about it is with the clock
+    for frame, angle in angles.items():
+        crank.rotation_axis_angle = (-angle, *depth)
+        crank.keyframe_insert("rotation_axis_angle", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = min(angles), max(angles)
+    bpy.context.scene.frame_set(min(angles))
 
 
 def select(bone: Any, state: bool = True) -> None:

@@ -207,22 +207,8 @@ def drawn(machine: Machine):
         if isinstance(part, Dyad) and part.slides:
             ob.data.edit_bones[f"{part.name} first"].use_connect = False
     rigs.activate(ob)
-    crank = ob.pose.bones["crank"]
-    crank.rotation_mode = "AXIS_ANGLE"
-    axis = crank.bone.matrix_local.to_3x3().inverted().col[1]  # the depth; a turn about it is with the clock
-    for frame in range(1, FRAMES + 2):
-        crank.rotation_axis_angle = (-machine.angle(frame), *axis)
-        crank.keyframe_insert("rotation_axis_angle", frame=frame)
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES + 1
-    bpy.context.scene.frame_set(1)
+    rigs.turn_crank(ob, {frame: machine.angle(frame) for frame in range(1, FRAMES + 2)})
     return ob
-
-
-def click(ob, *names):
-    """Select bones, the last of which is then active."""
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone.name in names)
-    ob.data.bones.active = ob.data.bones[names[-1]]
 
 
 def worst(machine, ob, step=1.0):
@@ -245,10 +231,10 @@ def add(ob, machine, mode):
     """Add what the page says, from the drive on."""
     for part in machine.parts:
         if isinstance(part, Cylinder):
-            click(ob, f"{part.name} housing", f"{part.name} rod")
+            rigs.click(ob, f"{part.name} housing", f"{part.name} rod")
             assert bpy.ops.pose.planar_ik_cylinder() == {"FINISHED"}
             continue
-        click(ob, f"{part.name} pin", f"{part.name} first", f"{part.name} second")
+        rigs.click(ob, f"{part.name} pin", f"{part.name} first", f"{part.name} second")
         knee = "SLIDE" if part.slides else "AUTO"
         assert bpy.ops.pose.planar_ik_add(plane=knee, mode=mode, tip="TAIL", foot_follows=False) == {"FINISHED"}
         limb = ob.pose.bones[f"{part.name} second"].planar_ik
@@ -265,7 +251,7 @@ def test_a_cycle(name, mode):
     assert worst(machine, ob) < 1e-5
     is_baked = ([*MACHINES].index(name) + (mode == "LIVE")) % 2  # which half of them in each mode
     if is_baked and any(isinstance(part, Dyad) for part in machine.parts):
-        click(ob, *(f"{part.name} second" for part in machine.parts if isinstance(part, Dyad)))
+        rigs.click(ob, *(f"{part.name} second" for part in machine.parts if isinstance(part, Dyad)))
         assert bpy.ops.pose.planar_ik_bake() == {"FINISHED"}
         assert worst(machine, ob) < 1e-5
         assert worst(machine, ob, 0.5) < 1e-4
@@ -280,7 +266,7 @@ def test_a_robot_on_a_turntable(mode):
     ob = rigs.rig(
         {name: ((head.real, 0, head.imag), (tail.real, 0, tail.imag), on) for name, (head, tail, on) in places.items()}
     )
-    click(ob, "hand goal", "arm", "forearm")
+    rigs.click(ob, "hand goal", "arm", "forearm")
     assert bpy.ops.pose.planar_ik_add(mode=mode, tip="TAIL", foot_follows=False) == {"FINISHED"}
     limb, table, goal = ob.pose.bones["forearm"].planar_ik, ob.pose.bones["table"], ob.pose.bones["hand goal"]
     assert (limb.plane, limb.subtarget) == ("HINGE", "hand goal")

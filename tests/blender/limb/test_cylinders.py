@@ -24,15 +24,9 @@ def boom():
     )
 
 
-def click(ob, *names):
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone.name in names)
-    ob.data.bones.active = ob.data.bones[names[-1]]
-
-
 def added():
     ob = boom()
-    click(ob, "housing", "rod")
+    rigs.click(ob, "housing", "rod")
     assert bpy.ops.pose.planar_ik_cylinder() == {"FINISHED"}
     return ob
 
@@ -57,25 +51,25 @@ def test_both_aim_at_each_other_wherever_the_boom_is():
 def test_its_feet_stay_on_what_they_hang_on():
     ob = boom()
     before = rigs.matrices(ob, ["housing", "rod", "boom"])[:, :3, 3]
-    click(ob, "housing", "rod")
+    rigs.click(ob, "housing", "rod")
     assert bpy.ops.pose.planar_ik_cylinder() == {"FINISHED"}
     np.testing.assert_array_equal(rigs.matrices(ob, ["housing", "rod", "boom"])[:, :3, 3], before)
 
 
 def test_removed_without_a_trace():
     ob = boom()
-    click(ob, "housing", "rod")
+    rigs.click(ob, "housing", "rod")
     before = snapshot()
     assert bpy.ops.pose.planar_ik_cylinder() == {"FINISHED"}
-    click(ob, "rod")
+    rigs.click(ob, "rod")
     assert bpy.ops.pose.planar_ik_cylinder_remove() == {"FINISHED"}
-    click(ob, "housing", "rod")
+    rigs.click(ob, "housing", "rod")
     assert [found for found in differences(before, snapshot()) if "select_head" not in found] == []
 
 
 def test_add_leaves_them_alone():
     ob = added()
-    click(ob, "boom", "stick", "housing", "rod")
+    rigs.click(ob, "boom", "stick", "housing", "rod")
     assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
     assert [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled] == ["stick"]
     assert off(ob) < 2e-6
@@ -93,7 +87,7 @@ def test_cylinders_of_others_are_known(addon):
         aim = ob.pose.bones[name].constraints.new("DAMPED_TRACK")
         aim.target, aim.subtarget, aim.track_axis = ob, at, "TRACK_Y"
     assert addon("finding.cylinders").bones_of_cylinders(ob) == {"housing", "rod"}
-    click(ob, "housing")
+    rigs.click(ob, "housing")
     with pytest.raises(RuntimeError, match="cylinders are left alone"):
         bpy.ops.pose.planar_ik_add()
 
@@ -109,6 +103,6 @@ def test_cylinders_of_others_are_known(addon):
 )
 def test_refused(names, why):
     ob = boom()
-    click(ob, *names)
+    rigs.click(ob, *names)
     with pytest.raises(RuntimeError, match=why):
         bpy.ops.pose.planar_ik_cylinder()

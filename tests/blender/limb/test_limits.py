@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import cos, degrees, pi, radians, sin, tau
 
 import bpy
@@ -9,6 +10,7 @@ import pytest
 from mathutils import Vector
 
 from tests.blender import oracle, rigs
+from tests.blender.snapshots import differences, snapshot
 
 LIMITS = {"upper": (-20.0, 35.0), "lower": (-70.0, 10.0)}
 
@@ -130,8 +132,8 @@ def test_legs_seen_from_before_are_no_hinges(add):
     assert add(ob, "shin")[0].planar_ik.plane == "POLE"
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_add_takes_over_limit_rotation(mode):
+def limited():
+    """A robot's arm with *Limit Rotation* on both bones, which are selected."""
     ob, _ = robot({})
     ob.pose.bones["lower"].constraints.remove(ob.pose.bones["lower"].constraints[0])
     for name, ends in LIMITS.items():
@@ -143,6 +145,21 @@ def test_add_takes_over_limit_rotation(mode):
     for bone in ob.pose.bones:
         rigs.select(bone, bone.name in LIMITS)
     ob.data.bones.active = ob.data.bones["lower"]
+    return ob
+
+
+def test_add_that_fails_leaves_limit_rotation(addon):
+    limited()
+    before = snapshot()
+    with suppress(KeyError), addon("blender.transaction").all_or_nothing(bpy.context):
+        bpy.ops.pose.planar_ik_add(mode="RIG")
+        raise KeyError
+    assert not differences(before, snapshot())
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_add_takes_over_limit_rotation(mode):
+    ob = limited()
     assert bpy.ops.pose.planar_ik_add(mode=mode) == {"FINISHED"}
     limb = ob.pose.bones["lower"].planar_ik
     assert limb.plane == "HINGE"

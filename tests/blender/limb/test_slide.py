@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import sqrt, tau
 
 import bpy
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
+from tests.blender.snapshots import differences, snapshot
 
 ROD = abs(complex(1.1, -0.1))
 FRAMES = range(1, 26, 3)
@@ -24,30 +26,17 @@ def engine(piston: float = 1.0):
             "rod": ((1.4, 0, 0.1), (0.3, 0, 0.2), "piston"),
         }
     )
-    crank = ob.pose.bones["crank"]
-    crank.rotation_mode = "AXIS_ANGLE"
-    axis = crank.bone.matrix_local.to_3x3().inverted().col[1]
-    for frame in FRAMES:
-        crank.rotation_axis_angle = (-tau * (frame - 1) / 24, *axis)
-        crank.keyframe_insert("rotation_axis_angle", frame=frame)
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 25
-    bpy.context.scene.frame_set(1)
+    rigs.turn_crank(ob, {frame: tau * (frame - 1) / 24 for frame in FRAMES})
     return ob
-
-
-def click(ob, *names):
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone.name in names)
-    ob.data.bones.active = ob.data.bones[names[-1]]
 
 
 def added(mode, **options):
     ob = engine()
-    click(ob, "pin", "piston", "rod")
+    rigs.click(ob, "pin", "piston", "rod")
     assert bpy.ops.pose.planar_ik_add(
         mode=mode, tip="TAIL", foot_follows=False, plane="SLIDE", **options
     ) == {"FINISHED"}  # fmt: skip
-    click(ob, "rod")
+    rigs.click(ob, "rod")
     return ob, ob.pose.bones["rod"].planar_ik
 
 
@@ -124,7 +113,7 @@ def test_solve_exactly_takes_over_pistons_that_stretch(mode):
     constraint = rod.constraints.new("IK")
     constraint.target, constraint.subtarget, constraint.chain_count = ob, "pin", 2
     bpy.context.scene.frame_set(5)
-    click(ob, "rod")
+    rigs.click(ob, "rod")
     assert bpy.ops.pose.planar_ik_convert(mode=mode) == {"FINISHED"}
     limb = ob.pose.bones["rod"].planar_ik
     assert (limb.plane, limb.message) == ("SLIDE", "On target")
@@ -139,3 +128,13 @@ def test_what_a_slide_goes_without():
         with pytest.raises(RuntimeError, match="goes without"):
             setattr(limb, name, value)
     assert worst(ob) < 1e-5
+
+
+def test_another_plane_that_fails_leaves_it_where_it_slid(addon):
+    ob, _ = added("RIG")
+    bpy.context.scene.frame_set(10)
+    before = snapshot()
+    with suppress(KeyError), addon("blender.transaction").all_or_nothing(bpy.context):
+        addon("tasks.following").set_plane(bpy.context, [ob.pose.bones["rod"]], "HINGE")
+        raise KeyError
+    assert not differences(before, snapshot())
