@@ -75,7 +75,7 @@ def go_through(
 def _are_there(solved: dict[Key, LimbTrajectory], frames: Sequence[float], step: Step) -> Generator[float, None, bool]:
     """Whether the targets of limbs are in some frames where they were before these had keys."""
     some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
-    recording = new_recording([limb.limb for limb in solved.values()], len(some), bones_read, False)
+    recording = new_recording([trajectory.limb for trajectory in solved.values()], len(some), bones_read, False)
     yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
     now = completed_trajectories(recording, solved)
     return all(_is_there(solved[key], now[key], some) for key in now)

@@ -32,7 +32,7 @@ def report_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
     frames, max_miss = frames_of(arguments), arguments.max_miss
     reports = reported(bpy.context, limbs, frames, max_miss, lambda _: check_not_interrupted())
-    return [_line(limb.limb, limb.states, limb.contacts) for limb in reports]
+    return [_line(report.limb, report.states, report.contacts) for report in reports]
 
 
 def _line(limb: PoseBone, states: list[State], contacts: Contacts | None) -> Line:

@@ -124,7 +124,7 @@ class Placing:
         self.place = self.place + np.linalg.lstsq(self._slope, missed, rcond=1e-6)[0]
 
     def _slack(self, share: float) -> float:
-        return share * self.move.size + ROUNDING * float(np.abs(np.array(self.move.position)).max())
+        return share * self.move.size + 0.5 * ROUNDING * float(np.abs(np.array(self.move.position)).max())
 
     def check(self) -> None:
         """Refuse what is not seen where it is to be."""

@@ -325,10 +325,10 @@ def _below_missing(limb: PoseBone, segments: tuple[int, ...] | None) -> PoseBone
 
 def by_rig(limbs: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
     """Limbs by their rigs."""
-    sorted_limbs: dict[ArmatureObject, list[PoseBone]] = {}
+    rigs: dict[ArmatureObject, list[PoseBone]] = {}
     for limb in limbs:
-        sorted_limbs.setdefault(limb.id_data, []).append(limb)
-    return sorted_limbs
+        rigs.setdefault(limb.id_data, []).append(limb)
+    return rigs
 
 
 def is_ours(constraint: Any) -> bool:

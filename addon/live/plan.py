@@ -106,16 +106,16 @@ def _is_simulated(ob: Object) -> bool:
     return ob.rigid_body is not None or any(modifier.type in SIMULATIONS for modifier in ob.modifiers)
 
 
-def fingerprint_of(rig: ArmatureObject, lasts: list[str]) -> Any:
+def fingerprint_of(rig: ArmatureObject, names: list[str]) -> Any:
     """What a plain edit may change of a rig's limbs; for all else Blender builds its graph anew. Sliders that are there
     for good are left out."""
     bones = rig.pose.bones
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)
-    named: list[Any] = [bones.get(name) for name in lasts]
+    named: list[Any] = [bones.get(name) for name in names]
     limbs = [bone for bone in named if bone and GROUP in bone]
     groups = [(bone[GROUP].to_dict(), *(key in bone for key in FEATURE_KEYS)) for bone in limbs]
-    return lasts, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
+    return names, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
 
 
 REST = (

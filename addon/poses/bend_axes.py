@@ -35,7 +35,7 @@ def axes_seen(
     """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each with a last bone and
     segments, that have two segments, are straight at rest, and are seen bent in these frames; without any, in the one
     that is shown."""
-    named = [(ref.limb, ref.segments) for ref in limbs]
+    named = [(request.limb, request.segments) for request in limbs]
     straight = [(limb, segments) for limb, segments in named if _is_asked(limb, segments, tip)]
     refs = [(limb.id_data, bone.name) for limb, segments in straight for bone in (*bones_of_limb(limb, segments), limb)]
     if not refs:

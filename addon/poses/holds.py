@@ -137,10 +137,10 @@ def hold_limbs(context: Context, holds: Sequence[Planted], request: Request, wit
         writing.write(values)
         yield from read_again(context, recording, limbs, frames, rows, None, task.next_share())
 
-    yield from place([placing for ref in limbs_held for placing in ref.placings], recording, values, reread)
+    yield from place([placing for limb_held in limbs_held for placing in limb_held.placings], recording, values, reread)
     writing.finish(recording, values)
     count = sum(len(planted.contacts) for planted in holds)
-    missed = {ref_of(ref.limb): _missed(recording, ref) for ref in limbs_held}
+    missed = {ref_of(limb_held.limb): _missed(recording, limb_held) for limb_held in limbs_held}
     return Report(count, slid, _slip(recording, holds, frames), missed)
 
 
@@ -221,11 +221,11 @@ def _reach(limb: PoseBone) -> float:
     return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
-def _missed(recording: Recording, limb: HeldLimb) -> int:
+def _missed(recording: Recording, limb_held: HeldLimb) -> int:
     """In how many rows that are held or eased the tip of a limb is not where it is to be."""
-    rows = limb.ease.changed(recording.frames)
-    off = np.linalg.norm(tips_of(recording, limb.limb) - limb.tips, axis=1)
-    return int((~(off[rows] <= UNSEEN * limb.placings[0].sizes[rows])).sum())
+    rows = limb_held.ease.changed(recording.frames)
+    off = np.linalg.norm(tips_of(recording, limb_held.limb) - limb_held.tips, axis=1)
+    return int((~(off[rows] <= UNSEEN * limb_held.placings[0].sizes[rows])).sum())
 
 
 def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:

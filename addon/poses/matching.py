@@ -158,11 +158,11 @@ def swivel_again(recording: Recording, shown: Sequence[Shown]) -> list[Shown]:
     that have one."""
     again = []
     of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
-    for limb in shown:
-        aim = limb.aim._replace(limbs=of_rigs[limb.limb.id_data], moves_controls=False)
-        if limb.pole is None and "swivel" in limb.sliders and aim.limbs.rig.table.is_poled[aim.row]:
-            limb.sliders["swivel"] = _swivelled(aim, limb.inverse, limb.in_frame)[0]
-            again.append(limb)
+    for limb_shown in shown:
+        aim = limb_shown.aim._replace(limbs=of_rigs[limb_shown.limb.id_data], moves_controls=False)
+        if limb_shown.pole is None and "swivel" in limb_shown.sliders and aim.limbs.rig.table.is_poled[aim.row]:
+            limb_shown.sliders["swivel"] = _swivelled(aim, limb_shown.inverse, limb_shown.in_frame)[0]
+            again.append(limb_shown)
     return again
 
 

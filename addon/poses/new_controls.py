@@ -61,11 +61,11 @@ def skins_of(limbs: Iterable[PoseBone]) -> Skins:
     return {ob: skin_of(ob, ends) for ob, ends in feet.items()}
 
 
-def target_for(context: Context, limb_seen: Seen, kind: str, foot: bool, skins: Skins) -> Control:
+def target_for(context: Context, seen_limb: Seen, kind: str, foot: bool, skins: Skins) -> Control:
     """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
     only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
-    limb, ob = limb_seen.limb, limb_seen.limb.id_data
-    axis = hinge_axis(limb) if limb_seen.fit.plane in FLAT else None
+    limb, ob = seen_limb.limb, seen_limb.limb.id_data
+    axis = hinge_axis(limb) if seen_limb.fit.plane in FLAT else None
     normal = limb.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
     end, now, turn = foot_of(limb) if foot else None, None, upright(ob)
     if end:
@@ -74,27 +74,27 @@ def target_for(context: Context, limb_seen: Seen, kind: str, foot: bool, skins: 
             turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
         now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
-    place = _place_of(limb_seen)
+    place = _place_of(seen_limb)
     return Control(
         ob=ob,
         last=limb.name,
         kind="target",
         name=name_of_control(limb, "target"),
-        parent=rig_root(limb, limb_seen.segments),
+        parent=rig_root(limb, seen_limb.segments),
         rest=Matrix.Translation(place.tip) @ turn.to_4x4(),
         size=TARGET_SIZE * place.length,
         drawing=_drawing_of_target(limb, place, normal, skins.get(ob, {})),
-        place=vector(limb_seen.fit.tip),
+        place=vector(seen_limb.fit.tip),
         turn=now,
         normal=normal,
         is_object=kind == "EMPTIES",
     )
 
 
-def _place_of(limb: Seen) -> Place:
+def _place_of(seen_limb: Seen) -> Place:
     """The end of a limb."""
-    geometry, tip = limb.rest, limb.limb.bone.matrix_local @ vector(limb.rest.tip)
-    return Place(tip, upright(limb.limb.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
+    geometry, tip = seen_limb.rest, seen_limb.limb.bone.matrix_local @ vector(seen_limb.rest.tip)
+    return Place(tip, upright(seen_limb.limb.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
 
 
 def _drawing_of_target(limb: PoseBone, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
@@ -105,14 +105,14 @@ def _drawing_of_target(limb: PoseBone, place: Place, normal: Vector | None, skin
     return drawing_of_end(limb.id_data, end, skin, place) if end else drawing_of_tip(place)
 
 
-def pole_for(limb_seen: Seen, kind: str, target: BoneRef | Control | None = None) -> Control:
+def pole_for(seen_limb: Seen, kind: str, target: BoneRef | Control | None = None) -> Control:
     """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
     who looks at that from where it points. That of a leg hangs on the ``target``, if that is given and of its kind."""
-    limb, ob, fitted, frame = limb_seen.limb, limb_seen.limb.id_data, limb_seen.fit, limb_seen.rest.frame
-    size, up = sum(limb_seen.rest.lengths), upright(ob).col[2]
+    limb, ob, fitted, frame = seen_limb.limb, seen_limb.limb.id_data, seen_limb.fit, seen_limb.rest.frame
+    size, up = sum(seen_limb.rest.lengths), upright(ob).col[2]
     root, line = vector(frame[:3, 3]), vector(frame[:3, 1])
-    ahead = Matrix.Rotation(limb_seen.turn, 3, line) @ vector(-frame[:3, 0])
-    knee, tip = vector(limb_seen.rest.rest[1][:3, 3]), limb.bone.matrix_local @ vector(limb_seen.rest.tip)
+    ahead = Matrix.Rotation(seen_limb.turn, 3, line) @ vector(-frame[:3, 0])
+    knee, tip = vector(seen_limb.rest.rest[1][:3, 3]), limb.bone.matrix_local @ vector(seen_limb.rest.tip)
     place = _before_knee(root, line, ahead, knee, size, POLE_ALONG)
     if line.dot(up) < -HANGING and (place - tip).dot(up) < POLE_ALONG * size:
         place = _before_knee(root, line, ahead, knee, size, -POLE_ALONG)
@@ -126,7 +126,7 @@ def pole_for(limb_seen: Seen, kind: str, target: BoneRef | Control | None = None
         last=limb.name,
         kind="pole",
         name=name_of_control(limb, "pole"),
-        parent=_name_beside(limb_seen, kind, target) or rig_root(limb, limb_seen.segments),
+        parent=_name_beside(seen_limb, kind, target) or rig_root(limb, seen_limb.segments),
         rest=rest,
         size=POLE_SIZE * size,
         drawing=drawing_of_pole(rest, size),
@@ -135,23 +135,23 @@ def pole_for(limb_seen: Seen, kind: str, target: BoneRef | Control | None = None
     )
 
 
-def _name_beside(limb: Seen, kind: str, target: BoneRef | Control | None) -> str:
+def _name_beside(seen_limb: Seen, kind: str, target: BoneRef | Control | None) -> str:
     """The name of a leg's target that a pole may hang on; nothing of others."""
-    if target is None or not _is_leg(limb):
+    if target is None or not _is_leg(seen_limb):
         return ""
     if isinstance(target, Control):
         return target.name if target.is_object == (kind == "EMPTIES") else ""
-    return target[1] if target[0] == limb.limb.id_data and kind == "BONES" else ""
+    return target[1] if target[0] == seen_limb.limb.id_data and kind == "BONES" else ""
 
 
-def _is_leg(limb_seen: Seen) -> bool:
+def _is_leg(seen_limb: Seen) -> bool:
     """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
-    limb, end = limb_seen.limb, foot_of(limb_seen.limb)
-    names = [bone.name for bone in chain_bones(limb, limb_seen.segments)]
+    limb, end = seen_limb.limb, foot_of(seen_limb.limb)
+    names = [bone.name for bone in chain_bones(limb, seen_limb.segments)]
     if any(says(name, ARM) for name in names):
         return False
     return any(says(name, LEG) for name in names) or (
-        end is not None and stands(limb.id_data, end, _place_of(limb_seen))
+        end is not None and stands(limb.id_data, end, _place_of(seen_limb))
     )
 
 

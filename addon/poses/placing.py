@@ -163,7 +163,7 @@ class Placing:
 
     def _slack(self, share: float) -> Array:
         places = np.where(np.isfinite(self.places), self.places, 0.0)
-        slack: Array = share * self.sizes + ROUNDING * np.abs(places).max(axis=1)
+        slack: Array = share * self.sizes + 0.5 * ROUNDING * np.abs(places).max(axis=1)
         return slack
 
     def check(self) -> None:

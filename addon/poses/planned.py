@@ -115,27 +115,27 @@ def planned(
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.limb for request in requests if request.target is None)
     plans = []
-    for request, fitted_limb in zip(requests, limbs, strict=True):
+    for request, seen_limb in zip(requests, limbs, strict=True):
         limb, chain = ref_of(request.limb), chain_bones(request.limb, request.segments)
-        target = request.target or target_for(context, fitted_limb, options.controls, options.foot, skins)
+        target = request.target or target_for(context, seen_limb, options.controls, options.foot, skins)
         pole: Any = request.pole
-        if fitted_limb.fit.plane == "POLE" and pole is None:
-            pole = pole_for(fitted_limb, options.controls, target if options.pole_follows else None)
-        wish = _described(request, fitted_limb, options.tip)._replace(target=target, pole=pole)
+        if seen_limb.fit.plane == "POLE" and pole is None:
+            pole = pole_for(seen_limb, options.controls, target if options.pole_follows else None)
+        wish = _described(request, seen_limb, options.tip)._replace(target=target, pole=pole)
         if limb in feet:
             wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
             if options.foot_roll and is_rolling_foot(wish):
-                wish = roll_for(wish, limb, among, fitted_limb.rest)
-        wish, limiting = _with_limits(_with_old_controls(context, wish), fitted_limb)
-        length = sum(fitted_limb.rest.lengths)
+                wish = roll_for(wish, limb, among, seen_limb.rest)
+        wish, limiting = _with_limits(_with_old_controls(context, wish), seen_limb)
+        length = sum(seen_limb.rest.lengths)
         plans.append(Plan(limb=limb, wish=wish, chain=chain, length=length, stand=feet.get(limb), limiting=limiting))
     return plans
 
 
-def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]:
+def _with_limits(wish: Description, seen_limb: Seen) -> tuple[Description, list[Any]]:
     """A limb with the limits that *Limit Rotation* has on its bones, and these constraints; raises `Refused` where they
     are not about its hinge. One that is straight bends to the side where they let it."""
-    bones = bones_of_limb(limb.limb, limb.segments)
+    bones = bones_of_limb(seen_limb.limb, seen_limb.segments)
     limits = [
         (k, constraint, limit)
         for k, bone in enumerate(bones)
@@ -144,9 +144,12 @@ def _with_limits(wish: Description, limb: Seen) -> tuple[Description, list[Any]]
     ]
     for k, constraint, limit in limits:
         plane, flip = wish.choices["plane"], bool(wish.sliders["flip"])
-        taken_over = joint_limits(limb.rest, k, limit, plane, flip)
-        if k and taken_over and taken_over["min_angle"] >= taken_over["max_angle"] and is_straight(limb.rest):
-            wish, taken_over = wish.with_slider("flip", not flip), joint_limits(limb.rest, k, limit, plane, not flip)
+        taken_over = joint_limits(seen_limb.rest, k, limit, plane, flip)
+        if k and taken_over and taken_over["min_angle"] >= taken_over["max_angle"] and is_straight(seen_limb.rest):
+            wish, taken_over = (
+                wish.with_slider("flip", not flip),
+                joint_limits(seen_limb.rest, k, limit, plane, not flip),
+            )
         if taken_over is None:
             raise Refused(CONFLICTS, "mute", name=constraint.name, bone=bones[k].name)
         wish = wish._replace(choices=wish.choices | taken_over)
@@ -176,23 +179,23 @@ def _seen(context: Context, request: Request, options: Options, axes: dict[tuple
     return Seen(limb, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
 
 
-def _described(request: Request, limb: Seen, tip: str) -> Description:
+def _described(request: Request, seen_limb: Seen, tip: str) -> Description:
     """A limb as it is to be, live, but for its foot and what it follows."""
     end = foot_of(request.limb)
     wish = Description(request.segments, end.name if end else "").with_choice("tip", tip)
     if len(request.segments) > 2:
         wish = wish.with_slider("ankle", 0.0)
-    return with_fit(wish, request.limb, limb.fit._replace(swivel=0.0) if request.pole else limb.fit)
+    return with_fit(wish, request.limb, seen_limb.fit._replace(swivel=0.0) if request.pole else seen_limb.fit)
 
 
 def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -> dict[LimbRef, Matrix]:
     """How the feet that may follow stand in the world, by limb: those that are not part of a limb, and that nothing
     else moves."""
     depsgraph = context.evaluated_depsgraph_get()
-    lines = [chain_bones(limb) for ob in {ref.limb.id_data for ref in limbs} for limb in limbs_of(ob)]
-    lines += [chain_bones(ref.limb, ref.segments) for ref in limbs]
+    lines = [chain_bones(limb) for ob in {seen_limb.limb.id_data for seen_limb in limbs} for limb in limbs_of(ob)]
+    lines += [chain_bones(seen_limb.limb, seen_limb.segments) for seen_limb in limbs]
     taken = {bone for chain in lines for bone in chain}
-    feet = {ref_of(ref.limb): foot_of(ref.limb) for ref in limbs}
+    feet = {ref_of(seen_limb.limb): foot_of(seen_limb.limb) for seen_limb in limbs}
     return {
         ref: matrix_of(ref[0], end.name, depsgraph)
         for ref, end in feet.items()
@@ -273,22 +276,22 @@ def refitted(
         return {ref: _refitted(context, ref, changed(before[ref])) for ref in refs}
 
 
-def _refitted(context: Context, ref_of_it: LimbRef, wish: Description) -> Description:
+def _refitted(context: Context, ref: LimbRef, wish: Description) -> Description:
     """A limb that stays as it is, with what it lacks to follow."""
-    limb = ref_of_it[0].pose.bones[ref_of_it[1]]
-    target, pole = (None if ref is None or is_gone(*ref) else ref for ref in (wish.target, wish.pole))
+    limb = ref[0].pose.bones[ref[1]]
+    target, pole = (None if one is None or is_gone(*one) else one for one in (wish.target, wish.pole))
     follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), wish.choices["plane"]
     fitted = fit(context, limb, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
     rest = rest_geometry(limb, wish.segments, (), fitted.bend_axis, wish.tip)
-    control_limb, kind = Seen(limb, wish.segments, fitted, rest), _kind(ref_of_it, target)
+    seen_limb, kind = Seen(limb, wish.segments, fitted, rest), _kind(ref, target)
     stand = stand_of(limb) if foot_follows(limb) else None
-    new_target: Any = target or target_for(context, control_limb, kind, stand is not None, skins_of([limb]))
-    new_pole: Any = pole or (pole_for(control_limb, kind, new_target) if fitted.plane == "POLE" else None)
+    new_target: Any = target or target_for(context, seen_limb, kind, stand is not None, skins_of([limb]))
+    new_pole: Any = pole or (pole_for(seen_limb, kind, new_target) if fitted.plane == "POLE" else None)
     wish = with_fit(wish, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
     wish = wish._replace(target=new_target, pole=new_pole)
     if stand:
-        wish = wish._replace(foot_turn=foot_turn_off(context, ref_of_it, new_target, stand))
-    return with_pole_follow(wish, ref_of_it)
+        wish = wish._replace(foot_turn=foot_turn_off(context, ref, new_target, stand))
+    return with_pole_follow(wish, ref)
 
 
 def _kind(ref: LimbRef, target: Any) -> str:

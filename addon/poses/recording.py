@@ -1,6 +1,6 @@
 """One pass over frames, which reads all that a task needs of its limbs.
 
-    recording = yield from record(context, lasts, frames, controls=[(target, "foot_ik.L")], channels=[...])
+    recording = yield from record(context, limbs, frames, controls=[(target, "foot_ik.L")], channels=[...])
 
 Each frame is a step, which gives the part done; whoever has more to do than one pass says by ``share`` of what. With
 ``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Whoever needs more

@@ -13,6 +13,7 @@ from ..limb.measuring import MOVED
 from ..limb.rest_geometry import squared
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.tips import foot_of, rest_matrix
+from ..limb.tolerances import UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..rigging import feet
 from ..rigging.description import LimbRef
@@ -20,9 +21,6 @@ from ..solver.matrices import inverted
 from .reading import Recording, channel_of, limbs_read, matrices_of, poses_of, worlds_of
 
 Array = NDArray[Any]
-
-CLEARED = 1e-4
-"""How far channels may be from none, in lengths of the bone, and still count as cleared."""
 
 
 class LimbPoses(NamedTuple):
@@ -84,8 +82,8 @@ def _check_own(recording: Recording, limb: PoseBone) -> None:
     for k, bone in enumerate(bones_of_limb(limb)):
         location, scale = (channel_of(recording, limb.id_data, bone.name, name) for name in ("location", "scale"))
         moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
-        is_scaled = bool((np.abs(scale - 1.0) > CLEARED).any())
-        if k and moved > CLEARED * bone.length:
+        is_scaled = bool((np.abs(scale - 1.0) > UNSEEN).any())
+        if k and moved > UNSEEN * bone.length:
             raise Refused(MOVED, bone=bone.name)
         if is_scaled and not (k == 0 and has_slider(limb, "stretch")):
             raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)

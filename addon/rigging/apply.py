@@ -71,7 +71,7 @@ class Done(NamedTuple):
 def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     rigs = {ob: PartsThere(ob) for ob, _ in wishes}
     there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in wishes}
-    before = {limb: describe(limb) if group_of(_last(limb)) is not None else None for limb in wishes}
+    before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in wishes}
     followed = [ref for limb, wish in wishes.items() for ref in _let_go(limb, before[limb], wish)]
     controls = [ref for wish in wishes.values() if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
     announce(*rigs, *(control.ob for control in controls))
@@ -99,7 +99,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     return Done(works, unused.kept)
 
 
-def _last(ref: LimbRef) -> Any:
+def _bone_of(ref: LimbRef) -> Any:
     return ref[0].pose.bones[ref[1]]
 
 
@@ -109,7 +109,7 @@ def _last(ref: LimbRef) -> Any:
 def _let_go(ref: LimbRef, before: Description | None, wish: Description | None) -> list[BoneRef]:
     """What a limb no more follows that may go: all, of one that is taken away; what a new control is made for."""
     if wish is None:
-        limb = _last(ref)
+        limb = _bone_of(ref)
         pairs = [(ob, bone) for ob, bone in follow_of(limb).pairs if ob is not None]
         return [*pairs, *(made_for(limb) if is_orphaned(limb) else ())]
     pairs = [(before.target, wish.target), (before.pole, wish.pole)] if before else []  # type: ignore[list-item]
@@ -209,11 +209,11 @@ def _end(work: Work, ended: Sequence[str]) -> None:
     """End what animates sliders that are gone, and the limb itself where that is taken away."""
     ob, name = work.limb
     if work.wish is None:
-        restore(_last(work.limb))
+        restore(_bone_of(work.limb))
     if ended:
         stop(ob, [path_to_custom(name, key) for key in ended])
     if work.wish is None:
-        drop_limb(_last(work.limb))
+        drop_limb(_bone_of(work.limb))
 
 
 # bones
@@ -294,7 +294,7 @@ def _follow(work: Work, wish: Description, carried: dict[tuple[Any, str], Matrix
     target, pole = (work.new_controls.get(kind) or ref for kind, ref in (("target", wish.target), ("pole", wish.pole)))
     work.needed.refs.update(followed_refs(target, pole, work.needed.refs.get(GOAL)))
     if work.new_controls:
-        constraint, follow = limb_constraint_of(_last(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
+        constraint, follow = limb_constraint_of(_bone_of(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
         if read(constraint) != follow:
             write(constraint, follow)
 
@@ -312,6 +312,6 @@ def _make(work: Work) -> None:
         making.put_in_order(ob, refs[owner][1], names)
     for driver in work.drivers_on:
         making.drive(ob, driver, refs)
-    limb = _last(work.limb)
+    limb = _bone_of(work.limb)
     limb_constraint_of(limb).chain_count = sum(segments_of(limb))
     group_of(limb).pop(MAKING, None)

@@ -44,7 +44,7 @@ class Pair(NamedTuple):
     across: Matrix
 
     @property
-    def lasts(self) -> tuple[PoseBone, PoseBone]:
+    def limbs(self) -> tuple[PoseBone, PoseBone]:
         """Their last bones."""
         return self.ob.pose.bones[self.last], self.ob.pose.bones[self.other]
 
@@ -55,7 +55,7 @@ class Pair(NamedTuple):
 
     def followed_by_other(self, kind: str) -> tuple[Any, str]:
         """What the other limb follows now as its target or pole."""
-        followed: tuple[Any, str] = follow_of(self.lasts[1]).pairs[KINDS.index(kind)]
+        followed: tuple[Any, str] = follow_of(self.limbs[1]).pairs[KINDS.index(kind)]
         return followed
 
 
@@ -101,7 +101,7 @@ def _mirror_between(limb: PoseBone, other: PoseBone) -> Matrix:
 
 def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
     """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
-    limb, other = pair.lasts
+    limb, other = pair.limbs
     _check_followed(limb)
     images = []
     for kind, (ob, bone) in zip(KINDS, follow_of(limb).pairs, strict=True):
@@ -139,7 +139,7 @@ def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
 
 def _control(image: Image) -> Control:
     pair, (ob, name) = image.pair, image.source
-    other, now = pair.lasts[1], pair.across @ image.matrix @ SIDEWAYS
+    other, now = pair.limbs[1], pair.across @ image.matrix @ SIDEWAYS
     rest, size = now, 0.1 * other.bone.length
     rig: Any = ob if name else pair.ob
     if name:
@@ -164,7 +164,7 @@ def _parent_on_other(image: Image) -> str:
     """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
     rig."""
     pair, (ob, name) = image.pair, image.source
-    limb, other = pair.lasts
+    limb, other = pair.limbs
     target = follow_of(limb).pairs[0]
     above = bones_of(ob)[name].parent if name else ob and ob.parent
     if above is not None and target == ((ob, above.name) if name else (above, "")):
@@ -215,7 +215,7 @@ def _move(image: Image) -> Move | None:
 def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependencies: Dependencies) -> Description:
     """The mirror image of a limb, which keeps the constraint and the mode that the other one has. Axes of turns go the
     other way round; numbers mean the same on both sides."""
-    limb, other = pair.lasts
+    limb, other = pair.limbs
     mine = describe((pair.ob, pair.last))
     its = describe(pair.image) if is_limb(other) else Description(mine.segments, "")
     axis, flat = axes_kept(limb)
@@ -250,7 +250,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
 
 def _foot_of(pair: Pair, mine: Description) -> str:
     """The foot of the other limb: the image of the limb's, or the one that it has or would have."""
-    image, other = pair.ob.pose.bones.get(other_side(mine.foot)), pair.lasts[1]
+    image, other = pair.ob.pose.bones.get(other_side(mine.foot)), pair.limbs[1]
     if image is not None and mine.foot and image.parent == other:
         return image.name
     foot = foot_of(other)
@@ -259,7 +259,7 @@ def _foot_of(pair: Pair, mine: Description) -> str:
 
 def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, float, float]:
     """How the other limb's foot is turned off what that follows, once it stands as the image of the limb's foot."""
-    limb, world = pair.lasts[0], pair.ob.matrix_world
+    limb, world = pair.limbs[0], pair.ob.matrix_world
     foot: Any = foot_of(limb)
     stand = world.inverted_safe() @ unrolled(limb, depsgraph) @ offset_of(foot)
     image_of_foot = pair.across @ stand @ SIDEWAYS

@@ -119,8 +119,8 @@ def check_moved(limb: PoseBone) -> None:
 
 def unfit(limbs: Sequence[PoseBone]) -> list[PoseBone]:
     """The limbs on the rigs of these whose mechanisms have to be made anew, or whose foot is gone."""
-    all_limbs = [[limb for limb in limbs_of(ob) if bones_of_limb(limb)] for ob in by_rig(limbs)]
-    problems = [pair for of_rig in all_limbs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
+    of_rigs = [[limb for limb in limbs_of(ob) if bones_of_limb(limb)] for ob in by_rig(limbs)]
+    problems = [pair for of_rig in of_rigs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
     return [limb for limb, problem in problems if problem or is_foot_gone(limb)]
 
 

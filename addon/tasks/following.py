@@ -45,7 +45,7 @@ def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[M
     refs = [ref_of(limb) for limb in limbs]
     if plane != "SLIDE":
         let_turn(context, limbs)
-    _refit(context, limbs, lambda ref: ref.with_choice("plane", plane))
+    _refit(context, limbs, lambda wish: wish.with_choice("plane", plane))
     return targets_off_plane(context, [ob.pose.bones[name] for ob, name in refs])
 
 
@@ -58,7 +58,7 @@ def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 def make_poles(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs new poles, where their knees point. Raises `Refused`."""
-    _refit(context, limbs, lambda limb: limb.with_choice("plane", "POLE")._replace(pole=None))
+    _refit(context, limbs, lambda wish: wish.with_choice("plane", "POLE")._replace(pole=None))
 
 
 @wholly

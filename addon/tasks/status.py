@@ -173,12 +173,12 @@ def _judge(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     reach = Reach(int(measured.solution.reach[row]))
     if not np.isfinite([residual, off]).all():
         return _invalid(SIZELESS, bone=limb.name)
-    allowed = slack if influence in (0.0, 1.0) else slack + SEEN * measured.sizes[row]
+    allowed = slack if influence in (0.0, 1.0) else slack + 2.0 * SEEN * measured.sizes[row]
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
     stray = None if broken else stray_bone(limb, MISSED * float(measured.sizes[row]))
     if stray:
         return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
-    is_off = off > allowed or measured.knee_errors[row] > allowed + SEEN * measured.sizes[row]
+    is_off = off > allowed or measured.knee_errors[row] > allowed + 2.0 * SEEN * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(limb) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
     if broken or is_off:

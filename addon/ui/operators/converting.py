@@ -57,7 +57,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The bones with IK constraints that are meant."""
-        limbs = self._lasts(context)
+        limbs = self._limbs(context)
         if not limbs:
             raise Refused("There is no IK constraint of two to four bones here: select such a bone, or choose All")
         return limbs
@@ -70,7 +70,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             select_if_shown(context, done.limbs)
         self.inform("Solved {count} of {all} exactly", count=len(done.limbs), all=limbs_counted(len(limbs)))
 
-    def _lasts(self, context: Context) -> list[PoseBone]:
+    def _limbs(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
         if self.which == "ALL" or context.mode == "OBJECT":
             return candidates(ob)

@@ -57,7 +57,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
 
     def checked(self, context: Context) -> list[BoneRef]:
         """The part, of all limbs meant."""
-        limbs = self._lasts(context)
+        limbs = self._limbs(context)
         refs = dict.fromkeys(ref for limb in limbs for ref in refs_of_role(limb, self.role))
         if not refs:
             label = next(label for value, label, _ in ROLES if value == self.role)
@@ -69,7 +69,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
         if shown := select(context, refs):
             self.inform("Shown again: {names}", names=", ".join(shown))
 
-    def _lasts(self, context: Context) -> list[PoseBone]:
+    def _limbs(self, context: Context) -> list[PoseBone]:
         if self.bone:
             named = bone_named(context, self.bone)
             return [named] if named else []

@@ -144,7 +144,7 @@ class _Numbers(RigOperator):
             for name in self._in_order(ob.pose.bones[bone]):
                 set_choice(ob.pose.bones[bone], name, getattr(self, name))
 
-    def _in_order(self, _last: PoseBone) -> tuple[str, ...]:
+    def _in_order(self, _limb: PoseBone) -> tuple[str, ...]:
         """The settings in an order in which they can be set one after the other; raises `Refused` if they can't."""
         return self._names
 

@@ -62,3 +62,14 @@ def test_titles_say_which_limb_it_is(addon: Any, biped: Any) -> None:
     said = {name: titles.title_of(biped.pose.bones[name]) for name in ("shin.L", "shin.R", "forearm.R")}
     assert said == {"shin.L": "Left Leg", "shin.R": "Right Leg", "forearm.R": "Right Arm"}
     assert [titles.joint_of(biped.pose.bones[name]) for name in said] == ["Knee", "Knee", "Elbow"]
+
+
+@pytest.mark.parametrize("name", ["use_inherit_rotation", "use_local_location"])
+def test_the_overlay_knows_of_edits_that_build_no_graph_anew(addon: Any, biped: Any, name: str) -> None:
+    state, table_of = addon("ui.state"), addon("limb.table").table_of
+    assert not call("add", mode="LIVE")
+    last = biped.pose.bones["shin.L"]
+    state.table_known(last)
+    setattr(biped.data.bones["thigh.L"], name, False)
+    bpy.context.view_layer.update()
+    assert repr(state.table_known(last).limbs) == repr(table_of(biped, [last]).limbs)
