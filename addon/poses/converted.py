@@ -26,6 +26,7 @@ from ..limb.settings import CONSTRAINT_NAME, SLIDER
 from ..limb.sides import outwards
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
+from ..limb.tolerances import NO_TURN
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef
 from ..rigging.features import live_for_now
@@ -178,9 +179,6 @@ def _differences(solvers: Solvers) -> list[Message]:
 
 # limbs whose rig switches their pole on and off, as Rigify does
 
-NO_SWIVEL = 1e-5
-"""How much of a swivel, in radians, is none."""
-
 
 def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
     """Have a limb, which has the slider for it, follow its pole only while ``switch``, a driver, gives 1, as
@@ -197,7 +195,7 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     sign = outwards(limb.name)
     poled = swivel if is_poled else sign * _swivel_of(limb, constraint)
     free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
-    if max(abs(poled), abs(free)) < NO_SWIVEL and not read:
+    if max(abs(poled), abs(free)) < NO_TURN and not read:
         write_slider(limb, "swivel", 0.0)
         return
     curve: Any = limb.driver_add(f'["{SLIDER["swivel"].key}"]')
@@ -207,7 +205,7 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
         variable = curve.driver.variables.new()
         variable.name = name
         variable.targets[0].id, variable.targets[0].data_path = ob, path
-    poled, free = (number if abs(number) > NO_SWIVEL else 0.0 for number in (poled, free))
+    poled, free = (number if abs(number) > NO_TURN else 0.0 for number in (poled, free))
     turn = turn if sign > 0.0 else f"-{turn}"
     curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
 
@@ -229,4 +227,4 @@ def _swivel_of(limb: PoseBone, constraint: Any) -> float:
     geometry = rest_geometry_of(limb)
     x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, axis] for axis in range(3))
     aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
-    return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > NO_SWIVEL else 0.0
+    return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > NO_TURN else 0.0
