@@ -21,7 +21,7 @@ from ..limb import names
 from ..limb.follow import matrix_of
 from ..limb.storage import chain_bones, is_control, is_limb, is_part, limbs_of
 from ..limb.tips import begins_at_tail, tip_of
-from .branches import Limbs
+from .branches import AT_TIP, Limbs
 from .checking import check
 from .clicking import limb_with
 from .cylinders import bones_of_cylinders
@@ -210,6 +210,8 @@ def _meant(
 ) -> tuple[list[Suggestion], list[PoseBone]]:
     """The limbs that bones are meant for, and of a single one what else is selected; raises `Refused`."""
     groups = _groups(bones, active, count)
+    lines = [group.limbs[0][0] for group in groups if group.is_line and group.limbs]
+    groups = [group._replace(is_clear=group.is_clear and not _is_pin(group, lines)) for group in groups]
     any_clear = any(group.is_clear for group in groups)
     certain = [
         group
@@ -234,6 +236,18 @@ def _meant(
     if main in certain and len(certain) > 1 and (main.is_clear or len(certain) == len(groups)):
         return [*dict.fromkeys(limb for group in certain for limb in group.limbs)], []
     return main.limbs, [bone for group in groups if group is not main for bone in group.bones]
+
+
+def _is_pin(group: Group, limbs: Sequence[PoseBone]) -> bool:
+    """Whether bones are a single one that begins where one of these limbs ends, which is to be held there: no limb's,
+    though there may be another such machine on the other side."""
+    return len(group.bones) == 1 and any(_begins_at_tip(group.bones[0], limb) for limb in limbs)
+
+
+def _begins_at_tip(bone: PoseBone, limb: PoseBone) -> bool:
+    """Whether a bone begins where a limb that it is no part of ends."""
+    off = (bone.bone.head_local - limb.bone.tail_local).length
+    return bone.id_data == limb.id_data and bone.parent != limb and off <= AT_TIP * limb.bone.length
 
 
 def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
@@ -268,7 +282,7 @@ def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBon
     bones = [bone for bone in bones if not dependencies.moves_with((bone.id_data, bone.name), limb.id_data, own)]
     for bone in bones:
         other = Limbs(bone.id_data).at(bone)
-        if other and other.is_twin:
+        if other and other.is_twin and not _begins_at_tip(bone, limb):
             template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"
             raise Refused(template, bone=bone.name)
     followed: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
@@ -20,6 +21,7 @@ from ..limb.moving import Move, check_apart
 from ..limb.sides import axes_kept
 from ..limb.storage import KINDS, bones_of_limb, is_control, is_limb, segments_of
 from ..limb.tips import foot_of
+from ..limb.tolerances import NO_TURN
 from .control_shapes import Drawing
 from .controls import Control, name_of_control, rig_root
 from .description import Description, LimbRef, describe
@@ -199,6 +201,8 @@ def _move(image: Image) -> Move | None:
     there: Any = image.there
     if there == image.source or (not there[1] and not is_control(*there)):
         return None
+    if bone and there[1] and not is_control(*there) and _only_ride(source, there):
+        return None
     if bone and there[1]:
         to_rig = pair.ob.matrix_world.inverted_safe() @ source[0].matrix_world
         rest, its_rest = (to_rig @ rig.data.bones[name].matrix_local for rig, name in (source, there))
@@ -207,6 +211,13 @@ def _move(image: Image) -> Move | None:
         matrix = pair.across @ image.matrix @ SIDEWAYS
     world = pair.ob.matrix_world @ matrix
     return Move(there[0], there[1], world.translation, world.to_quaternion())
+
+
+def _only_ride(*refs: BoneRef) -> bool:
+    """Whether bones go with those that they hang on, and are not posed themselves: as pins do with cranks."""
+    bones: list[PoseBone] = [ob.pose.bones[name] for ob, name in refs]  # type: ignore[union-attr]
+    off = max(float(np.abs(np.array(bone.matrix_basis) - np.eye(4)).max()) for bone in bones)
+    return off <= NO_TURN and all(bone.parent and not bone.constraints for bone in bones)
 
 
 # the limb itself

@@ -100,6 +100,33 @@ def test_feet_follow_alike(add, mirror, addon):
     assert np.abs(ACROSS @ left - right).max() < 1e-5
 
 
+@pytest.mark.parametrize("flip", [False, True])
+def test_pistons_on_both_sides_go_with_their_cranks(mirror, solved, flip):
+    bones = {"base": ((0, 0, -0.3), (0, 0, -0.5), "")}
+    for side, x in ((".L", 1), (".R", -1)):
+        bones |= {
+            f"crank{side}": ((0.2 * x, 0, 0), (0.5 * x, 0, 0.2), "base"),
+            f"pin{side}": ((0.5 * x, 0, 0.2), (0.5 * x, 0, 0.4), f"crank{side}"),
+            f"piston{side}": ((1.2 * x, 0, 0.1), (1.6 * x, 0, 0.1), "base"),
+            f"rod{side}": ((1.6 * x, 0, 0.1), (0.5 * x, 0, 0.2), f"piston{side}"),
+        }
+    ob = rigs.rig(bones)
+    rigs.click(ob, "pin.L", "piston.L", "rod.L")
+    assert bpy.ops.pose.planar_ik_add(plane="SLIDE", tip="TAIL", foot_follows=False) == {"FINISHED"}
+    assert [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled] == ["rod.L"]
+    ob.pose.bones["rod.L"].planar_ik.flip = flip
+    for side, x in ((".L", 1), (".R", -1)):
+        crank = ob.pose.bones[f"crank{side}"]
+        crank.rotation_mode = "AXIS_ANGLE"
+        crank.rotation_axis_angle = (0.8 * x, *crank.bone.matrix_local.to_3x3().inverted().col[1])
+    mirror(ob.pose.bones["rod.L"])
+    limb = ob.pose.bones["rod.R"].planar_ik
+    assert (limb.plane, limb.subtarget, limb.flip) == ("SLIDE", "pin.R", flip)
+    shown(solved, ob, ("rod.L", "rod.R"))
+    assert off(ob, ("piston", "rod", "pin")) < 2e-5
+    assert limb.message == "On target"
+
+
 def test_objects_that_merely_have_the_name_are_left(add, mirror, solved):
     ob = rigs.biped()
     mine = bpy.data.objects.new("hold.L", None)
