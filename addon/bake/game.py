@@ -1,7 +1,8 @@
 """Baking for game engines: deforming bones, limbs and what these hang on move by keys of their own alone.
 
 They get a location, where they are not connected to their parents, and a rotation on every frame, and scale 1. What
-moved them before is taken away with the limbs; a bone that is connected to one that got longer is disconnected.
+moved them before is taken away with limbs and cylinders; a bone that is connected to one that got longer is
+disconnected.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ..limb.tolerances import UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..live import refresh
 from ..poses.reading import Evaluated, Recording, new_recording, poses_of, readers_of
+from ..tasks.cylinders import remove_cylinders
 from ..tasks.removing import remove
 from .frames import shot, step_apart
 from .method import Method, is_live_limb
@@ -74,6 +76,7 @@ def bake_for_game(
     times = times_of(scene_of(context), request.frames)
     remove(context, [limb for ob in objects for limb in limbs_of(ob)])
     for rig in plain:
+        remove_cylinders(context, rig.object)
         _clear(context, rig)
         _write(ActionWriter(context, rig.object, request.new_action), rig, besides[rig.object], times).show(context)
     refresh(context)

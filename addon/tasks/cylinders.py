@@ -10,9 +10,9 @@ from bpy.types import Context, PoseBone
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, drop_collections, edit_mode
-from ..blender.types import takes_bones, view_layer_of
+from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..blender.words import Refused
-from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, stroke_of
+from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.storage import chain_bones, is_part, limbs_of
 from ..limb.whole import wholly
@@ -98,6 +98,13 @@ def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
         for name in feet:
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
     drop_collections(ob, (COLLECTION, ALL_OURS))
+
+
+def remove_cylinders(context: Context, ob: ArmatureObject) -> None:
+    """Take away all of a rig that `make_cylinder` made."""
+    bones = [bone for cylinder in cylinders_of(ob) if is_ours(cylinder) for bone in cylinder]
+    if bones:
+        remove_cylinder(context, bones)
 
 
 def is_ours(cylinder: Cylinder) -> bool:
