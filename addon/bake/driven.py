@@ -85,7 +85,7 @@ def _is_still(curve: Any) -> bool:
 def _extent(context: Context, drivers: Any, method: Method) -> tuple[float, float]:
     """The first and the last frame in which anything may change that drivers read: of the scene, and of what moves."""
     scene = scene_of(context)
-    owners = {ob for ob, _ in method.carriers}
+    owners = {ob for ob, _ in method.depends_on}
     targets = [target for curve in drivers for variable in curve.driver.variables for target in variable.targets]
     owners |= {target.id for target in targets if target.id}
     times = [time for owner in owners for curve in curves_everywhere(owner) for time in curve.range()]

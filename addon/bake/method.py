@@ -12,7 +12,7 @@ from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import BoneRef, Dependencies, driver_targets, is_python
 from ..blender.types import is_armature
 from ..limb.follow import follow_of
-from ..limb.foot_roll import goal_of
+from ..limb.foot_roll import solver_follow
 from ..limb.settings import FLAT
 from ..limb.storage import (
     bones_of_limb,
@@ -33,10 +33,10 @@ OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACH
 
 class Method(NamedTuple):
     """How limbs are baked: solved, their frames stepped apart from the shot in a scene with what limbs need and nothing
-    else; or played in the shot itself. ``carriers`` is all that limbs hang on and follow."""
+    else; or played in the shot itself. ``depends_on`` is all that limbs hang on and follow."""
 
     is_solved: bool
-    carriers: set[BoneRef]
+    depends_on: set[BoneRef]
 
     @property
     def name(self) -> str:
@@ -47,16 +47,16 @@ class Method(NamedTuple):
 def method_of(limbs: Sequence[PoseBone]) -> Method:
     """The method for limbs. What is played is always right; solved, it is the same and takes less time."""
     among = Dependencies()
-    carriers = among.carriers(*(ref for limb in limbs for ref in _moving(limb, among)))
-    return Method(not _others_listen() and not _needs_shot(carriers, among), carriers)
+    depends_on = among.dependencies_of(*(ref for limb in limbs for ref in _moving(limb, among)))
+    return Method(not _others_listen() and not _needs_shot(depends_on, among), depends_on)
 
 
-def levels_among(carriers: set[BoneRef]) -> list[list[PoseBone]]:
-    """The live limbs among carriers, by what they hang on: each in a later list."""
-    rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
+def levels_among(depends_on: set[BoneRef]) -> list[list[PoseBone]]:
+    """The live limbs among these dependencies, by what they hang on: each in a later list."""
+    rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in depends_on) if is_armature(ob)]
     live = [limb for ob in rigs for limb in limbs_of(ob) if is_posed(limb)]
     return levels_of(
-        [limb for limb in live if any((limb.id_data, bone.name) in carriers for bone in chain_bones(limb))]
+        [limb for limb in live if any((limb.id_data, bone.name) in depends_on for bone in chain_bones(limb))]
     )
 
 
@@ -99,7 +99,7 @@ def _others_listen() -> bool:
 def _moving(limb: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
     """What has to be known to bake a limb: what it follows, and what moves its own bones."""
     ob: Any = limb.id_data
-    for target, name in goal_of(limb).pairs:
+    for target, name in solver_follow(limb).pairs:
         if target is not None:
             yield from ((target, ""), (target, name))
     for bone in chain_bones(limb):
@@ -108,15 +108,15 @@ def _moving(limb: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
             yield from driver_targets(curve)
 
 
-def _needs_shot(carriers: set[BoneRef], among: Dependencies) -> bool:
+def _needs_shot(depends_on: set[BoneRef], among: Dependencies) -> bool:
     """Whether what limbs hang on can be evaluated in the shot only."""
-    for ob, bone in carriers:
+    for ob, bone in depends_on:
         owner: Any = ob.pose.bones.get(bone) if bone and is_armature(ob) else ob
         if owner is not None and any(constraint.type in OF_THE_SHOT for constraint in owner.constraints):
             return True
         if any(_reads_shot(curve) for _, curve in among.drivers(ob, bone)):
             return True
-    return any(_is_of_shot(ob) for ob in {ob for ob, _ in carriers})
+    return any(_is_of_shot(ob) for ob in {ob for ob, _ in depends_on})
 
 
 def _is_of_shot(ob: Object) -> bool:

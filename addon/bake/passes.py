@@ -46,7 +46,7 @@ def go_through(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], method: Method
 ) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do over frames. Gives the part that is done."""
-    levels = levels_among(method.carriers)
+    levels = levels_among(method.depends_on)
     unsolved = [limb for limb in limbs if not is_live_limb(limb) or foot_follows(limb) or strange_constraints(limb)]
     with ExitStack() as stack:
         step = partial(step_apart, context) if method.is_solved else stack.enter_context(shot(context, is_live=False))
@@ -129,7 +129,7 @@ def _unneeded(limbs: Sequence[PoseBone], method: Method) -> Iterator[tuple[Any, 
     that limbs turn which are all IK."""
     for ob in dict.fromkeys(limb.id_data for limb in limbs):
         split = {curve.data_path: split_path(curve.data_path) for curve in curves_of(ob) if not curve.mute}
-        animated, needed = animated_paths(ob), {bone for rig, bone in method.carriers if rig == ob}
+        animated, needed = animated_paths(ob), {bone for rig, bone in method.depends_on if rig == ob}
         limb_bones: set[str] = set()
         for limb in limbs:
             is_ik = limb[SLIDER["influence"].key] >= 1.0 and path_to_influence(limb.name) not in animated

@@ -29,7 +29,7 @@ class Dependencies:
         self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Any]]]] = {}
         self._drivers: dict[Object, dict[str, list[tuple[str, Any]]]] = {}
 
-    def carriers(self, *start: BoneRef) -> set[BoneRef]:
+    def dependencies_of(self, *start: BoneRef) -> set[BoneRef]:
         """All objects and bones that can move those given, which are among them."""
         refs: set[BoneRef] = set()
         waiting = [*start]
@@ -42,7 +42,7 @@ class Dependencies:
 
     def moves_with(self, ref: BoneRef, rig: Object, names: Collection[str]) -> bool:
         """Whether an object or bone moves with one of these bones of a rig, or is one: they can't follow it then."""
-        return any(ob == rig and name in names for ob, name in self.carriers(ref))
+        return any(ob == rig and name in names for ob, name in self.dependencies_of(ref))
 
     def direct(self, ref: BoneRef) -> list[BoneRef]:
         """What an object or a bone itself moves with."""
@@ -82,7 +82,7 @@ class Dependencies:
                 drivers.setdefault(name, []).extend([] if curve.mute else [(path, curve)])
         return self._drivers[ob].get(bone, [])
 
-    def movers(self, bone: PoseBone) -> list[Any]:
+    def constraints_and_drivers(self, bone: PoseBone) -> list[Any]:
         """What moves a bone besides its own channels' values and keys, in effect now: constraints, also of bones below
         that solve it, and drivers (as F-curves)."""
         ob: Any = bone.id_data

@@ -19,7 +19,7 @@ from .types import ArmatureObject, is_armature, scene_of, takes_bones, view_laye
 @contextmanager
 def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
     """`editing_bones` that keeps what was posed without a key."""
-    with unkeyed_kept(context, [ob]), editing_bones(context, ob):
+    with keeping_unkeyed(context, [ob]), editing_bones(context, ob):
         yield
 
 
@@ -126,7 +126,7 @@ def object_mode(context: Context, needed: Object) -> Iterator[None]:
 
 
 @contextmanager
-def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
+def keeping_unkeyed(context: Context, objects: Iterable[Object]) -> Iterator[None]:
     """Keep unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
     Blender then sets everything animated to its animation, as if the frame changed."""
     before = {ob: {c.data_path: value_at(ob, c.data_path) for c in curves_everywhere(ob)} for ob in objects}
@@ -154,7 +154,7 @@ def set_frame(scene: Scene, frame: float) -> None:
 
 
 @contextmanager
-def frame_kept(scene: Scene) -> Iterator[None]:
+def keeping_frame(scene: Scene) -> Iterator[None]:
     """Come back to the frame that is shown now."""
     shown = scene.frame_current + scene.frame_subframe
     try:
@@ -164,7 +164,7 @@ def frame_kept(scene: Scene) -> Iterator[None]:
 
 
 @contextmanager
-def frame_held() -> Iterator[None]:
+def without_window_updates() -> Iterator[None]:
     """Keep the windows at what they show while properties of drivers are set: for each that Python sets, Blender has
     every window of the context's scene go to its frame anew (``NC_SCENE | ND_FRAME``), where everything in the scene
     that is not keyed is lost. Meanwhile that scene is one that no window shows."""
@@ -182,7 +182,7 @@ def mute_drivers(context: Context, drivers: Sequence[Any], is_mute: bool = True)
         return
     owners = dict.fromkeys(curve.id_data for curve in drivers)
     announce(*owners)
-    with unkeyed_kept(context, owners), frame_held():
+    with keeping_unkeyed(context, owners), without_window_updates():
         for curve in drivers:
             curve.mute = is_mute
 

@@ -14,7 +14,7 @@ from bpy.types import Context, Scene
 from numpy.typing import NDArray
 
 from .animation import curves_everywhere
-from .editing import frame_kept, set_frame, unkeyed_kept
+from .editing import keeping_frame, keeping_unkeyed, set_frame
 from .types import scene_of, view_layer_of
 
 Arguments = ParamSpec("Arguments")
@@ -60,7 +60,7 @@ def stepping(context: Context) -> Iterator[Callable[[float], None]]:
     shown, with what was posed there without keys."""
     scene = scene_of(context)
     animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
-    with unkeyed_kept(context, animated), frame_kept(scene):
+    with keeping_unkeyed(context, animated), keeping_frame(scene):
         yield lambda frame: set_frame(scene, frame)
 
 

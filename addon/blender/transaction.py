@@ -23,7 +23,7 @@ from bpy.types import Context, Object, Scene
 from .animation import all_curve_lists
 from .announcing import listeners
 from .backup import Backup
-from .editing import View, frame_held
+from .editing import View, without_window_updates
 from .types import BACKUP, all_objects, is_armature, view_layer_of
 
 KINDS = ("objects", "meshes", "armatures", "collections", "scenes", "actions")
@@ -121,12 +121,12 @@ class Transaction:
 
     def _restore_objects(self, context: Context) -> None:
         backups = self.backups.values()
-        with frame_held():
+        with without_window_updates():
             for backup in backups:
                 backup.loosen()  # first: Blender complains of what names bones that are gone
         for backup in backups:
             backup.restore_bones(context)
-        with frame_held():
+        with without_window_updates():
             for backup in backups:
                 backup.restore_structure()
         view_layer_of(context).update()  # which sets what is animated

@@ -93,10 +93,10 @@ def tag(bone: PoseBone) -> None:
 def own_matrix(bone: PoseBone) -> Matrix:
     """What the channels of a bone would have to make for it to be as it is evaluated."""
     rest = bone.bone.matrix_local
-    return bone.bone.convert_local_to_pose(bone.matrix, rest, **carried_by(bone), invert=True)
+    return bone.bone.convert_local_to_pose(bone.matrix, rest, **parent_matrices(bone), invert=True)
 
 
-def carried_by(bone: PoseBone) -> dict[str, Any]:
+def parent_matrices(bone: PoseBone) -> dict[str, Any]:
     """What `Bone.convert_local_to_pose` has to know of a pose bone's parent, if it has one."""
     above = bone.parent
     return {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local} if above else {}

@@ -58,7 +58,7 @@ def contact_words(contacts: Contacts | None) -> Line:
     pairs = zip(contacts.contacts, contacts.slides, strict=True) if contacts else ()
     listed = [
         {
-            "from": contact.span.first,
+            "from": contact.frames.first,
             "to": contact.last,
             "slide": slide,
             "phases": [{"from": phase.first, "on": phase.on} for phase in contact.phases],

@@ -110,7 +110,7 @@ class BranchLimb:
 
 class Limbs:
     """The limbs that a rig could have by its branches: those that are ``evident``, which is all where none is; of
-    these, those that are ``clear``; and the ``carriers``, the bones from which several of them hang."""
+    these, those that are ``clear``; and the ``shared_parents``, the bones from which several of them hang."""
 
     def __init__(self, ob: ArmatureObject) -> None:
         skeleton = skeleton_of(ob)
@@ -124,7 +124,7 @@ class Limbs:
         self.clear = [limb for limb in self.evident if limb.is_clear]
         bones = bones_of(ob)
         carrying = Counter(bone.name for limb in self.evident for bone in bones[limb.chain[0][0]].parent_recursive)
-        self.carriers = {name for name, count in carrying.items() if count > 1}
+        self.shared_parents = {name for name, count in carrying.items() if count > 1}
 
     def at(self, bone: PoseBone) -> BranchLimb | None:
         """The arm or leg that a bone is clearly a part of, maybe as its shoulder, its foot or its toe."""

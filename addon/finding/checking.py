@@ -108,7 +108,7 @@ def _check_orphaned(limb: PoseBone, chain: list[PoseBone]) -> None:
 def _check_movers(chain: list[PoseBone], dependencies: Dependencies, takes_limits: bool) -> None:
     """Refuse a limb that something else poses, but for limits about one axis of two bones, which it takes over."""
     for bone in chain:
-        for mover in dependencies.movers(bone):
+        for mover in dependencies.constraints_and_drivers(bone):
             if takes_limits and hasattr(mover, "influence") and limit_of(mover):
                 continue
             if not hasattr(mover, "influence"):
@@ -132,7 +132,7 @@ def check_solvers_above(limb: PoseBone, chain: list[PoseBone], dependencies: Dep
 def conflicts_of(limb: PoseBone) -> list[Any]:
     """The constraints that move the bones of a limb and are not of its mechanism."""
     dependencies = Dependencies()
-    movers = [mover for bone in chain_bones(limb) for mover in dependencies.movers(bone)]
+    movers = [mover for bone in chain_bones(limb) for mover in dependencies.constraints_and_drivers(bone)]
     return [mover for mover in movers if hasattr(mover, "influence") and not is_ours(mover)]
 
 
@@ -151,7 +151,7 @@ def check_overruled(limb: PoseBone) -> None:
     for bone in chain_bones(limb):
         own = next((i for i, constraint in enumerate(bone.constraints) if is_ours(constraint)), 0)
         above = list(bone.constraints[:own])
-        for mover in dependencies.movers(bone):
+        for mover in dependencies.constraints_and_drivers(bone):
             if not hasattr(mover, "influence"):
                 raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)
             if mover in above:

@@ -28,7 +28,7 @@ from .cylinders import bones_of_cylinders
 from .segments import Suggestion, held_by, is_twist, moved, segment_of, up_from
 
 
-class Chosen(NamedTuple):
+class LimbsToAdd(NamedTuple):
     """What *Add* is to make of a selection."""
 
     limbs: list[Suggestion]
@@ -36,7 +36,7 @@ class Chosen(NamedTuple):
     skipped: list[tuple[str, Message]]  # the last bones of limbs that are left out, by name, with why
 
 
-def chosen(context: Context, count: int = 0, ends_at: int = 0) -> Chosen:
+def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToAdd:
     """The limbs that are selected, and the target and pole that are selected with a single one; raises `Refused`.
 
     ``count`` says how many bones each is to have, counted from its last one upwards, if it is not 0; ``ends_at``, by
@@ -47,8 +47,8 @@ def chosen(context: Context, count: int = 0, ends_at: int = 0) -> Chosen:
         raise Refused("Select the bones of a limb, or its last one: cylinders are left alone")
     limbs, others = _meant(bones, context.active_pose_bone, count)
     if ends_at:
-        limbs = [moved(limb, ends_at, Limbs(limb[0].id_data).carriers) for limb in limbs]
-    return _without_refused(limbs) if len(limbs) > 1 else Chosen(limbs, _followed(context, limbs[0], others), [])
+        limbs = [moved(limb, ends_at, Limbs(limb[0].id_data).shared_parents) for limb in limbs]
+    return _without_refused(limbs) if len(limbs) > 1 else LimbsToAdd(limbs, _followed(context, limbs[0], others), [])
 
 
 def offered(context: Context) -> list[Suggestion]:
@@ -115,14 +115,14 @@ class Group(NamedTuple):
 
 def _groups(bones: Sequence[PoseBone], active: PoseBone | None, count: int) -> list[Group]:
     """Bones by what hangs together."""
-    chosen = dict.fromkeys(bone for bone in bones if not is_part(bone.bone))
+    own_bones = dict.fromkeys(bone for bone in bones if not is_part(bone.bone))
     under: dict[PoseBone, list[PoseBone]] = {}
     for bone in bones:
-        if bone in chosen and bone.parent in chosen:
+        if bone in own_bones and bone.parent in own_bones:
             under.setdefault(bone.parent, []).append(bone)
     limbs = {ob: Limbs(ob) for ob in dict.fromkeys(bone.id_data for bone in bones)}
-    tops = [bone for bone in bones if bone not in chosen or bone.parent not in chosen]
-    groups = [[*chosen]] if len(tops) > 1 and _is_all({*chosen}) else [_all_under(top, under) for top in tops]
+    tops = [bone for bone in bones if bone not in own_bones or bone.parent not in own_bones]
+    groups = [[*own_bones]] if len(tops) > 1 and _is_all({*own_bones}) else [_all_under(top, under) for top in tops]
     return [_group(group, active, count, limbs[group[0].id_data]) for group in groups]
 
 
@@ -145,21 +145,23 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Li
     """The limbs of bones that hang together."""
     is_straight = len(bones) <= MOST and all(bone.parent == before for before, bone in pairwise(bones))
     line = _line(bones, limbs) if is_straight else []
-    meant: list[Suggestion] = []
+    suggested: list[Suggestion] = []
     refusal = None
     try:
         if len(line) > 1:
-            meant = [up_from(line[-1], count, limbs.carriers) if count else _of_line(line)]
+            suggested = [up_from(line[-1], count, limbs.shared_parents) if count else _of_line(line)]
         elif line:
-            meant = [limb_with(line[0], count, limbs)]
+            suggested = [limb_with(line[0], count, limbs)]
         else:
-            meant = _found(bones, count, limbs) or [limb_with(active if active in bones else bones[0], count, limbs)]
+            suggested = _found(bones, count, limbs) or [
+                limb_with(active if active in bones else bones[0], count, limbs)
+            ]
     except Refused as why:
         refusal = why
     is_clear = any(map(limbs.at, line or bones))
     is_jointed = bool(line) and all(begins_at_tail(bone.bone) for bone in (line[1:] or line))
     return Group(
-        bones=bones, limbs=meant, refusal=refusal, is_line=len(line) > 1, is_clear=is_clear, is_jointed=is_jointed
+        bones=bones, limbs=suggested, refusal=refusal, is_line=len(line) > 1, is_clear=is_clear, is_jointed=is_jointed
     )
 
 
@@ -195,11 +197,11 @@ def _found(bones: Sequence[PoseBone], count: int, limbs: Limbs) -> list[Suggesti
     ob = bones[0].id_data
     if "rig_id" in ob.data:
         return []
-    chosen = {bone.name for bone in bones if not is_part(bone.bone)}
+    selected = {bone.name for bone in bones if not is_part(bone.bone)}
     taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
-    meant = [line for line in limbs.evident if chosen & (line.own | line.below) and not taken & line.own]
-    as_found = [line.suggestion(count) for line in meant]
-    return [up_from(limb, count, limbs.carriers) for limb, _ in as_found] if count > 2 else as_found
+    matching = [line for line in limbs.evident if selected & (line.own | line.below) and not taken & line.own]
+    as_found = [line.suggestion(count) for line in matching]
+    return [up_from(limb, count, limbs.shared_parents) for limb, _ in as_found] if count > 2 else as_found
 
 
 # several of them, or one with its target and pole
@@ -250,10 +252,10 @@ def _begins_at_tip(bone: PoseBone, limb: PoseBone) -> bool:
     return bone.id_data == limb.id_data and bone.parent != limb and off <= AT_TIP * limb.bone.length
 
 
-def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
+def _without_refused(limbs: Sequence[Suggestion]) -> LimbsToAdd:
     """Those of several limbs that IK can be put on; raises `Refused` if that is none."""
     taken: dict[PoseBone, PoseBone] = {}
-    chosen_limbs = Chosen([], [], [])
+    to_add = LimbsToAdd([], [], [])
     refusal: Refused | None = None
     dependencies = Dependencies()
     for limb, segments in limbs:
@@ -263,14 +265,14 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
             if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
         except Refused as why:
-            chosen_limbs.skipped.append((limb.name, why.message))
+            to_add.skipped.append((limb.name, why.message))
             refusal = refusal or why
             continue
         taken |= dict.fromkeys(chain, limb)
-        chosen_limbs.limbs.append((limb, segments))
-    if not chosen_limbs.limbs and refusal:
+        to_add.limbs.append((limb, segments))
+    if not to_add.limbs and refusal:
         raise refusal
-    return chosen_limbs
+    return to_add
 
 
 def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBone]) -> list[BoneRef]:
@@ -286,7 +288,7 @@ def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBon
             template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"
             raise Refused(template, bone=bone.name)
     followed: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones]
-    followed += [(ob, "") for ob in _objects_chosen(context, limb.id_data)]
+    followed += [(ob, "") for ob in _selected_targets(context, limb.id_data)]
     if len(followed) > 2:
         raise Refused("Besides the limb, select a target and a pole at most")
     return sorted(followed, key=lambda ref: _distance_from_tip(context, limb, ref))
@@ -299,7 +301,7 @@ def _distance_from_tip(context: Context, limb: PoseBone, followed: BoneRef) -> f
     return float((matrix_of(followed[0], followed[1], depsgraph).translation - tip).length)
 
 
-def _objects_chosen(context: Context, rig: Object) -> list[Object]:
+def _selected_targets(context: Context, rig: Object) -> list[Object]:
     """The selected objects that can be targets; none if a part of the character is among them: importers leave all
     that they made selected, and nobody means those."""
     objects = [ob for ob in context.selected_objects if ob.mode != "POSE"]

@@ -34,7 +34,7 @@ def limb_with(bone: PoseBone, count: int, limbs: Limbs) -> Suggestion:
     if (inner := held_by(bone.bone)) is not None:
         bone = bones_of(bone.id_data)[inner.name]
     if count > 2:
-        return up_from(bone, count, limbs.carriers)
+        return up_from(bone, count, limbs.shared_parents)
     limb = limbs.at(bone)
     return limb.suggestion(count) if limb else _last_of_two(bone, limbs)
 
@@ -42,7 +42,7 @@ def limb_with(bone: PoseBone, count: int, limbs: Limbs) -> Suggestion:
 def _last_of_two(bone: PoseBone, limbs: Limbs) -> Suggestion:
     """The limb of two segments that ends with a bone; where what is above it is no part of one, that which begins with
     it."""
-    if bone.name in limbs.carriers:
+    if bone.name in limbs.shared_parents:
         raise _nothing_at(bone)
     segment = segment_of(bone)
     upper = above(segment)
@@ -60,7 +60,7 @@ def _last_of_two(bone: PoseBone, limbs: Limbs) -> Suggestion:
 def _is_apart(upper: PoseBone, bone: PoseBone, limbs: Limbs) -> bool:
     """Whether a bone above another is no part of the same limb: it carries several, or is of another one, or it is a
     root, from which the other stands off."""
-    if upper.name in limbs.carriers or limbs.at(upper) or existing_at(upper):
+    if upper.name in limbs.shared_parents or limbs.at(upper) or existing_at(upper):
         return True
     return upper.parent is None and (names.moves_all(upper.name) or not begins_at_tail(bone.bone))
 

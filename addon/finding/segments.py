@@ -75,22 +75,22 @@ def below(segment: list[PoseBone]) -> tuple[list[PoseBone], PoseBone | None]:
     return groups, bones[bone.name] if bone is not None else None
 
 
-def up_from(limb: PoseBone, count: int, carriers: set[str]) -> Suggestion:
+def up_from(limb: PoseBone, count: int, shared_parents: set[str]) -> Suggestion:
     """The limb of ``count`` segments whose last is the one that a bone is in; raises `Refused` where that would have
-    one of the ``carriers``, bones from which several limbs hang."""
+    one of the ``shared_parents``, bones from which several limbs hang."""
     line = [segment_of(limb)]
     while len(line) < count:
         segment = above(line[0])
         if not segment:
             raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=line[0][0].name)
-        if too_high := next((bone for bone in segment if bone.name in carriers), None):
+        if too_high := next((bone for bone in segment if bone.name in shared_parents), None):
             template = "'{bone}' carries several limbs, so '{last}' ends no limb of {count} bones: choose fewer"
             raise Refused(template, bone=too_high.name, last=limb.name, count=count)
         line.insert(0, segment)
     return line[-1][-1], tuple(map(len, line))
 
 
-def moved(suggestion: Suggestion, by: int, carriers: set[str]) -> Suggestion:
+def moved(suggestion: Suggestion, by: int, shared_parents: set[str]) -> Suggestion:
     """A limb that ends so many segments further down its line, or up where that is negative."""
     limb, segments = suggestion
     for _ in range(abs(by)):
@@ -99,4 +99,4 @@ def moved(suggestion: Suggestion, by: int, carriers: set[str]) -> Suggestion:
         if next_last is None:
             raise Refused("'{bone}' is where its line of bones ends", bone=limb.name)
         limb = segment_of(next_last)[-1]
-    return up_from(limb, len(segments), carriers)
+    return up_from(limb, len(segments), shared_parents)

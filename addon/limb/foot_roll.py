@@ -3,7 +3,8 @@
 The limb's IK constraint goes on naming the control. So all that is done to a limb (picking, mirroring, removing,
 Symmetrize, overrides, Blender's own line to the root) means the control, and knows nothing of rolls. From the control
 on, helper bones roll, and the last of them, which rests at the tip, is where the limb goes: the solver, the mechanism
-and the foot follow that one in the place of the control. What these read is `goal_of`; what people see is `follow_of`.
+and the foot follow that one in the place of the control. What these read is `solver_follow`; what people see,
+`follow_of`.
 
 The helpers, by their roles, each a child of the one before, none a child of a bone that somebody animates:
 
@@ -13,16 +14,16 @@ The helpers, by their roles, each a child of the one before, none a child of a b
     heel pivot
     toe pivot
     ball pivot
-    rolled        does nothing: the goal
+    rolled        does nothing: the rolled target
     flat toe      a child of the ball pivot: turns back by as much, which the toes copy
 
 A pivot turns about its own X axis, at its own place: these are all that is kept of it, so that it can be moved in Edit
-Mode. Nothing names a limb's helpers but its foot, which copies the rotation of the goal: Blender keeps that right
-through renames, joins and appends. A foot that was made by Symmetrize copies the goal of the other side, which does
-not rest at its tip: that is how the limb knows that it has to be rebuilt.
+Mode. Nothing names a limb's helpers but its foot, which copies the rotation of the rolled target: Blender keeps that
+right through renames, joins and appends. A foot that was made by Symmetrize copies the rolled target of the other side,
+which does not rest at its tip: that is how the limb knows that it has to be rebuilt.
 
-A roll is rigid to the control: with the goal at K R, where K is the control, R is the same wherever the control goes.
-For the goal to be at W, the control goes to W R⁻¹."""
+A roll is rigid to the control: with the rolled target at K R, where K is the control, R is the same wherever the
+control goes. For that to be at W, the control goes to W R⁻¹."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ short way, and the offset is whole at any influence."""
 FLAT_TOE = f"{MADE_BY_US}Flat Toe"
 """The one by which a toe stays flat on the ball."""
 
-CONTROL, OUTER, INNER, HEEL, TOE, BALL, GOAL, FLAT = ROLES = (
+CONTROL, OUTER, INNER, HEEL, TOE, BALL, ROLLED_TARGET, FLAT = ROLES = (
     "roll control",
     "outer pivot",
     "inner pivot",
@@ -65,7 +66,7 @@ CONTROL, OUTER, INNER, HEEL, TOE, BALL, GOAL, FLAT = ROLES = (
 PIVOTS = (OUTER, INNER, HEEL, TOE, BALL)
 
 AT_TIP = 1e-3
-"""How far from the tip the goal may rest, in lengths of the limb's last bone."""
+"""How far from the tip the rolled target may rest, in lengths of the limb's last bone."""
 
 
 def has_roll(limb: PoseBone) -> bool:
@@ -73,21 +74,21 @@ def has_roll(limb: PoseBone) -> bool:
     return has_slider(limb, "roll")
 
 
-def goal_of(limb: PoseBone) -> Follow:
+def solver_follow(limb: PoseBone) -> Follow:
     """What the solver has a limb follow: its target and pole, but for a foot that rolls the helper that does."""
     follow = follow_of(limb)
-    end_bone = goal_bone(limb) if follow.target is not None and has_roll(limb) else None
+    end_bone = rolled_target(limb) if follow.target is not None and has_roll(limb) else None
     return follow if end_bone is None else follow._replace(target=limb.id_data, subtarget=end_bone.name)
 
 
-def goal_bone(limb: PoseBone) -> Bone | None:
+def rolled_target(limb: PoseBone) -> Bone | None:
     """The helper that a limb with a foot roll follows; None where it is missing, or of another limb."""
     foot = foot_of(limb)
     copying: Any = foot.constraints.get(FOOT) if foot else None
     if copying is None or copying.target != limb.id_data:
         return None
     bone = limb.id_data.data.bones.get(copying.subtarget)
-    if bone is None or role_of(bone) != GOAL:
+    if bone is None or role_of(bone) != ROLLED_TARGET:
         return None
     return bone if (bone.head_local - tip_at_rest(limb)).length <= AT_TIP * limb.bone.length else None
 
@@ -104,8 +105,9 @@ def tip_at_rest(limb: PoseBone) -> Vector:
 
 
 def helpers_of(limb: PoseBone) -> dict[str, Bone]:
-    """The helper bones of a foot roll that is whole, by role, else those that its goal hangs on; none without one."""
-    end_bone: Any = goal_bone(limb) if has_roll(limb) else None
+    """The helper bones of a foot roll that is whole, by role, else those that its rolled target hangs on; none without
+    one."""
+    end_bone: Any = rolled_target(limb) if has_roll(limb) else None
     if end_bone is None:
         return {}
     bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]
@@ -119,10 +121,10 @@ def flat_toes(limb: PoseBone) -> list[PoseBone]:
 
 
 def unrolled(limb: PoseBone, depsgraph: Depsgraph) -> Matrix:
-    """Where in the world the goal of a limb would be without roll and bank, evaluated."""
+    """Where in the world the rolled target of a limb would be without roll and bank, evaluated."""
     helpers = helpers_of(limb)
     if CONTROL not in helpers:
         return matrix_of(*follow_of(limb)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
-    control, end_bone = helpers[CONTROL], helpers[GOAL]
+    control, end_bone = helpers[CONTROL], helpers[ROLLED_TARGET]
     at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
     return matrix_of(limb.id_data, control.name, depsgraph) @ at_rest

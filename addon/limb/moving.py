@@ -16,7 +16,7 @@ from ..blender.announcing import announce
 from ..blender.changes import Change
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.rotation import rotation_channel, set_turn, to_quaternion
-from ..blender.types import bones_of, carried_by, path_to_custom, split_path, view_layer_of
+from ..blender.types import bones_of, parent_matrices, path_to_custom, split_path, view_layer_of
 from ..blender.words import Refused
 from .follow import matrix_of
 from .settings import SLIDER
@@ -148,7 +148,9 @@ def _slope_by_constraints(evaluated: Matrix, move: Move) -> Any:
     """How the constraints of what was put somewhere turn and scale what it is put by."""
     owner, world = move.owner, move.object.matrix_world
     if move.bone:
-        put = world @ owner.bone.convert_local_to_pose(owner.matrix_basis, owner.bone.matrix_local, **carried_by(owner))
+        put = world @ owner.bone.convert_local_to_pose(
+            owner.matrix_basis, owner.bone.matrix_local, **parent_matrices(owner)
+        )
     else:
         put = owner.matrix_world if not owner.parent else owner.parent.matrix_world @ owner.matrix_parent_inverse
         put = put @ owner.matrix_basis if owner.parent else owner.matrix_basis
@@ -184,7 +186,7 @@ def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
     owner: Any = bones_of(ob)[bone] if bone else ob
     if bone:
         own = [*owner.constraints]
-        movers: list[Any] = [mover for mover in dependencies.movers(owner) if mover not in own]
+        movers: list[Any] = [mover for mover in dependencies.constraints_and_drivers(owner) if mover not in own]
         movers += [other for other in limbs_of(ob) if owner in bones_of_limb(other)]  # type: ignore[arg-type]
     else:
         movers = [
@@ -202,7 +204,7 @@ def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
 def check_apart(limb: PoseBone, ob: Object, bone: str) -> None:
     """Refuse to move what carries a limb."""
     first = bones_of_limb(limb)[0]
-    if (ob, bone) in Dependencies().carriers((limb.id_data, first.parent.name if first.parent else "")):
+    if (ob, bone) in Dependencies().dependencies_of((limb.id_data, first.parent.name if first.parent else "")):
         raise Refused(
             "'{name}' carries this limb: have the limb follow something else, then snap", name=bone or ob.name
         )

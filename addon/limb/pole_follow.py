@@ -51,7 +51,7 @@ def is_still(ob: ArmatureObject, name: str) -> bool:
 
 
 @contextmanager
-def poles_kept(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
+def keeping_poles(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
     """Have poles that go with targets seen where they are now, after something is done to their limbs: those that these
     still follow."""
     refs, moves = [(limb.id_data, limb.name) for limb in limbs], _moves_of_poles(context, limbs)

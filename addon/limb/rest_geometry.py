@@ -23,7 +23,7 @@ from bpy.types import PoseBone
 from ..solver.groups import bends_to_and_fro, members
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from ..solver.ops import FLOATS
-from .sides import axes_kept
+from .sides import stored_axes
 from .storage import chain_bones, check_whole, group_of, hierarchy, is_part, segments_of
 from .tips import rest_matrix, tip_of
 from .tolerances import STRAIGHT
@@ -71,7 +71,7 @@ def is_straight(geometry: RestGeometry) -> bool:
 def rest_geometry_of(limb: PoseBone) -> RestGeometry:
     """The geometry of a limb, as its armature and its group say."""
     check_whole(limb)
-    axis, flat = axes_kept(limb)
+    axis, flat = stored_axes(limb)
     reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
     return rest_geometry(limb, segments_of(limb), reference_rotations, axis, (group_of(limb) or {}).get("tip", "FOOT"))
 

@@ -31,7 +31,7 @@ def keep_side(limb: PoseBone) -> None:
         del group[KEPT_ON]
 
 
-def axes_kept(limb: PoseBone) -> tuple[list[float], list[float]]:
+def stored_axes(limb: PoseBone) -> tuple[list[float], list[float]]:
     """The axis that a straight limb bends about, in its last bone's axes, and the bones' rotations in the reference
     pose, four numbers each, or none.
 

@@ -213,11 +213,11 @@ def into_frames(frames: Array, points: Array) -> Array:
 def into_limbs(table: Table, evaluated: ArmatureObject, locations: Array | None) -> Array:
     """What takes points of the armature into each limb's frame G now: the inverse of `frames_now`. As a rule, a few
     bones carry all limbs of a rig."""
-    if table.not_plain or len(table.carriers) > MANY:
+    if table.not_plain or len(table.parent_bones) > MANY:
         return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated), locations))
     poses = read_matrices(evaluated)
-    inverses = np.array([_inverse(poses[parent]) if parent != ABSENT else np.eye(4) for parent in table.carriers])
-    into: Array = table.from_parent @ inverses[table.carrier_of_limb]
+    inverses = np.array([_inverse(poses[parent]) if parent != ABSENT else np.eye(4) for parent in table.parent_bones])
+    into: Array = table.from_parent @ inverses[table.parent_of_limb]
     if locations is not None:
         into[:, :3, 3] -= (table.axes @ locations[..., None])[..., 0]
     return into
@@ -231,7 +231,7 @@ def _inverse(matrix: Array) -> Array:
 
 
 MANY = 12
-"""From so many carriers on, their inverses take less time by arrays."""
+"""From so many parent bones on, their inverses take less time by arrays."""
 
 
 Sliders = dict[str, Array]

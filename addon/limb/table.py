@@ -22,7 +22,7 @@ from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
 from ..solver.triangle import bones_of_lengths, range_of_bones
 from .follow import Follow
-from .foot_roll import goal_of
+from .foot_roll import solver_follow
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
 from .settings import SLIDERS, UNLIMITED, Slider, has_first_limits
 from .sides import outwards
@@ -88,8 +88,8 @@ class Table(NamedTuple):
 
     limbs: tuple[Limb, ...]
     parents: Array  # (n,): the bones that carry them
-    carriers: tuple[int, ...]  # those bones, each once
-    carrier_of_limb: Array  # (n,): indices in ``carriers``
+    parent_bones: tuple[int, ...]  # those bones, each once
+    parent_of_limb: Array  # (n,): indices in ``parent_bones``
     bones: Array  # (n, segments): the segments' first bones; as many as the limb with most has
     last_bones: Array  # (n,)
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
@@ -120,7 +120,7 @@ def limb_of(limb: PoseBone) -> Limb:
         last=limb.name,
         bones=geometry.names,
         geometry=geometry,
-        follow=goal_of(limb),
+        follow=solver_follow(limb),
         plane=choices["plane"],
         choices=choices,
         is_plain=bool(plain or parent is None),
@@ -136,7 +136,7 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
     parents = [ob.pose.bones[entry.bones[0]].parent for entry in entries]
     parent_indices = [index[parent.name] if parent else ABSENT for parent in parents]
-    carriers = (*dict.fromkeys(parent_indices),)
+    parent_bones = (*dict.fromkeys(parent_indices),)
     pairs = [(entry.follow.pairs[0], entry.follow.pairs[1] if entry.plane == "POLE" else NOTHING) for entry in entries]
     followed = dict.fromkeys(pair for both in pairs for pair in both if pair[0])
     numbers = {pair: number for number, pair in enumerate(followed)}
@@ -147,8 +147,8 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
     return Table(
         limbs=entries,
         parents=np.array(parent_indices, int),
-        carriers=carriers,
-        carrier_of_limb=np.array([carriers.index(parent) for parent in parent_indices], int),
+        parent_bones=parent_bones,
+        parent_of_limb=np.array([parent_bones.index(parent) for parent in parent_indices], int),
         bones=np.array(bones, int).reshape(-1, most),
         last_bones=np.array([index[entry.last] for entry in entries], int),
         to_parent=np.array([entry.to_parent for entry in entries]).reshape(-1, 4, 4),

@@ -18,7 +18,7 @@ from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
-from ..limb.foot_roll import goal_of
+from ..limb.foot_roll import solver_follow
 from ..limb.settings import FEATURE_KEYS, GROUP
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, limbs_of, mode_of
@@ -76,7 +76,7 @@ class Plan(NamedTuple):
 
     def has_changed(self, rig: ArmatureObject) -> bool:
         """Whether the shape of a rig, or settings of its limbs that do not animate, are not what they were."""
-        return bool(self.fingerprints[rig] != fingerprint_of(rig, self.fingerprints[rig][0]))
+        return bool(self.fingerprints[rig] != rig_fingerprint(rig, self.fingerprints[rig][0]))
 
 
 def make_plan(depsgraph: Depsgraph) -> Plan:
@@ -86,7 +86,7 @@ def make_plan(depsgraph: Depsgraph) -> Plan:
     of_rigs = by_rig(limbs)
     return Plan(
         levels=[[*_groups(level)] for level in levels_of(limbs)],
-        fingerprints={rig: fingerprint_of(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
+        fingerprints={rig: rig_fingerprint(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
         paths={rig: animated_paths(rig) for rig in of_rigs},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
     )
@@ -106,7 +106,7 @@ def _is_simulated(ob: Object) -> bool:
     return ob.rigid_body is not None or any(modifier.type in SIMULATIONS for modifier in ob.modifiers)
 
 
-def fingerprint_of(rig: ArmatureObject, names: list[str]) -> Any:
+def rig_fingerprint(rig: ArmatureObject, names: list[str]) -> Any:
     """What a plain edit may change of a rig's limbs; for all else Blender builds its graph anew. Sliders that are there
     for good are left out."""
     bones = rig.pose.bones
@@ -186,7 +186,8 @@ def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:
             owners[limb.id_data, bone.name] = i
     among = Dependencies()
     needs = [
-        {owners[ref] for ref in among.carriers(*_moved_by(limb)) if ref in owners} - {i} for i, limb in enumerate(limbs)
+        {owners[ref] for ref in among.dependencies_of(*_moved_by(limb)) if ref in owners} - {i}
+        for i, limb in enumerate(limbs)
     ]
     levels: dict[int, int] = {}
 
@@ -204,7 +205,7 @@ def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:
 
 def _moved_by(limb: PoseBone) -> list[tuple[Object, str]]:
     parent = bones_of_limb(limb)[0].parent
-    followed = [(ob, name) for ob, name in goal_of(limb).pairs if ob]
+    followed = [(ob, name) for ob, name in solver_follow(limb).pairs if ob]
     return [*followed, (limb.id_data, parent.name if parent else "")]
 
 

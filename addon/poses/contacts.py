@@ -45,7 +45,7 @@ HEEL, SOLE, TOE = "heel", "sole", "toe"
 """What a foot stands on: the phases of a contact. What has no foot stands on its sole."""
 
 
-class Span(NamedTuple):
+class FrameRange(NamedTuple):
     """A range of whole frames, both ends in it."""
 
     first: int
@@ -66,9 +66,9 @@ class Contact(NamedTuple):
     last: int
 
     @property
-    def span(self) -> Span:
+    def frames(self) -> FrameRange:
         """All of its frames."""
-        return Span(self.phases[0].first, self.last)
+        return FrameRange(self.phases[0].first, self.last)
 
     @property
     def on(self) -> list[str]:
@@ -76,18 +76,18 @@ class Contact(NamedTuple):
         ends = [*(phase.first for phase in self.phases[1:]), self.last + 1]
         return [phase.on for phase, end in zip(self.phases, ends, strict=True) for _ in range(phase.first, end)]
 
-    def within(self, frames: Span) -> list[Contact]:
+    def within(self, frames: FrameRange) -> list[Contact]:
         """What of it is in a range of frames, if anything is."""
         last = min(self.last, frames.last)
-        if max(self.span.first, frames.first) > last:
+        if max(self.frames.first, frames.first) > last:
             return []
         starts = {max(phase.first, frames.first): phase.on for phase in self.phases if phase.first <= last}
         return [Contact(tuple(Phase(first, on) for first, on in starts.items()), last)]
 
-    def spans_on(self, *kinds: str) -> list[Span]:
+    def ranges_on(self, *kinds: str) -> list[FrameRange]:
         """The frames of each phase of these kinds."""
         ends = [*(phase.first - 1 for phase in self.phases[1:]), self.last]
-        return [Span(phase.first, end) for phase, end in zip(self.phases, ends, strict=True) if phase.on in kinds]
+        return [FrameRange(phase.first, end) for phase, end in zip(self.phases, ends, strict=True) if phase.on in kinds]
 
 
 class Path(NamedTuple):
@@ -178,11 +178,11 @@ def _phases(down: Array, shortest: int) -> list[tuple[int, str]]:
     return [(0, runs[0][1]), *runs[1:]]
 
 
-def slide_of(path: Path, frames: Sequence[float], span: Span) -> float:
+def slide_of(path: Path, frames: Sequence[float], within: FrameRange) -> float:
     """How far what of a sole is lowest slides over the floor in a range of frames, in the unit of the path; what has no
     sole, in any direction."""
     times = np.asarray(frames)
-    points = path.sole[:, (times >= span.first) & (times <= span.last)]
+    points = path.sole[:, (times >= within.first) & (times <= within.last)]
     if points.shape[1] < 2:
         return 0.0
     steps = np.linalg.norm(np.diff(points[..., : 2 if len(points) > 1 else 3], axis=1), axis=2)

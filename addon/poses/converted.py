@@ -13,7 +13,7 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import actions_besides, is_animated, move_curves
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.editing import frame_held, unkeyed_kept
+from ..blender.editing import keeping_unkeyed, without_window_updates
 from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
 from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
@@ -72,7 +72,7 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
     rigs = dict.fromkeys(plan.name[0] for plan in plans)
     announce(*rigs)
     poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
-    with unkeyed_kept(context, rigs), frame_held():
+    with keeping_unkeyed(context, rigs), without_window_updates():
         wishes = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}
     warnings, dependencies = list[Message](), Dependencies()
     for plan in plans:
@@ -84,7 +84,7 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
         wishes[plan.name] = wishes[plan.name]._replace(choices=wishes[plan.name].choices | limits)
         warnings += left_out
     apply(context, wishes)
-    with unkeyed_kept(context, rigs), frame_held():
+    with keeping_unkeyed(context, rigs), without_window_updates():
         for plan, is_poled in zip(plans, poled, strict=True):
             solvers, limb = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
             warnings += _differences(solvers)

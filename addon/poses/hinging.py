@@ -29,8 +29,8 @@ def targets_off_plane(context: Context, limbs: Sequence[PoseBone]) -> list[Messa
     for limb in limbs:
         target, bone = follow_of(limb).pairs[0]
         if target and choices_of(limb)["plane"] in FLAT:
-            carriers = dependencies.carriers((target, bone), (limb.id_data, chain_bones(limb)[0].name))
-            frames_of_limb[ref_of(limb)] = frames_of(carriers)
+            refs = dependencies.dependencies_of((target, bone), (limb.id_data, chain_bones(limb)[0].name))
+            frames_of_limb[ref_of(limb)] = frames_of(refs)
     animated = [limb for limb in limbs if frames_of_limb.get(ref_of(limb))]
     frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:

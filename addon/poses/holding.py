@@ -18,7 +18,7 @@ from ..limb.tips import foot_of
 from ..limb.transforms import rigid, turns_of
 from ..rigging import feet
 from ..solver.matrices import applied, inverted_all
-from .matching import factor_past, goal_ref
+from .matching import factor_past, solver_target
 from .over_frames import turn_off
 from .parts import Part, part_of_foot, part_of_ik
 from .placing import Placing
@@ -32,21 +32,21 @@ Rows = tuple[int, int]
 
 
 class Ease(NamedTuple):
-    """In which spans of rows a limb is held, in order; over how many rows it is eased before and after each; and how
+    """In which ranges of rows a limb is held, in order; over how many rows it is eased before and after each; and how
     far it reaches in the world."""
 
-    spans: Sequence[Rows]
+    ranges: Sequence[Rows]
     rows: int
     reach: float
 
     def over(self, offsets: Array) -> Array:
-        """Offsets (rows, numbers) in the spans, and as they die away beside these."""
-        return eased(offsets, self.spans, self.rows)
+        """Offsets (rows, numbers) in the ranges, and as they die away beside these."""
+        return eased(offsets, self.ranges, self.rows)
 
     def changed(self, count: int) -> Array:
         """Which of so many rows are held or eased."""
         flags = np.zeros(count, bool)
-        for first, end in self.spans:
+        for first, end in self.ranges:
             flags[max(first - self.rows, 0) : end + self.rows + 1] = True
         return flags
 
@@ -56,14 +56,14 @@ class Ease(NamedTuple):
         offsets, most = places - roots, np.maximum(np.linalg.norm(before - roots, axis=1), self.reach)
         distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-30)
         nearer: Array = roots + offsets * np.minimum(most / distances, 1.0)[:, None]
-        for first, end in self.spans:
+        for first, end in self.ranges:
             nearer[first : end + 1] = places[first : end + 1]
         return nearer
 
 
 class HeldLimb(NamedTuple):
     """A limb that is held: what is placed; where its tip is to be, (rows, 3), not a number where it stays; in which
-    spans; and what gets keys."""
+    ranges; and what gets keys."""
 
     limb: PoseBone
     placings: list[Placing]
@@ -82,12 +82,12 @@ class Plant(NamedTuple):
 def hold_flat(
     recording: Recording, limbs: LimbsRead, row: int, ease: Ease, plants: Sequence[Plant], turns_foot: bool
 ) -> HeldLimb:
-    """The limb of a row held as each of the plants says in its span. ``turns_foot`` where the foot, which does not
+    """The limb of a row held as each of the plants says in its range. ``turns_foot`` where the foot, which does not
     follow the target, is turned by itself."""
     limb, foot = limbs.rig.limbs[row], foot_of(limbs.rig.limbs[row])
     tips, changed = tips_of(recording, limb), ease.changed(recording.frames)
     offsets = np.zeros_like(tips)
-    for (first, end), plant in zip(ease.spans, plants, strict=True):
+    for (first, end), plant in zip(ease.ranges, plants, strict=True):
         offsets[first : end + 1] = plant.place - tips[first : end + 1]
     places = ease.within_reach(tips + ease.over(offsets), tips, roots_of(recording, limb))
     places[~changed] = np.nan
@@ -101,9 +101,9 @@ def hold_flat(
             parts.append(part_of_foot(limb))
             turns = None
         else:
-            offset = turn_off(recording, goal_ref(limb), ref)
+            offset = turn_off(recording, solver_target(limb), ref)
     target = Placing(
-        control_of(limb), goal_ref(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
+        control_of(limb), solver_target(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
     )
     return HeldLimb(limb, [target, *placings], places, ease, parts)
 
@@ -111,7 +111,7 @@ def hold_flat(
 def _turns_held(turns: Array, ease: Ease, plants: Sequence[Plant]) -> Array:
     """How a foot that is turned so, (rows, 3, 3), is turned where it is held, (rows, 4), w first."""
     offsets = np.zeros((len(turns), 3))
-    for (first, end), plant in zip(ease.spans, plants, strict=True):
+    for (first, end), plant in zip(ease.ranges, plants, strict=True):
         offsets[first : end + 1] = vectors_of(plant.turn @ turns[first : end + 1].swapaxes(1, 2))
     return turns_of(turned_by(ease.over(offsets)) @ turns)
 

@@ -16,7 +16,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, times_of
 from ..blender.types import scene_of
 from ..blender.words import Message, Refused
-from ..limb.foot_roll import goal_bone, has_roll
+from ..limb.foot_roll import has_roll, rolled_target
 from ..limb.moving import check_undriven
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, read_slider
@@ -25,7 +25,7 @@ from ..limb.tolerances import ON_TARGET, UNSEEN
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from .channels import Channel, Values, copied
-from .contacts import SOLE, Contact, Phase, Span, slide_of
+from .contacts import SOLE, Contact, FrameRange, Phase, slide_of
 from .holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
 from .parts import part_of_foot, part_of_ik, slider_channel
 from .placing import controls_of, parents_of, place
@@ -82,28 +82,30 @@ class Planted(NamedTuple):
     contacts: list[Contact]
 
 
-def planted_over(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: Span) -> Planted:
+def planted_over(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: FrameRange) -> Planted:
     """A limb to be held in contacts, as far as these are ``within`` a range: whose foot ``rolls``, if it can, in all of
     each, else where it is on its sole."""
     contacts = [clipped for contact in contacts for clipped in contact.within(within)]
-    if not (rolls and has_roll(limb) and goal_bone(limb)):
-        return Planted(limb, False, [over(span) for contact in contacts for span in contact.spans_on(SOLE)])
+    if not (rolls and has_roll(limb) and rolled_target(limb)):
+        return Planted(limb, False, [over(frames) for contact in contacts for frames in contact.ranges_on(SOLE)])
     check_undriven(limb, *SLIDERS)
     return Planted(limb, True, [*contacts])
 
 
-def over(span: Span) -> Contact:
+def over(frames: FrameRange) -> Contact:
     """A range of frames as a contact of the sole."""
-    return Contact((Phase(span.first, SOLE),), span.last)
+    return Contact((Phase(frames.first, SOLE),), frames.last)
 
 
-def hold_limbs(context: Context, holds: Sequence[Planted], request: Request, within: Span) -> Steps[Report | None]:
+def hold_limbs(
+    context: Context, holds: Sequence[Planted], request: Request, within: FrameRange
+) -> Steps[Report | None]:
     """Hold limbs, with keys in frames that are ``within`` a range; nothing where nothing is to be held. Two passes
     over the frames. Raises `Refused`."""
     limbs = [planted.limb for planted in holds]
-    runs: dict[Span, list[int]] = {}
+    runs: dict[FrameRange, list[int]] = {}
     for i, planted in enumerate(holds):
-        for run in _runs([contact.span for contact in planted.contacts], request.ease, within):
+        for run in _runs([contact.frames for contact in planted.contacts], request.ease, within):
             runs.setdefault(run, []).append(i)
     frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
     if not frames:
@@ -155,7 +157,7 @@ def _slip(recording: Recording, holds: Sequence[Planted], frames: Sequence[int])
     """How far what is lowest of soles slides where they are held."""
     paths = [path_of(recording, planted.limb) for planted in holds]
     slides = [
-        slide_of(path, frames, contact.span)
+        slide_of(path, frames, contact.frames)
         for planted, path in zip(holds, paths, strict=True)
         for contact in planted.contacts
     ]
@@ -172,12 +174,12 @@ def _held(
     limb = planted.limb
     rig = next(rig for rig in recording.rigs if rig.object == limb.id_data)
     limbs, row = limbs_read(recording, rig), [one.name for one in rig.limbs].index(limb.name)
-    spans = [contact.span for contact in planted.contacts]
-    rows = [(frames.index(span.first), frames.index(span.last)) for span in spans]
+    ranges = [contact.frames for contact in planted.contacts]
+    rows = [(frames.index(first), frames.index(last)) for first, last in ranges]
     ease = Ease(rows, request.ease, _reach(limb))
     _check_in_ik(limbs.sliders["influence"][:, row], limb, ease, frames)
     current = scene_of(context).frame_current
-    at = [None if request.is_mean else min(max(current, span.first), span.last) - span.first for span in spans]
+    at = [None if request.is_mean else min(max(current, first), last) - first for first, last in ranges]
     if planted.rolls:
         stands = [Stand(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
         return hold_rolling(recording, limbs, row, ease, stands, times_of(scene_of(context), frames), values)
@@ -198,7 +200,7 @@ def _turns_by_itself(limb: PoseBone) -> bool:
     if foot is None or feet.foot_follows(limb):
         return False
     taken = {bone.name for other in limbs_of(limb.id_data) for bone in bones_of_limb(other)}
-    return foot.name not in taken and not [*Dependencies().movers(foot)]
+    return foot.name not in taken and not [*Dependencies().constraints_and_drivers(foot)]
 
 
 def _check_in_ik(influence: Array, limb: PoseBone, ease: Ease, frames: Sequence[int]) -> None:
@@ -228,14 +230,14 @@ def _missed(recording: Recording, limb_held: HeldLimb) -> int:
     return int((~(off[rows] <= UNSEEN * limb_held.placings[0].sizes[rows])).sum())
 
 
-def _runs(spans: Sequence[Span], ease: int, within: Span) -> list[Span]:
+def _runs(ranges: Sequence[FrameRange], ease: int, within: FrameRange) -> list[FrameRange]:
     """The frames to be keyed, easing included, of those that are ``within`` a range: what is eased out while the next
     is eased in is keyed as one."""
-    runs: list[Span] = []
-    for span in spans:
-        first, last = max(span.first - ease, within.first), min(span.last + ease, within.last)
+    runs: list[FrameRange] = []
+    for frames in ranges:
+        first, last = max(frames.first - ease, within.first), min(frames.last + ease, within.last)
         if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
-            runs[-1] = Span(runs[-1].first, last)
+            runs[-1] = FrameRange(runs[-1].first, last)
         else:
-            runs.append(Span(first, last))
+            runs.append(FrameRange(first, last))
     return runs

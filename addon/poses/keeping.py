@@ -17,16 +17,16 @@ def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
     """The whole frames from the first to the last key that moves these bones, or what carries them. What carries their
     whole rig counts unless all that they follow ``goes_along``."""
     dependencies, starts = Dependencies(), [(bone.id_data, bone.name) for bone in bones]
-    carriers = dependencies.carriers(*starts)
+    refs = dependencies.dependencies_of(*starts)
     if goes_along:
-        carriers -= dependencies.carriers(*{(ob, "") for ob, _ in starts})
-    return frames_of(carriers)
+        refs -= dependencies.dependencies_of(*{(ob, "") for ob, _ in starts})
+    return frames_of(refs)
 
 
-def frames_of(carriers: Iterable[BoneRef]) -> list[int]:
+def frames_of(refs: Iterable[BoneRef]) -> list[int]:
     """The whole frames from the first to the last key of objects and bones."""
     names: dict[object, set[str]] = {}
-    for ob, bone in carriers:
+    for ob, bone in refs:
         names.setdefault(ob, set()).add(bone)
     ranges = [keyed_range(ob, lambda path, names=of_ob: split_path(path)[0] in names) for ob, of_ob in names.items()]  # type: ignore[misc]
     ends = [range_ for range_ in ranges if range_]

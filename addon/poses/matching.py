@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..blender.words import Message, Refused
 from ..limb.follow import follow_of
-from ..limb.foot_roll import goal_of
+from ..limb.foot_roll import solver_follow
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
 from ..limb.settings import FLAT, TWISTS
@@ -309,9 +309,9 @@ def offset_turn(limb: PoseBone) -> Array:
     return np.array(feet.offset_of(foot).to_quaternion(), float)
 
 
-def goal_ref(limb: PoseBone) -> tuple[Any, str]:
+def solver_target(limb: PoseBone) -> tuple[Any, str]:
     """What the solver has a limb follow: its target, or what rolls with it."""
-    return goal_of(limb).pairs[0]
+    return solver_follow(limb).pairs[0]
 
 
 def own_foot_turns(recording: Recording, limb: PoseBone, bone: PoseBone) -> tuple[Array, Array]:

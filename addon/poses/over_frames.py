@@ -31,7 +31,7 @@ from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
 from .channels import Channel, Values, copied
 from .inverse import angle_between
-from .matching import Shown, goal_ref, offset_turn, own_foot_turns, shown_in_ik, swivel_again, warnings_of_misses
+from .matching import Shown, offset_turn, own_foot_turns, shown_in_ik, solver_target, swivel_again, warnings_of_misses
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import Placing, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of
@@ -133,9 +133,9 @@ def _placings(shown: Sequence[Shown]) -> list[Placing]:
         if limb_shown.foot is not None and feet.foot_follows(limb_shown.limb):
             turn = limb_shown.foot
         offset = offset_turn(limb_shown.limb) if turn is not None else (1.0, 0.0, 0.0, 0.0)
-        goal_followed: Any = goal_ref(limb_shown.limb)
+        followed: Any = solver_target(limb_shown.limb)
         control: Any = follow.pairs[0]
-        targets.append(Placing(control, goal_followed, limb_shown.target, limb_shown.sizes, turn, offset))
+        targets.append(Placing(control, followed, limb_shown.target, limb_shown.sizes, turn, offset))
         if limb_shown.pole is not None:
             pole: Any = follow.pairs[1]
             poles.append(Placing(pole, pole, limb_shown.pole, limb_shown.sizes))
@@ -212,7 +212,7 @@ def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -
     return smooth
 
 
-def turn_off(recording: Recording, goal_followed: Any, foot: Any) -> Any:
+def turn_off(recording: Recording, followed: Any, foot: Any) -> Any:
     """How a foot is turned off what it follows, (f, 4), w first."""
-    one, other = (tuple(world_turns(matrices_of(recording, ref)).T) for ref in (goal_followed, foot))
+    one, other = (tuple(world_turns(matrices_of(recording, ref)).T) for ref in (followed, foot))
     return np.stack(multiply(conjugate(one), other), axis=-1)

@@ -93,7 +93,7 @@ def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Reque
     return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs]
 
 
-def frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
+def frames_to_keep(requests: Sequence[Request], controls: str) -> list[int]:
     """The frames in which keys move those of these limbs that get a target, or what carries them."""
     new = [request for request in requests if request.target is None]
     bones = [bone for request in new for bone in chain_bones(request.limb, request.segments)]
@@ -199,7 +199,7 @@ def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -
     return {
         ref: matrix_of(ref[0], end.name, depsgraph)
         for ref, end in feet.items()
-        if end and end not in taken and not dependencies.movers(end)
+        if end and end not in taken and not dependencies.constraints_and_drivers(end)
     }
 
 

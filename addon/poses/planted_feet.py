@@ -11,7 +11,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.reduction import Segments, fewest, hermite
-from ..limb.foot_roll import CONTROL, FLAT, GOAL, HEEL, PIVOTS, flat_toes, helpers_of
+from ..limb.foot_roll import CONTROL, FLAT, HEEL, PIVOTS, ROLLED_TARGET, flat_toes, helpers_of
 from ..limb.storage import choices_of
 from ..limb.tolerances import ROUNDING
 from ..limb.transforms import rigid, turns_of
@@ -19,7 +19,7 @@ from ..solver.matrices import inverted_all, rotation
 from .channels import Channel, Values
 from .contacts import SOLE
 from .holding import Ease, HeldLimb, control_of, roots_of, sizes_of
-from .matching import goal_ref, own_foot_turns
+from .matching import own_foot_turns, solver_target
 from .over_frames import in_mode
 from .parts import Keys, Part, no_points, slider_channel, turn_channel
 from .placing import Placing
@@ -37,8 +37,8 @@ SLIDERS = ("roll", "bank")
 
 
 class Stand(NamedTuple):
-    """What a foot is planted by in a span: what it is on in each of its rows; and the row of the span in which its tip
-    is to be where it is, or None for where it is moved least."""
+    """What a foot is planted by in a range: what it is on in each of its rows; and the row of the range in which its
+    tip is to be where it is, or None for where it is moved least."""
 
     on: Sequence[str]
     at: int | None
@@ -53,29 +53,33 @@ def hold_rolling(
     times: Array,
     values: Values,
 ) -> HeldLimb:
-    """The limb of a row, whose foot rolls, planted as it stands in each span. Puts what it is rolled by, and how its
+    """The limb of a row, whose foot rolls, planted as it stands in each range. Puts what it is rolled by, and how its
     toes are turned, into ``values``."""
     limb, size = limbs.rig.limbs[row], sum(limbs.rig.table.limbs[row].geometry.lengths)
-    shape, goals, roots = shape_of(limb), matrices_of(recording, goal_ref(limb)), roots_of(recording, limb)
+    shape, rolled_targets, roots = (
+        shape_of(limb),
+        matrices_of(recording, solver_target(limb)),
+        roots_of(recording, limb),
+    )
     sliders = [slider_channel(limb, name) for name in SLIDERS]
     rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
     feet, offsets = [], np.zeros_like(rolls_seen)
-    for (first, end), stand in zip(ease.spans, stands, strict=True):
-        feet.append(planted(shape, goals[first : end + 1], stand.on, size))
+    for (first, end), stand in zip(ease.ranges, stands, strict=True):
+        feet.append(planted(shape, rolled_targets[first : end + 1], stand.on, size))
         offsets[first : end + 1] = feet[-1].rolls - rolls_seen[first : end + 1]
     curves = RollCurves(shape, rolls_seen + ease.over(offsets), ease, times, size)
     for channel, numbers in zip(sliders, curves.rolls.T, strict=True):
         values[channel][:] = numbers[:, None]
-    for i, ((first, end), stand) in enumerate(zip(ease.spans, stands, strict=True)):
+    for i, ((first, end), stand) in enumerate(zip(ease.ranges, stands, strict=True)):
         rows = np.arange(first, end + 1) if stand.at is None else np.array([first + stand.at])
         foot = Planted(feet[i].flat, curves.rolls[rows])
-        feet[i] = placed(shape, foot, goals[rows, :3, 3], roots[rows], ease.reach, size)
+        feet[i] = placed(shape, foot, rolled_targets[rows, :3, 3], roots[rows], ease.reach, size)
     rolled_by = rolled(shape, curves.rolls)
-    goals_held = _goals(goals, rolled_by, ease, [foot.flat for foot in feet], roots)
+    rolled_held = _rolled_targets(rolled_targets, rolled_by, ease, [foot.flat for foot in feet], roots)
     toes = _turn_toes(recording, limb, ease, stands, curves.rolls[:, 0], values)
-    controls = goals_held @ inverted_all(rolled_by) @ _control_in_goal(limb)
-    places, turns, changed = controls[:, :3, 3].copy(), turns_of(rigid(controls)[0]), ease.changed(len(goals))
-    tips = goals_held[:, :3, 3].copy()
+    controls = rolled_held @ inverted_all(rolled_by) @ _control_in_rolled_target(limb)
+    places, turns, changed = controls[:, :3, 3].copy(), turns_of(rigid(controls)[0]), ease.changed(len(rolled_targets))
+    tips = rolled_held[:, :3, 3].copy()
     places[~changed], turns[~changed], tips[~changed] = np.nan, np.nan, np.nan
     placing = Placing(control_of(limb), control_of(limb), places, sizes_of(limbs, row), turns)
     stays = Part([*placing.channels, *toes], no_points, still_keys(ease))
@@ -85,7 +89,7 @@ def hold_rolling(
 def shape_of(limb: PoseBone) -> RollShape:
     """What the foot of a limb rolls about, by its helper bones."""
     helpers = helpers_of(limb)
-    into = helpers[GOAL].matrix_local.inverted()
+    into = helpers[ROLLED_TARGET].matrix_local.inverted()
     pivots = [np.array(into @ helpers[role].matrix_local, float) for role in PIVOTS]
     heel = pivots[PIVOTS.index(HEEL)]
     return RollShape(
@@ -96,26 +100,26 @@ def shape_of(limb: PoseBone) -> RollShape:
     )
 
 
-def _control_in_goal(limb: PoseBone) -> Array:
-    """Where the control of a foot that does not roll is in the frame of its goal."""
+def _control_in_rolled_target(limb: PoseBone) -> Array:
+    """Where the control of a foot that does not roll is in the frame of its rolled target."""
     helpers = helpers_of(limb)
-    return np.array(helpers[GOAL].matrix_local.inverted() @ helpers[CONTROL].matrix_local, float)
+    return np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[CONTROL].matrix_local, float)
 
 
-def _goals(goals: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], roots: Array) -> Array:
-    """Where the goal of a foot is to be (rows, 4, 4), that is planted so flat in each span, and ``rolled_by``
+def _rolled_targets(rolled_targets: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], roots: Array) -> Array:
+    """Where the rolled target of a foot is to be (rows, 4, 4), that is planted so flat in each range, and ``rolled_by``
     what its rolls make of that."""
-    goals_held = goals.copy()
-    for (first, end), flat in zip(ease.spans, flats, strict=True):
-        goals_held[first : end + 1] = flat @ rolled_by[first : end + 1]
-    turns, now = (rigid(matrices)[0][:, :3, :3] for matrices in (goals_held, goals))
+    rolled_held = rolled_targets.copy()
+    for (first, end), flat in zip(ease.ranges, flats, strict=True):
+        rolled_held[first : end + 1] = flat @ rolled_by[first : end + 1]
+    turns, now = (rigid(matrices)[0][:, :3, :3] for matrices in (rolled_held, rolled_targets))
     off = turned_by(ease.over(vectors_of(turns @ now.swapaxes(1, 2))))
-    places = goals[:, :3, 3] + ease.over(goals_held[:, :3, 3] - goals[:, :3, 3])
-    goals_held[:, :3, :3] = off @ goals[:, :3, :3]
-    goals_held[:, :3, 3] = ease.within_reach(places, goals[:, :3, 3], roots)
-    for (first, end), flat in zip(ease.spans, flats, strict=True):
-        goals_held[first : end + 1] = flat @ rolled_by[first : end + 1]
-    return goals_held
+    places = rolled_targets[:, :3, 3] + ease.over(rolled_held[:, :3, 3] - rolled_targets[:, :3, 3])
+    rolled_held[:, :3, :3] = off @ rolled_targets[:, :3, :3]
+    rolled_held[:, :3, 3] = ease.within_reach(places, rolled_targets[:, :3, 3], roots)
+    for (first, end), flat in zip(ease.ranges, flats, strict=True):
+        rolled_held[first : end + 1] = flat @ rolled_by[first : end + 1]
+    return rolled_held
 
 
 # toes
@@ -124,14 +128,14 @@ def _goals(goals: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], r
 def _turn_toes(
     recording: Recording, limb: PoseBone, ease: Ease, stands: Sequence[Stand], roll: Array, values: Values
 ) -> list[Channel]:
-    """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a span they stay as they are
-    in the mean of where the foot is flat. Gives their channels."""
+    """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a range they stay as they
+    are in the mean of where the foot is flat. Gives their channels."""
     channels, changed = [], ease.changed(len(roll))
     for toe in flat_toes(limb):
         shown = _matrices(own_foot_turns(recording, limb, toe)[1])
         back = _turned_back(limb, toe, roll)
         turns_held = shown.copy()
-        for (first, end), stand in zip(ease.spans, stands, strict=True):
+        for (first, end), stand in zip(ease.ranges, stands, strict=True):
             here, flat = slice(first, end + 1), np.array(stand.on) == SOLE
             own = back[here].swapaxes(1, 2) @ shown[here]
             turns_held[here] = back[here] @ mean_of(own[flat] if flat.any() else own)
@@ -160,13 +164,13 @@ def _matrices(turns: Array) -> Array:
 
 class RollCurves:
     """Roll and bank over rows, (rows, 2), as few keys make them: one in each row that is eased, and at the ends of each
-    span; between these as many as the foot needs."""
+    range; between these as many as the foot needs."""
 
     def __init__(self, shape: RollShape, rolls: Array, ease: Ease, times: Array, size: float) -> None:
         self.rolls, self._slopes = rolls.copy(), np.gradient(rolls, times, axis=0)
         self._keyed = np.tile(ease.changed(len(rolls))[:, None], 2)
         ends = np.array([shape.places[2], shape.places[3], np.zeros(3)]) / size  # the heel, the toe and the tip
-        for first, end in ease.spans:
+        for first, end in ease.ranges:
             if first == end:
                 continue
             here = slice(first, end + 1)
@@ -215,14 +219,14 @@ def _segments(which: Array) -> Segments:
 
 
 def still_keys(ease: Ease) -> Keys:
-    """Keys in rows that are eased and at the ends of spans; inside a span only where a channel does not stay."""
+    """Keys in rows that are eased and at the ends of ranges; inside a range only where a channel does not stay."""
 
     def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
         keys_of_channels: dict[Channel, tuple[Array, Array | None]] = {}
         for channel, numbers in values.items():
             keyed = np.zeros(len(numbers), bool)
             keyed[rows] = True
-            for first, end in ease.spans:
+            for first, end in ease.ranges:
                 if np.allclose(numbers[first : end + 1], numbers[first], rtol=ROUNDING, atol=ROUNDING):
                     keyed[first + 1 : end] = False
             keys_of_channels[channel] = (np.flatnonzero(keyed), None)

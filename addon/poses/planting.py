@@ -1,9 +1,9 @@
 """A foot planted as it stands: where it stays over a contact, how it rolls there about heel, ball and toe, and how what
 it is off the capture dies away before and after. Knows nothing of Blender.
 
-A foot is known by its goal (see `limb.foot_roll`): a frame at the tip of its limb. Planted, that is ``flat @ rolled``:
-``flat`` is the same in all frames of a contact, and stands for the control; ``rolled`` is what roll and bank make of
-it. Rows are frames, one after the other; matrices are 4 x 4, angles in radians."""
+A foot is known by its rolled target (see `limb.foot_roll`): a frame at the tip of its limb. Planted, that is ``flat @
+rolled``: ``flat`` is the same in all frames of a contact, and stands for the control; ``rolled`` is what roll and bank
+make of it. Rows are frames, one after the other; matrices are 4 x 4, angles in radians."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ MOST_OFF, SHARE_OFF = 0.12, 0.4
 
 
 class RollShape(NamedTuple):
-    """What a foot rolls about, in the frame of its goal: the outer and the inner edge, the heel, the end of the toe and
-    the ball, in the order in which they carry each other, with the axes that they turn about; the directions across
-    (to the left), up and ahead of the sole; and how far it rolls about the ball before it does about the toe."""
+    """What a foot rolls about, in the frame of its rolled target: the outer and the inner edge, the heel, the end of
+    the toe and the ball, in the order in which they carry each other, with the axes that they turn about; the
+    directions across (to the left), up and ahead of the sole; and how far it rolls about the ball before it does about
+    the toe."""
 
     places: Array  # (5, 3)
     axes: Array  # (5, 3)
@@ -55,7 +56,7 @@ class RollShape(NamedTuple):
 
 
 def rolled(shape: RollShape, rolls: Array) -> Array:
-    """What roll and bank, (rows, 2), make of a goal, (rows, 4, 4) in its frame."""
+    """What roll and bank, (rows, 2), make of a rolled target, (rows, 4, 4) in its frame."""
     roll, bank = rolls.T
     ball = np.clip(roll, 0.0, shape.break_angle)
     angles = (np.maximum(bank, 0.0), np.minimum(bank, 0.0), np.minimum(roll, 0.0), np.maximum(roll, 0.0) - ball, ball)
@@ -70,7 +71,7 @@ def rolled(shape: RollShape, rolls: Array) -> Array:
 
 def rolls_of(shape: RollShape, turns: Array) -> Array:
     """The roll and the bank, (rows, 2), by which a foot is most nearly turned as it is turned off the flat one, (rows,
-    3, 3) in the frame of its goal."""
+    3, 3) in the frame of its rolled target."""
     across, up, ahead = range(3)
     by_sole = shape.sole.T @ turns @ shape.sole
     roll = np.arctan2(-by_sole[:, up, ahead], by_sole[:, ahead, ahead])
@@ -85,12 +86,12 @@ class Planted(NamedTuple):
     rolls: Array
 
 
-def planted(shape: RollShape, goals: Array, on: Sequence[str], size: float) -> Planted:
-    """How a foot is planted as goals (rows, 4, 4) have it, so that its tip moves least: flat as in the rows in which it
-    is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb is in the
-    lengths of ``shape``."""
-    phases, tips, scale = np.array(on), goals[:, :3, 3], _scale_of(goals)
-    turns, is_flat, flat = goals[:, :3, :3] / scale, phases == SOLE, np.eye(4)
+def planted(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> Planted:
+    """How a foot is planted as rolled targets (rows, 4, 4) have it, so that its tip moves least: flat as in the rows in
+    which it is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb
+    is in the lengths of ``shape``."""
+    phases, tips, scale = np.array(on), rolled_targets[:, :3, 3], _scale_of(rolled_targets)
+    turns, is_flat, flat = rolled_targets[:, :3, :3] / scale, phases == SOLE, np.eye(4)
     flat[:3, :3] = mean_of(turns[is_flat]) if is_flat.any() else _levelled(shape, turns)
     off_flat = flat[:3, :3].T @ turns
     flat[:3, :3] *= scale
@@ -160,15 +161,16 @@ def reached(place: Array, roots: Array, reach: Array) -> Array:
     return place
 
 
-def eased(offsets: Array, spans: Sequence[tuple[int, int]], ease: int) -> Array:
-    """Offsets (rows, numbers) as they are in spans of rows, both ends in them, which follow each other; from there they
-    die away over ``ease`` rows, without a step in speed, but not beyond the next span; elsewhere there are none."""
+def eased(offsets: Array, ranges: Sequence[tuple[int, int]], ease: int) -> Array:
+    """Offsets (rows, numbers) as they are in ranges of rows, both ends in them, which follow each other; from there
+    they die away over ``ease`` rows, without a step in speed, but not beyond the next range; elsewhere there are
+    none."""
     over = np.zeros_like(offsets)
-    for i, (first, last) in enumerate(spans):
+    for i, (first, last) in enumerate(ranges):
         over[first : last + 1] = offsets[first : last + 1]
         gaps = (
-            (first if i == 0 else first - spans[i - 1][1] - 1),
-            (len(offsets) - 1 - last if i == len(spans) - 1 else spans[i + 1][0] - last - 1),
+            (first if i == 0 else first - ranges[i - 1][1] - 1),
+            (len(offsets) - 1 - last if i == len(ranges) - 1 else ranges[i + 1][0] - last - 1),
         )
         for end, direction, between in ((first, -1, gaps[0]), (last, 1, gaps[1])):
             rows = min(ease, between)
@@ -204,9 +206,9 @@ def vectors_of(turns: Array) -> Array:
     return vectors
 
 
-def _scale_of(goals: Array) -> float:
+def _scale_of(rolled_targets: Array) -> float:
     """By how much matrices (rows, 4, 4) scale."""
-    return float(np.cbrt(np.abs(np.linalg.det(goals[:, :3, :3]))).mean())
+    return float(np.cbrt(np.abs(np.linalg.det(rolled_targets[:, :3, :3]))).mean())
 
 
 def mean_of(turns: Array) -> Array:

@@ -73,7 +73,7 @@ def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) ->
         moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
         with using_action(ob, action):
             bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
-            if frames := frames_of(Dependencies().carriers(*bones)):
+            if frames := frames_of(Dependencies().dependencies_of(*bones)):
                 sightings.append((yield from _sighting(whole, moved, ob, action, frames)))
     return sightings
 

@@ -16,7 +16,7 @@ from mathutils import Matrix
 from ..blender.animation import drop_if_empty, stop
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
-from ..blender.editing import drop_collections, editing_bones, frame_held, unkeyed_kept
+from ..blender.editing import drop_collections, editing_bones, keeping_unkeyed, without_window_updates
 from ..blender.transaction import at_end
 from ..blender.types import (
     ArmatureObject,
@@ -28,7 +28,7 @@ from ..blender.types import (
     view_layer_of,
 )
 from ..limb.follow import Follow, follow_of, read, write
-from ..limb.foot_roll import GOAL
+from ..limb.foot_roll import ROLLED_TARGET
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_BY_US
@@ -75,7 +75,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     followed = [ref for limb, wish in wishes.items() for ref in _let_go(limb, before[limb], wish)]
     controls = [ref for wish in wishes.values() if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
     announce(*rigs, *(control.ob for control in controls))
-    carried = _carriers_now(context, controls)
+    carried = _parents_now(context, controls)
     wishes = {limb: wish and _with_objects(context, wish) for limb, wish in wishes.items()}
     for limb, wish in wishes.items():
         if wish:
@@ -86,7 +86,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     if not any(work.is_needed for work in works) and before == wishes:
         return Done(works, [])
     strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _takes_off(works) else {}
-    with unkeyed_kept(context, rigs):
+    with keeping_unkeyed(context, rigs):
         unused = _take_off(works, ended, followed, strays)
         edited = [*rigs, *unused.bones, *(control.ob for work in works for control in work.controls.values())]
         for ob in dict.fromkeys(edited):
@@ -116,15 +116,15 @@ def _let_go(ref: LimbRef, before: Description | None, wish: Description | None) 
     return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
 
 
-def _carriers_now(context: Context, controls: Iterable[Control]) -> dict[tuple[Any, str], Matrix]:
+def _parents_now(context: Context, controls: Iterable[Control]) -> dict[tuple[Any, str], Matrix]:
     """The evaluated matrices, in their armatures, of the bones that new controls hang on."""
-    carriers = {
+    parents = {
         (control.ob, control.parent)
         for control in controls
         if not control.is_object and control.parent in bones_of(control.ob)
     }
-    depsgraph: Any = context.evaluated_depsgraph_get() if carriers else None
-    return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in carriers}
+    depsgraph: Any = context.evaluated_depsgraph_get() if parents else None
+    return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in parents}
 
 
 def _with_objects(context: Context, wish: Description) -> Description:
@@ -156,7 +156,7 @@ def _take_off(
         any(work.drivers_off or work.constraints_off for work in works) or any(ended.values()) or any(strays.values())
     )
     if taken or followed:
-        with frame_held():
+        with without_window_updates():
             for ob, names in strays.items():
                 _free_of(ob, names)
             for work in works:
@@ -278,7 +278,7 @@ def _put_on(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> No
     """Make what is lacking, now that all bones are there."""
     if not any(work.is_needed for work in works):
         return
-    with frame_held():  # not around Edit Mode, which has to see the window's own scene
+    with without_window_updates():  # not around Edit Mode, which has to see the window's own scene
         for work in works:
             if work.wish:
                 _follow(work, work.wish, carried)
@@ -292,7 +292,7 @@ def _follow(work: Work, wish: Description, carried: dict[tuple[Any, str], Matrix
         above = bones_of(ob)[name].parent
         carried[ob, name] = finish(control, name, carried[ob, above.name] if above else None)
     target, pole = (work.new_controls.get(kind) or ref for kind, ref in (("target", wish.target), ("pole", wish.pole)))
-    work.needed.refs.update(followed_refs(target, pole, work.needed.refs.get(GOAL)))
+    work.needed.refs.update(followed_refs(target, pole, work.needed.refs.get(ROLLED_TARGET)))
     if work.new_controls:
         constraint, follow = limb_constraint_of(_bone_of(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
         if read(constraint) != follow:

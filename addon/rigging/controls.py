@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.editing import collect, unkeyed_kept
+from ..blender.editing import collect, keeping_unkeyed
 from ..blender.rotation import set_turn
 from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones
 from ..blender.uses import used_bones, users_of
@@ -192,7 +192,7 @@ def take_up(context: Context, control: Control) -> Control:
         return control
     if (ob.data, name) in used_bones({ob.data}, own_curves(ob, name)):
         return control
-    with unkeyed_kept(context, [ob]):
+    with keeping_unkeyed(context, [ob]):
         drop_keys(ob, [name])
     return control._replace(is_there=True)
 

@@ -14,7 +14,7 @@ from ..limb.foot_roll import flat_toes, has_roll
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import ON_TARGET, has_pole_follow, is_still
 from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS, TWISTS, Slider
-from ..limb.sides import axes_kept
+from ..limb.sides import stored_axes
 from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, read_slider, segments_of
 from ..limb.tips import foot_of
 from .controls import Control
@@ -109,7 +109,7 @@ def describe(ref: LimbRef) -> Description:
     """What a limb is, as its rig says."""
     limb: Any = ref[0].pose.bones[ref[1]]
     group, foot = group_of(limb) or {}, foot_of(limb)
-    axis, flat = axes_kept(limb)
+    axis, flat = stored_axes(limb)
     turns: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
     constraint = limb_constraint_of(limb)
     target, pole = (ref if ref[0] is not None else None for ref in follow_of(limb).pairs)

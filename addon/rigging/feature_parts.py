@@ -95,15 +95,15 @@ def _turned_by(angles: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def roll_parts(
-    pivots: Mapping[str, Matrix], goal_rest: Matrix, toes: int, break_angle: float, length: float, is_near: bool
+    pivots: Mapping[str, Matrix], rolled_rest: Matrix, toes: int, break_angle: float, length: float, is_near: bool
 ) -> Parts:
-    """A foot roll with ``pivots`` that rest in the armature, by role. ``goal_rest`` is where the goal does, with the
-    axes of the control where the foot rests; ``toes`` how many stay flat; ``length`` that of the limb's last bone;
-    ``is_near`` says that the control is a bone of the rig: what is scaled in the rig itself scales the roll too; of an
-    object, whose size may be anything, it does not."""
+    """A foot roll with ``pivots`` that rest in the armature, by role. ``rolled_rest`` is where the rolled target does,
+    with the axes of the control where the foot rests; ``toes`` how many stay flat; ``length`` that of the limb's last
+    bone; ``is_near`` says that the control is a bone of the rig: what is scaled in the rig itself scales the roll too;
+    of an object, whose size may be anything, it does not."""
     bones, above = [], ""
     for role in ROLES if toes else ROLES[:-1]:
-        rest: Any = pivots.get(BALL if role == FLAT else role, goal_rest)
+        rest: Any = pivots.get(BALL if role == FLAT else role, rolled_rest)
         bones.append(
             Bone(
                 role,

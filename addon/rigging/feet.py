@@ -17,7 +17,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
 from ..blender.types import own_matrix, path_to_custom, tag, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
-from ..limb.foot_roll import FOOT, OFFSET, flat_toes, goal_bone, has_roll, unrolled
+from ..limb.foot_roll import FOOT, OFFSET, flat_toes, has_roll, rolled_target, unrolled
 from ..limb.settings import SLIDER
 from ..limb.storage import write_slider
 from ..limb.tips import foot_of
@@ -63,7 +63,7 @@ def offset_of(foot: PoseBone) -> Matrix:
 def stand_of(limb: PoseBone) -> Matrix:
     """How the foot of a limb stands in the world now; one that follows, as it would without roll and bank."""
     depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(limb)
-    is_rolled = goal_bone(limb) or (has_roll(limb) and not is_gone(*follow_of(limb).pairs[0]))
+    is_rolled = rolled_target(limb) or (has_roll(limb) and not is_gone(*follow_of(limb).pairs[0]))
     if foot_follows(limb) and is_rolled:
         return unrolled(limb, depsgraph) @ offset_of(foot)  # type: ignore[arg-type]  # it follows
     return matrix_of(limb.id_data, foot.name, depsgraph)  # type: ignore[union-attr]  # callers know that there is one

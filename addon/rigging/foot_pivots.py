@@ -13,7 +13,19 @@ from ..blender.dependencies import Dependencies
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, children_of
 from ..finding.knees import upright
-from ..limb.foot_roll import BALL, FLAT_TOE, GOAL, HEEL, INNER, OUTER, PIVOTS, TOE, has_roll, role_of, tip_at_rest
+from ..limb.foot_roll import (
+    BALL,
+    FLAT_TOE,
+    HEEL,
+    INNER,
+    OUTER,
+    PIVOTS,
+    ROLLED_TARGET,
+    TOE,
+    has_roll,
+    role_of,
+    tip_at_rest,
+)
 from ..limb.names import TOES, says
 from ..limb.rest_geometry import RestGeometry
 from ..limb.sides import outwards
@@ -80,16 +92,16 @@ def pivots_of(limb: PoseBone) -> Pivots:
     """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
     moved in Edit Mode."""
     bones = {role_of(bone): bone for bone in bones_named(limb, roll_helpers(limb))}
-    if not {*PIVOTS, GOAL} <= bones.keys():
+    if not {*PIVOTS, ROLLED_TARGET} <= bones.keys():
         return {}
-    by = tip_at_rest(limb) - bones[GOAL].head_local
+    by = tip_at_rest(limb) - bones[ROLLED_TARGET].head_local
     by = by if by.length > IMAGE * 1e-3 * limb.bone.length else Vector()
     return {role: Matrix.Translation(by) @ bones[role].matrix_local for role in PIVOTS}
 
 
-def goal_at_rest(limb: PoseBone, foot_turn: tuple[float, float, float] | None) -> Matrix:
-    """Where the goal of a foot roll rests: at the tip, turned as the control is where the foot is at rest, which is
-    turned off that by some angles."""
+def rolled_target_at_rest(limb: PoseBone, foot_turn: tuple[float, float, float] | None) -> Matrix:
+    """Where the rolled target of a foot roll rests: at the tip, turned as the control is where the foot is at rest,
+    which is turned off that by some angles."""
     foot: Any = foot_of(limb)
     off: Any = Euler(foot_turn or (0.0, 0.0, 0.0)).to_matrix()
     turn: Matrix = foot.bone.matrix_local.to_3x3() @ off.transposed()
@@ -129,7 +141,9 @@ def toes_free(ob: ArmatureObject, foot: str, dependencies: Dependencies) -> tupl
     """The names of the toes of a foot that nothing else moves."""
     toes = toes_of(ob.pose.bones[foot])
     return tuple(
-        toe.name for toe in toes if {getattr(mover, "name", "") for mover in dependencies.movers(toe)} <= {FLAT_TOE}
+        toe.name
+        for toe in toes
+        if {getattr(mover, "name", "") for mover in dependencies.constraints_and_drivers(toe)} <= {FLAT_TOE}
     )
 
 

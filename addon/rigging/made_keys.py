@@ -35,7 +35,7 @@ def _mark(ob: Any, bone: str) -> None:
 
 
 @contextmanager
-def marks_kept(refs: Iterable[tuple[Any, str]]) -> Iterator[None]:
+def keeping_marks(refs: Iterable[tuple[Any, str]]) -> Iterator[None]:
     """What a tool of ours does within to the keys of control bones leaves them ours, where all of them were."""
     ours = []
     for ob, bone in refs:

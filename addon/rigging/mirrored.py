@@ -18,7 +18,7 @@ from ..finding.checking import check
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
 from ..limb.moving import Move, check_apart
-from ..limb.sides import axes_kept
+from ..limb.sides import stored_axes
 from ..limb.storage import KINDS, bones_of_limb, is_control, is_limb, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
@@ -229,7 +229,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
     limb, other = pair.limbs
     mine = describe((pair.ob, pair.last))
     its = describe(pair.image) if is_limb(other) else Description(mine.segments, "")
-    axis, flat = axes_kept(limb)
+    axis, flat = stored_axes(limb)
     starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
     rotations: Any = [
         (flat[4 * i], *_axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]))

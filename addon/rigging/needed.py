@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 
 from ..blender.dependencies import BoneRef
-from ..limb.foot_roll import GOAL
+from ..limb.foot_roll import ROLLED_TARGET
 from ..limb.storage import bones_of_limb
 from .controls import Control
 from .description import Description, LimbRef
 from .feature_parts import foot_parts, pole_follow_parts, roll_parts
-from .foot_pivots import goal_at_rest
+from .foot_pivots import rolled_target_at_rest
 from .parts import CONTROL, POLE, TARGET, Bone, Parts, parts_of
 from .spec import Spec, differs, spec_of
 from .there import There
@@ -48,8 +48,8 @@ def needed_parts(ref: LimbRef, wish: Description, spec: Spec | None) -> dict[str
     if wish.foot and wish.foot_turn is not None:
         parts["foot"] = foot_parts(wish.foot_turn, is_near or wish.roll is not None)
     if wish.roll:
-        goal_rest, break_angle = goal_at_rest(limb, wish.foot_turn), float(wish.choices["break_angle"])
-        parts["roll"] = roll_parts(wish.roll.pivots, goal_rest, len(wish.roll.toes), break_angle, length, is_near)
+        rolled_rest, break_angle = rolled_target_at_rest(limb, wish.foot_turn), float(wish.choices["break_angle"])
+        parts["roll"] = roll_parts(wish.roll.pivots, rolled_rest, len(wish.roll.toes), break_angle, length, is_near)
     if wish.pole_follow:
         parts["pole follow"] = pole_follow_parts(bool(wish.pole_follow.above), length)
     return parts
@@ -79,17 +79,17 @@ def refs_of(ref: LimbRef, wish: Description, bones: Iterable[Bone], there: There
     refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(wish.roll.toes if wish.roll else ())}
     refs |= {"above pole": (ob, wish.pole_follow.above if wish.pole_follow else "")}
     refs |= {bone.role: (ob, there.helpers.get(bone.role, "")) for bone in bones}
-    return refs | followed_refs(wish.target, wish.pole, refs.get(GOAL))
+    return refs | followed_refs(wish.target, wish.pole, refs.get(ROLLED_TARGET))
 
 
-def followed_refs(target: Any, pole: Any, goal_ref: BoneRef | None) -> dict[str, Any]:
-    """What the roles stand for that follow what a limb does; nothing yet for controls that are to be made. ``goal_ref``
-    is the helper of a foot that rolls."""
+def followed_refs(target: Any, pole: Any, rolled_ref: BoneRef | None) -> dict[str, Any]:
+    """What the roles stand for that follow what a limb does; nothing yet for controls that are to be made.
+    ``rolled_ref`` is the helper of a foot that rolls."""
     refs = [NOTHING if ref is None or isinstance(ref, Control) else ref for ref in (target, pole)]
     return {
         CONTROL: refs[0],
         "target": refs[0],
-        TARGET: goal_ref if goal_ref and (refs[0][0] or isinstance(target, Control)) else refs[0],
+        TARGET: rolled_ref if rolled_ref and (refs[0][0] or isinstance(target, Control)) else refs[0],
         POLE: refs[1],
         "pole": refs[1],
     }

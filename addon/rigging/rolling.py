@@ -13,7 +13,7 @@ from ..blender.changes import Change
 from ..blender.rotation import set_turn
 from ..blender.types import path_to_custom, tag, view_layer_of
 from ..limb.follow import follow_of, matrix_of
-from ..limb.foot_roll import flat_toes, goal_bone, has_roll
+from ..limb.foot_roll import flat_toes, has_roll, rolled_target
 from ..limb.moving import Move, change_of, move
 from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
@@ -23,7 +23,7 @@ from . import feet
 from .features import ROLL_SLIDERS
 
 
-def level(limbs: Sequence[PoseBone]) -> list[Change]:
+def reset_roll(limbs: Sequence[PoseBone]) -> list[Change]:
     """Set roll and bank of limbs to 0 where no keys or drivers say what they are; what was changed."""
     changes = []
     for limb in filter(has_roll, limbs):
@@ -39,10 +39,10 @@ def level(limbs: Sequence[PoseBone]) -> list[Change]:
 
 
 @contextmanager
-def goals_kept(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
+def keeping_rolled_feet(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
     """Have the controls of limbs that are rolled now go where their feet are, and toes stay as they are turned, after
     their foot roll is taken away."""
-    flat, moves = {toe for limb in limbs for toe in flat_toes(limb)}, _moves_to_goals(context, limbs)
+    flat, moves = {toe for limb in limbs for toe in flat_toes(limb)}, _moves_to_rolled_targets(context, limbs)
     turns = feet.turns_of_feet(context, limbs) if moves else []
     toes = [(toe.id_data, toe.name, turn) for toe, turn in turns if toe in flat]
     yield
@@ -53,11 +53,11 @@ def goals_kept(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
     view_layer_of(context).update()
 
 
-def _moves_to_goals(context: Context, limbs: Sequence[PoseBone]) -> list[Move]:
-    """What has the controls of limbs that are rolled now go where their goals are."""
+def _moves_to_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[Move]:
+    """What has the controls of limbs that are rolled now go where their rolled targets are."""
     moves, depsgraph = [], context.evaluated_depsgraph_get()
     for limb in limbs:
-        helper = goal_bone(limb)
+        helper = rolled_target(limb)
         if helper and any(read_slider(limb, name) for name in ROLL_SLIDERS):
             matrix, size = matrix_of(limb.id_data, helper.name, depsgraph), sum(rest_geometry_of(limb).lengths)
             moves.append(Move(*follow_of(limb).pairs[0], matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..blender.types import ArmatureObject, split_path
 from ..limb.follow import follow_of
-from ..limb.foot_roll import CONTROL, GOAL, PIVOTS, flat_toes, helpers_of
+from ..limb.foot_roll import CONTROL, PIVOTS, ROLLED_TARGET, flat_toes, helpers_of
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import ON_TARGET, STILL, is_still
 from ..limb.settings import SLIDERS
@@ -62,7 +62,7 @@ class PartsThere:
         """What there is of one limb."""
         limb = self.ob.pose.bones[name]
         roll = {role: bone.name for role, bone in helpers_of(limb).items()}
-        if not {CONTROL, *PIVOTS, GOAL} <= roll.keys():
+        if not {CONTROL, *PIVOTS, ROLLED_TARGET} <= roll.keys():
             roll = {}
         helpers = self.inventory.helpers_of(name) | roll
         useless = roll_helpers(limb, self._turned.get(name, ())) - {*helpers.values()}

@@ -11,14 +11,14 @@ from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise
 from ..blender.words import Message
 from ..limb.tolerances import KEPT
-from ..limb.whole import wholly_in_steps
+from ..limb.transactional import transactional_steps
 from ..poses.over_frames import show_in_ik
 from ..poses.planned import (
     Options,
     Request,
     after_edit_mode,
     check_all,
-    frames_kept,
+    frames_to_keep,
     let_off_feet,
     mute_limiting,
     planned,
@@ -41,7 +41,7 @@ class Added(NamedTuple):
 
 
 @Stepwise
-@wholly_in_steps
+@transactional_steps
 def add(
     context: Context,
     requests: Sequence[Request],
@@ -71,7 +71,7 @@ def add(
     if mode == "RIG" or controls == "BONES":
         requests = after_edit_mode(context, requests)
     dependencies = Dependencies()
-    frames = frames_kept(requests, controls) if keyed == "KEEP" else []
+    frames = frames_to_keep(requests, controls) if keyed == "KEEP" else []
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     task = Task(context, frames, tolerance, stays=True)
     plans = yield from planned(context, requests, options, frames, dependencies, task.next_share())

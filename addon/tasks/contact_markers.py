@@ -25,9 +25,9 @@ from ..poses.contacts import (
     SPEED,
     TOE,
     Contact,
+    FrameRange,
     Path,
     Phase,
-    Span,
     contacts_of,
     floor_of,
     slide_of,
@@ -35,7 +35,7 @@ from ..poses.contacts import (
 from ..poses.recording import record
 from ..poses.tip_paths import path_of
 
-__all__ = ["HEIGHT", "SPEED", "Contact", "Path", "Span"]
+__all__ = ["HEIGHT", "SPEED", "Contact", "FrameRange", "Path"]
 
 
 class Contacts(NamedTuple):
@@ -148,9 +148,9 @@ def _clear(scene: Scene, names: set[str]) -> None:
 def _wanted(limb: PoseBone, contact: Contact) -> Iterator[tuple[bool, str, Sequence[int]]]:
     """What markers say of a contact, whether that is within it, and the frames in which each may be, the best first."""
     names = marker_names(limb)
-    for i, (phase, span) in enumerate(zip(contact.phases, contact.spans_on(HEEL, SOLE, TOE), strict=True)):
-        yield i > 0, names[Mark(i == 0, phase.on)], range(span.first, span.last + 1)
-    yield False, names[UP], range(span.last, span.first - 1, -1)
+    for i, (phase, frames) in enumerate(zip(contact.phases, contact.ranges_on(HEEL, SOLE, TOE), strict=True)):
+        yield i > 0, names[Mark(i == 0, phase.on)], range(frames.first, frames.last + 1)
+    yield False, names[UP], range(contact.last, contact.frames.first - 1, -1)
 
 
 def _mark(scene: Scene, name: str, frames: Sequence[int]) -> None:
@@ -229,14 +229,14 @@ def contacts_known(
     known = []
     for by_path in contacts_in(scene, limbs, frames, paths):
         marked = marked_contacts(scene, by_path.limb)
-        there = [contact for contact in marked if contact.span.first <= frames[-1] and contact.last >= frames[0]]
+        there = [contact for contact in marked if contact.frames.first <= frames[-1] and contact.last >= frames[0]]
         known.append(contacts_on(by_path.limb, there, paths[by_path.limb], frames) if marked else by_path)
     return known
 
 
 def contacts_on(limb: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
     """These contacts of a limb that goes this way over these frames."""
-    return Contacts(limb, contacts, [slide_of(path, frames, contact.span) for contact in contacts])
+    return Contacts(limb, contacts, [slide_of(path, frames, contact.frames) for contact in contacts])
 
 
 def contacts_there(

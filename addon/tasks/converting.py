@@ -14,7 +14,7 @@ from ..blender.transaction import all_or_nothing
 from ..blender.words import Message, Refused
 from ..limb.storage import is_converted
 from ..limb.tolerances import SEEN
-from ..limb.whole import wholly_in_steps
+from ..limb.transactional import transactional_steps
 from ..poses.converted import Conversion, conversion_of, make_converted
 from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of
 from ..poses.writing import Task
@@ -43,7 +43,7 @@ class NotKept(Exception):
 
 
 @Stepwise
-@wholly_in_steps
+@transactional_steps
 def convert(
     context: Context,
     limbs: Sequence[PoseBone],
@@ -63,7 +63,7 @@ def convert(
 
 
 @Stepwise
-@wholly_in_steps
+@transactional_steps
 def convert_what_can(
     context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
 ) -> Steps[Converted]:

@@ -15,7 +15,7 @@ from ..blender.words import Refused
 from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.storage import chain_bones, is_part, limbs_of
-from ..limb.whole import wholly
+from ..limb.transactional import transactional
 from ..rigging.parts import COLLECTION
 
 __all__ = ["Cylinder", "cylinder_at", "stroke_of"]
@@ -59,7 +59,7 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
     return one, other
 
 
-@wholly
+@transactional
 def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     """Have two bones aim at each other's foot. What they aim at are helper bones that hang on what the feet do, so that
     neither depends on the other. Raises `Refused`."""
@@ -84,7 +84,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     view_layer_of(context).update()
 
 
-@wholly
+@transactional
 def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     """Take away what `make_cylinder` made for these bones."""
     ob, feet = bones[0].id_data, set()

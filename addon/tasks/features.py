@@ -10,39 +10,42 @@ from bpy.types import Context, PoseBone
 from ..blender.dependencies import Dependencies
 from ..blender.words import Refused
 from ..finding.checking import check_editable
-from ..limb.foot_roll import goal_bone, has_roll
-from ..limb.pole_follow import has_pole_follow, poles_kept
+from ..limb.foot_roll import has_roll, rolled_target
+from ..limb.pole_follow import has_pole_follow, keeping_poles
 from ..limb.settings import TWISTS
-from ..limb.whole import wholly
+from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from ..rigging.features import ROLL_SLIDERS, pole_follow_for, roll_for, with_foot, with_twist
-from ..rigging.rolling import goals_kept
+from ..rigging.rolling import keeping_rolled_feet
 
 
-@wholly
+@transactional
 def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
     """Have the feet of limbs turn as their targets do, or leave them to their own pose: they go on as they stand.
     Raises `Refused` before any does."""
     for limb in limbs:
-        if not on and goal_bone(limb):
+        if not on and rolled_target(limb):
             raise Refused("The foot of '{bone}' rolls with its target: switch off Foot Roll first", bone=limb.name)
     refs = {ref_of(limb): limb for limb in limbs}
     off = {ref: describe(ref)._replace(foot_turn=None) for ref in refs}
     apply(context, {ref: with_foot(context, limb) for ref, limb in refs.items()} if on else off)
 
 
-@wholly
+@transactional
 def give_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs that have none a foot roll, whose feet then follow their targets. Raises `Refused`."""
     for limb in limbs:
         check_editable(limb)
-    lacking, dependencies = [limb for limb in limbs if goal_bone(limb) is None or not has_roll(limb)], Dependencies()
+    lacking, dependencies = (
+        [limb for limb in limbs if rolled_target(limb) is None or not has_roll(limb)],
+        Dependencies(),
+    )
     refs = {ref_of(limb): with_foot(context, limb) for limb in lacking}
     apply(context, {ref: roll_for(wish, ref, dependencies) for ref, wish in refs.items()})
 
 
-@wholly
+@transactional
 def take_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Take the foot roll of limbs away, with its keys; where limbs are rolled now, their controls go where the feet
     are, if they can be moved."""
@@ -50,11 +53,11 @@ def take_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
     for limb in limbs:
         check_editable(limb)
     refs = [ref_of(limb) for limb in limbs]
-    with goals_kept(context, limbs):
+    with keeping_rolled_feet(context, limbs):
         apply(context, {ref: describe(ref).without_sliders(*ROLL_SLIDERS)._replace(roll=None) for ref in refs})
 
 
-@wholly
+@transactional
 def give_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Let the poles of limbs that do not do so yet go with their targets as far as a slider says: 0, or 1 of a pole
     that hung on the target. Raises `Refused`."""
@@ -65,24 +68,24 @@ def give_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     apply(context, {ref: pole_follow_for(describe(ref), ref, dependencies) for ref in refs})
 
 
-@wholly
+@transactional
 def take_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Have poles hang on what they hung on before, where they are now."""
     limbs = [limb for limb in limbs if has_pole_follow(limb)]
     for limb in limbs:
         check_editable(limb)
     refs = {ref_of(limb): describe(ref_of(limb)).without_sliders("pole_follow") for limb in limbs}
-    with poles_kept(context, limbs):
+    with keeping_poles(context, limbs):
         apply(context, {ref: wish._replace(pole_follow=None) for ref, wish in refs.items()})
 
 
-@wholly
+@transactional
 def give_twist(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Let the bones of limbs be turned about their own lines."""
     apply(context, {ref_of(limb): with_twist(limb) for limb in limbs})
 
 
-@wholly
+@transactional
 def drop_feature(context: Context, limbs: Sequence[PoseBone], *names: str) -> None:
     """Take softness, stretch or twist of limbs away, with what animates it."""
     apply(context, {ref_of(limb): describe(ref_of(limb)).without_sliders(*names) for limb in limbs})

@@ -11,19 +11,19 @@ from ..blender.dependencies import BoneRef
 from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import pickable
-from ..limb.pole_follow import poles_kept
-from ..limb.whole import wholly
+from ..limb.pole_follow import keeping_poles
+from ..limb.transactional import transactional
 from ..poses.hinging import targets_off_plane
 from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import standing
-from ..rigging.rolling import level
+from ..rigging.rolling import reset_roll
 
 __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_plane"]
 
 
-@wholly
+@transactional
 def follow(context: Context, limbs: Sequence[PoseBone], role: str, followed: BoneRef) -> None:
     """Have limbs follow something as their ``target`` or ``pole``; raises `Refused`."""
     if followed not in [*pickable(context, limbs)]:
@@ -34,11 +34,11 @@ def follow(context: Context, limbs: Sequence[PoseBone], role: str, followed: Bon
 def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
     """Have limbs follow what they are described to. A limb that gets a pole points at it; feet and poles that go along
     with something go on as they stand."""
-    with poles_kept(context, [ob.pose.bones[name] for ob, name in wishes]):
+    with keeping_poles(context, [ob.pose.bones[name] for ob, name in wishes]):
         apply(context, {limb: standing(context, limb, wish) for limb, wish in wishes.items()})
 
 
-@wholly
+@transactional
 def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
     """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
     plane of a hinge. Raises `Refused`."""
@@ -51,7 +51,7 @@ def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[M
 
 def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs new targets, where their tips are. Raises `Refused`."""
-    level(limbs)
+    reset_roll(limbs)
     view_layer_of(context).update()
     _refit(context, limbs, without_target)
 
@@ -61,7 +61,7 @@ def make_poles(context: Context, limbs: Sequence[PoseBone]) -> None:
     _refit(context, limbs, lambda wish: wish.with_choice("plane", "POLE")._replace(pole=None))
 
 
-@wholly
+@transactional
 def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Description], Description]) -> None:
-    with poles_kept(context, limbs):
+    with keeping_poles(context, limbs):
         apply(context, refitted(context, [ref_of(limb) for limb in limbs], changed))

@@ -13,10 +13,10 @@ from ..blender.words import Refused
 from ..limb.follow import check_posable, follow_of
 from ..limb.moving import check_movable, rig_slider
 from ..limb.storage import is_live, mode_of
-from ..limb.whole import wholly_in_steps
-from ..poses.contacts import Contact, Span
+from ..limb.transactional import transactional_steps
+from ..poses.contacts import Contact, FrameRange
 from ..poses.holds import Report, Request, hold_limbs, over, planted_over
-from ..rigging.made_keys import marks_kept
+from ..rigging.made_keys import keeping_marks
 
 __all__ = ["Report", "Request", "over"]
 
@@ -25,7 +25,7 @@ MOST_EASE = 10
 
 
 @Stepwise
-@wholly_in_steps
+@transactional_steps
 def hold_tips(
     context: Context,
     limbs: Sequence[PoseBone],
@@ -34,12 +34,12 @@ def hold_tips(
 ) -> Steps[Report]:
     """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
     where they are on their soles. Raises `Refused`, and then nothing has changed."""
-    within = Span(scene_of(context).frame_start, scene_of(context).frame_end)
+    within = FrameRange(scene_of(context).frame_start, scene_of(context).frame_end)
     plants = []
     for limb, of_limb in zip(limbs, contacts, strict=True):
         check_hold(context, limb)
         plants.append(planted_over(limb, of_limb, request.rolls, within))
-    with marks_kept(follow_of(limb).pairs[0] for limb in limbs):
+    with keeping_marks(follow_of(limb).pairs[0] for limb in limbs):
         report = yield from hold_limbs(context, plants, request, within)
     if report is None:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"

@@ -68,7 +68,7 @@ def field_of(name: str) -> Field:
     return Field(f'["{slider.key}"]', slider.label, slider.description)
 
 
-def fingerprint_of(limb: PoseBone) -> tuple[Any, ...]:
+def limb_fingerprint(limb: PoseBone) -> tuple[Any, ...]:
     """What of a limb may be edited without Blender building its graph anew."""
     chain: Any = chain_bones(limb)
     bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(limb)) if bone]

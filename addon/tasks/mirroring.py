@@ -13,7 +13,7 @@ from ..blender.types import ArmatureObject, takes_bones
 from ..blender.words import Message, Refused
 from ..limb.moving import move
 from ..limb.storage import has_slider, is_limb, write_slider
-from ..limb.whole import wholly
+from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe
 from ..rigging.features import live_for_now
@@ -27,7 +27,7 @@ class Mirrored(NamedTuple):
     warnings: list[Message]
 
 
-@wholly
+@transactional
 def mirror(context: Context, limbs: Sequence[PoseBone]) -> Mirrored:
     """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
     limbs and controls are made where there are none. New limbs are on the rig where the first ones are. Raises

@@ -12,7 +12,7 @@ from ..blender.types import takes_bones
 from ..blender.words import Refused
 from ..finding.checking import check_length, check_overruled, check_solvers_above
 from ..limb.storage import chain_bones, check_whole
-from ..limb.whole import wholly
+from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
 from ..rigging.description import describe, ref_of
@@ -22,7 +22,7 @@ from ..rigging.state import check_moved, find_feet, problem_of, unfit
 __all__ = ["problem_of"]
 
 
-@wholly
+@transactional
 def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
     _check_takes_bones(limbs)
@@ -37,7 +37,7 @@ def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
     apply(context, {ref: wish._replace(mode="RIG") for ref, wish in wishes.items()}, again)
 
 
-@wholly
+@transactional
 def to_live(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Take the mechanisms of limbs away; the add-on poses them then. Raises `Refused`."""
     _check_takes_bones(limbs)
@@ -46,7 +46,7 @@ def to_live(context: Context, limbs: Sequence[PoseBone]) -> None:
     apply(context, {ref_of(limb): describe(ref_of(limb))._replace(mode="LIVE") for limb in limbs})
 
 
-@wholly
+@transactional
 def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = False) -> None:
     """Make all that was made for limbs anew, ``and_others`` of their rigs that need it; look for the feet of those that
     lost theirs, and give their controls the colours of their sides. Raises `Refused`."""

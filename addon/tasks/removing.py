@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bpy.types import Context, PoseBone
 
 from ..finding.checking import check_editable
-from ..limb.whole import wholly
+from ..limb.transactional import transactional
 from ..live import refresh
 from ..rigging.apply import apply
 from ..rigging.description import ref_of
@@ -17,7 +17,7 @@ __all__ = ["STAYING", "refresh", "remove"]
 STAYING = "Kept {names}: something uses or animates it"
 
 
-@wholly
+@transactional
 def remove(context: Context, limbs: Sequence[PoseBone]) -> list[str]:
     """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
     more; the names of controls that stay. The bones have their own pose again. A constraint that was there before the

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, Depsgraph, PoseBone
 
-from ..blender.editing import frame_kept, set_frame
+from ..blender.editing import keeping_frame, set_frame
 from ..blender.stepping import Progress
 from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import by_rig
@@ -44,7 +44,7 @@ def reported(
     readable = readable_limbs_beside(context, limbs)
     recording = new_recording(readable, len(frames), bones_read, False)
     states: dict[PoseBone, list[State]] = {limb: [] for limb in limbs}
-    with frame_kept(scene):
+    with keeping_frame(scene):
         for i, frame in enumerate(frames):
             progress(i / len(frames))
             set_frame(scene, frame)

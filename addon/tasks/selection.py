@@ -10,7 +10,7 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
-from ..finding.choosing import Chosen, chosen, offered, without_ik
+from ..finding.choosing import LimbsToAdd, limbs_to_add, offered, without_ik
 from ..finding.choosing import limbs_of_bones as limbs_to_make
 from ..finding.clicking import existing_at
 from ..finding.constraints import candidates, last_of
@@ -20,7 +20,7 @@ from ..limb.names import FEET, says
 from ..limb.storage import bones_of_limb, chain_bones, is_orphaned, limbs_of
 from ..limb.tips import foot_of
 
-__all__ = ["Chosen", "candidates", "chosen", "existing_at", "limbs_to_make", "offered", "without_ik"]
+__all__ = ["LimbsToAdd", "candidates", "existing_at", "limbs_to_add", "limbs_to_make", "offered", "without_ik"]
 
 Around = Callable[[PoseBone], frozenset[str]]
 
@@ -38,14 +38,14 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around =
     own = {bone: limb for limb in limbs for bone in chain_bones(limb)}
     meant = [own[bone] for bone in bones if bone in own]
     meant = meant or followers(context, [(bone.id_data, bone.name) for bone in bones])
-    meant = meant or [limb for limb in limbs if {*bones} & _carriers(limb, follow_of(limb))]
+    meant = meant or [limb for limb in limbs if {*bones} & _parents_of_target(limb, follow_of(limb))]
     meant = meant or [limb for limb in limbs if {bone.name for bone in bones} & around(limb)]
     near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
     meant = meant or [limb for limb in limbs if {foot_of(limb), limb} & near]
     return list(dict.fromkeys(meant))
 
 
-def _carriers(limb: PoseBone, follow: Follow) -> set[PoseBone]:
+def _parents_of_target(limb: PoseBone, follow: Follow) -> set[PoseBone]:
     """The bones that a limb's target hangs on and the limb does not: the control of a foot, on a rig of Rigify's."""
     target, name = follow.pairs[0]
     if target is None or not has_bone(target, name):
@@ -97,7 +97,9 @@ def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     }
     named = {(bone.id_data, bone.name) for bone in bones}
     followed = [owner for owner in owners if any(named & {*follow.pairs} for follow in follows[owner])]
-    hanging = [owner for owner in owners if any({*bones} & _carriers(owner, follow) for follow in follows[owner])]
+    hanging = [
+        owner for owner in owners if any({*bones} & _parents_of_target(owner, follow) for follow in follows[owner])
+    ]
     return [owner for owner in owners if {owner, last_of(owner)} & near] or followed or hanging
 
 

@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.changes import key_changes, key_changes_from
-from ..blender.editing import unkeyed_kept
+from ..blender.editing import keeping_unkeyed
 from ..blender.stepping import Steps, Stepwise, finished
 from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import check_posable, follow_of
 from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
-from ..limb.whole import wholly, wholly_in_steps
+from ..limb.transactional import transactional, transactional_steps
 from ..poses.over_frames import Matched, show_in_fk, show_in_ik
 from ..poses.writing import Task
-from ..rigging.rolling import level
+from ..rigging.rolling import reset_roll
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
 
 @Stepwise
-@wholly_in_steps
+@transactional_steps
 def snap_target(
     context: Context,
     limbs: Sequence[PoseBone],
@@ -36,13 +36,13 @@ def snap_target(
     limb. Returns warnings."""
     check_snap(limbs, to_target)
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
-    leveled = level(limbs) if frames is None else []
+    leveled = reset_roll(limbs) if frames is None else []
     shown = yield from show_in_ik(Task(context, frames, tolerance), limbs)
     return _snapped(context, shown._replace(changes=[*leveled, *shown.changes]))
 
 
 @Stepwise
-@wholly_in_steps
+@transactional_steps
 def snap_fk(
     context: Context,
     limbs: Sequence[PoseBone],
@@ -101,7 +101,7 @@ def other_mode(limbs: Sequence[PoseBone]) -> str:
     return "FK" if limbs and read_slider(limbs[0], "influence") > 0.5 else "IK"
 
 
-@wholly
+@transactional
 def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
     """Switch limbs to ``FK`` or ``IK``, by default to the other than the first one has, and keep their pose. With
     autokey or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
@@ -109,12 +109,12 @@ def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, i
     snap: Snap = to_fk if to == "FK" else to_target
     check_snap(limbs, snap)
     switched = [change_of(limb, "influence") for limb in limbs]
-    leveled = level(limbs) if to == "IK" else []
+    leveled = reset_roll(limbs) if to == "IK" else []
     changes, warnings = snap(context, limbs)
     changes = [*leveled, *changes]
     for limb in limbs:
         write_slider(limb, "influence", to == "IK")
-    with unkeyed_kept(context, dict.fromkeys(change.object for change in (*switched, *changes))):
+    with keeping_unkeyed(context, dict.fromkeys(change.object for change in (*switched, *changes))):
         key_changes_from(context, switched, insert_keys, holds=True)
         key_changes_from(context, changes, insert_keys)
     view_layer_of(context).update()

@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import scene_of, view_layer_of
 from ..blender.words import Message
-from ..limb.whole import wholly_in_steps
+from ..limb.transactional import transactional_steps
 from ..poses.influence import check_influence, key_influence
 from ..poses.over_frames import show_in_fk, show_in_ik
 from ..poses.writing import Task
@@ -17,7 +17,7 @@ from .snapping import check_snap, to_fk, to_target
 
 
 @Stepwise
-@wholly_in_steps
+@transactional_steps
 def switch_over(
     context: Context, limbs: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
 ) -> Steps[list[Message]]:

@@ -13,7 +13,7 @@ from bpy.types import PoseBone, PropertyGroup, Scene
 from ..blender.words import Refused
 from ..tasks.limbs import field_of, limb_of
 from ..tasks.setting import set_slider
-from .finding import limb_meant
+from .finding import active_limb
 from .remembering import Name, name_of
 
 FEATURES = {"softness": "Softness", "stretch": "Stretch"}
@@ -28,11 +28,11 @@ _moved: dict[tuple[Name, str], float] = {}
 
 def _property(name: str) -> Any:
     def read(_features: Any) -> float:
-        limb = limb_meant(bpy.context)
+        limb = active_limb(bpy.context)
         return float(limb_of(limb).sliders.get(name, 0.0)) if limb else 0.0
 
     def write(_features: Any, value: float) -> None:
-        limb = limb_meant(bpy.context)
+        limb = active_limb(bpy.context)
         if limb is None or (value <= 0.0 and name not in limb_of(limb).sliders):
             return
         key = name_of(limb), name

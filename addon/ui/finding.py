@@ -14,7 +14,7 @@ from ..tasks.selection import followers, is_in_view, limbs_of_bones
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
 
 
-def limbs_meant(context: Context) -> list[PoseBone]:
+def selected_limbs(context: Context) -> list[PoseBone]:
     """The last bones of the limbs that are selected, each once: in Object Mode by what they follow."""
     if context.mode == "OBJECT":
         return followers(context, [(ob, "") for ob in context.selected_objects])
@@ -22,10 +22,10 @@ def limbs_meant(context: Context) -> list[PoseBone]:
     return limbs_of_bones(context, [bone for bone in bones if bone and is_in_view(context, bone.id_data)], _around)
 
 
-def limb_meant(context: Context) -> PoseBone | None:
+def active_limb(context: Context) -> PoseBone | None:
     """The last bone of the limb that the panel is about: of those selected that of the active bone or object, else the
     first."""
-    return next(iter(limbs_shown(context)), None)
+    return next(iter(limbs_active_first(context)), None)
 
 
 def _around(limb: PoseBone) -> frozenset[str]:
@@ -34,15 +34,15 @@ def _around(limb: PoseBone) -> frozenset[str]:
     return around
 
 
-def limbs_shown(context: Context) -> list[PoseBone]:
-    """What `limbs_meant` gives, the limb of the active bone or object first; looked up once for a selection."""
-    names = until_rebuilt(("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_shown(context))])
+def limbs_active_first(context: Context) -> list[PoseBone]:
+    """What `selected_limbs` gives, the limb of the active bone or object first; looked up once for a selection."""
+    names = until_rebuilt(("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_active_first(context))])
     limbs = [limb for name in names if (limb := bone_of(name)) is not None and is_limb(limb)]
-    return limbs if len(limbs) == len(names) else _limbs_shown(context)
+    return limbs if len(limbs) == len(names) else _limbs_active_first(context)
 
 
-def _limbs_shown(context: Context) -> list[PoseBone]:
-    limbs = limbs_meant(context)
+def _limbs_active_first(context: Context) -> list[PoseBone]:
+    limbs = selected_limbs(context)
     if len(limbs) < 2:
         return limbs
     if context.mode == "OBJECT":
@@ -59,9 +59,9 @@ def bones_selected(context: Context) -> list[PoseBone]:
     return [*(context.selected_pose_bones or ())] if context.mode == "POSE" else []
 
 
-def selected_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]:
-    """What `limbs_meant` gives; refuses where that is none, or one lacks bones, unless ``with_broken``."""
-    limbs = limbs_meant(context)
+def require_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]:
+    """What `selected_limbs` gives; refuses where that is none, or one lacks bones, unless ``with_broken``."""
+    limbs = selected_limbs(context)
     if not limbs:
         raise Refused("Select a limb, its target or its pole")
     for limb in () if with_broken else limbs:
@@ -71,6 +71,6 @@ def selected_limbs(context: Context, with_broken: bool = False) -> list[PoseBone
 
 def rig_in_view(context: Context) -> Any:
     """The armature of the limb that is meant, else the active object if it is one."""
-    limb = limb_meant(context)
+    limb = active_limb(context)
     ob = limb.id_data if limb else context.object
     return ob if ob and is_armature(ob) else None

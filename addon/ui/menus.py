@@ -11,13 +11,13 @@ from bpy.types import Context, Event, Menu, Operator
 from ..blender.types import is_armature
 from ..tasks.limbs import limb_of
 from ..tasks.selection import candidates, limbs_in_view
-from .finding import limbs_meant
+from .finding import selected_limbs
 from .operators import adding, baking, converting, cylinders, holding, planting, setting, switching
 
 
 def applying(context: Context) -> list[Any]:
     """The operators that make sense with what is selected."""
-    limbs, ob = limbs_meant(context), context.object
+    limbs, ob = selected_limbs(context), context.object
     described = [limb_of(limb) for limb in limbs]
     modes = {described.mode for described in described}
     choices: list[tuple[bool, Any]] = [
@@ -82,7 +82,7 @@ class VIEW3D_MT_planar_ik(Menu):
 
 
 def _draw(menu: Any, context: Context) -> None:
-    if context.mode == "POSE" or limbs_meant(context):
+    if context.mode == "POSE" or selected_limbs(context):
         menu.layout.separator()
         menu.layout.menu(VIEW3D_MT_planar_ik.__name__, icon="CON_KINEMATIC")
 

@@ -17,7 +17,7 @@ from ..tasks.selection import control_of, convertible, left_at, offered
 from ..tasks.status import Status
 from .dots import dot
 from .fields import draw_fields, draw_slider_of_limb
-from .finding import bones_selected, limb_meant, limbs_shown
+from .finding import active_limb, bones_selected, limbs_active_first
 from .lines import draw_lines, length_text
 from .operators.cylinders import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
@@ -48,12 +48,12 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
         """On what belongs to a limb, and on a bone that could be made one."""
         if context.mode not in {"POSE", "OBJECT"}:
             return False
-        return limb_meant(context) is not None or bool(offer_of(context))
+        return active_limb(context) is not None or bool(offer_of(context))
 
     def draw(self, context: Context) -> None:
         """From the limb's state to what animates it."""
         layout: Any = self.layout
-        limbs = limbs_shown(context)
+        limbs = limbs_active_first(context)
         if not limbs:
             draw_offer(layout, context)
         elif len(limbs) > 1:

@@ -12,7 +12,7 @@ from ..blender.words import translated_text
 from ..tasks.limbs import Description, limb_of, limbs_of
 from .features import FEATURES
 from .fields import draw_slider_of_limb
-from .finding import limb_meant, rig_in_view
+from .finding import active_limb, rig_in_view
 from .panel import InSidebar
 from .titles import joint_of, title_of
 
@@ -23,7 +23,7 @@ class _Section(InSidebar):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return limb_meant(context) is not None
+        return active_limb(context) is not None
 
 
 class VIEW3D_PT_planar_ik_tools(_Section, Panel):
@@ -59,7 +59,7 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
     def draw(self, context: Context) -> None:
         """What it follows, what poses it, its angles, and the way out."""
         layout: Any = self.layout
-        limb = limb_meant(context)
+        limb = active_limb(context)
         if limb is None:
             return
         described = limb_of(limb)

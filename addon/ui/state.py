@@ -7,7 +7,7 @@ from bpy.types import Context, Depsgraph, PoseBone
 
 from ..blender.types import scene_of, view_layer_of
 from ..blender.words import translated_text
-from ..tasks.limbs import fingerprint_of
+from ..tasks.limbs import limb_fingerprint
 from ..tasks.status import (
     RigSlider,
     Status,
@@ -42,7 +42,7 @@ def structure_known(limb: PoseBone) -> Structure | None:
     """The structure of a limb, nothing of one that can't be posed; looked at anew when its rig is edited."""
     if problem_of(limb):
         return None
-    return until_rebuilt(("structure", name_of(limb), *fingerprint_of(limb)), lambda: structure_of(limb))
+    return until_rebuilt(("structure", name_of(limb), *limb_fingerprint(limb)), lambda: structure_of(limb))
 
 
 def table_known(limb: PoseBone) -> Table | None:

@@ -66,7 +66,7 @@ def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
     bpy.ops.pose.planar_ik_convert()
     (last,) = addon("limb.storage").limbs_of(human)
     assert (last.name, last.planar_ik.reach) == ("MCH-shin_ik.L", "REACHED")
-    assert addon("ui.finding").limb_meant(bpy.context) == last
+    assert addon("ui.finding").active_limb(bpy.context) == last
 
 
 AROUND = ("thigh_fk", "shin_fk", "foot_fk", "toe_fk", "toe_ik", "foot_heel_ik", "foot_spin_ik", "thigh_parent")

@@ -63,7 +63,7 @@ def look() -> None:
     """What the panel, the overlay and scripts look at."""
     finding, panel = (installed.addon(f"ui.{name}") for name in ("finding", "panel"))
     figure = installed.addon("tasks.figure")
-    finding.limbs_shown(bpy.context)
+    finding.limbs_active_first(bpy.context)
     panel.VIEW3D_PT_planar_ik.poll(bpy.context)
     for ob in bpy.data.objects:
         if ob.type == "ARMATURE":

@@ -43,7 +43,7 @@ def offers_all_limbs(hand: Hand) -> Iterator[Any]:
     yield
     yield
     found: dict[str, Any] = {"selected": selected()}
-    shown = installed.addon("ui.finding").limbs_shown
+    shown = installed.addon("ui.finding").limbs_active_first
     found["shown"] = sorted(last.name for last in shown(bpy.context))
     hand.picture("several")
     titles = installed.addon("ui.titles")

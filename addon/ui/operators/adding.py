@@ -17,8 +17,8 @@ from ...blender.words import Message, Refused, translated_text
 from ...tasks.adding import KEPT, Request, add
 from ...tasks.limbs import bends_to, chain_bones, frames_counted, limb_of, limbs_counted
 from ...tasks.removing import STAYING, remove
-from ...tasks.selection import candidates, chosen, convertible
-from ..finding import selected_limbs
+from ...tasks.selection import candidates, convertible, limbs_to_add
+from ..finding import require_limbs
 from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
 from .base import PoseOperator, RigOperator
@@ -171,12 +171,12 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     def checked(self, context: Context) -> Any:
         """What IK can be added to, what it is to follow, and what is skipped."""
-        return chosen(context, 0 if self.bones == "AUTO" else int(self.bones), self.ends_at)
+        return limbs_to_add(context, 0 if self.bones == "AUTO" else int(self.bones), self.ends_at)
 
     def act(self, context: Context, subject: Any) -> Steps[None]:
         """Add, and go on with the targets."""
-        suggestions, goals, skipped = subject
-        target, pole = [*goals, None, None][:2]
+        suggestions, followed, skipped = subject
+        target, pole = [*followed, None, None][:2]
         requests = [Request(limb, segments, target, pole, self.plane) for limb, segments in suggestions]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
         options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
@@ -225,7 +225,7 @@ class POSE_OT_planar_ik_remove(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs, those that lack bones too."""
-        return selected_limbs(context, with_broken=True)
+        return require_limbs(context, with_broken=True)
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Remove, and go on with the limbs."""

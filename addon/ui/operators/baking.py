@@ -13,7 +13,7 @@ from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...blender.words import Refused, translated_text
 from ...tasks.selection import limbs_in_view
-from ..finding import limbs_meant
+from ..finding import selected_limbs
 from .base import PoseOperator
 from .switching import start_from_scene, take_given_range
 
@@ -70,7 +70,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         take_given_range(self, "range", "GIVEN")
         start_from_scene(self, context)
         self.range = self.range  # said, so that the frames of the dialog do not mean another one
-        self.which = "SELECTED" if limbs_meant(context) else "ALL"
+        self.which = "SELECTED" if selected_limbs(context) else "ALL"
         self._has_window = True
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, confirm_text="Bake")
@@ -102,7 +102,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             start_from_scene(self, context)
         if self.range == "PREVIEW" and not scene.use_preview_range:
             raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
-        limbs = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)
+        limbs = selected_limbs(context) if self.which == "SELECTED" else limbs_in_view(context)
         start, end = self._ends(context)
         return Request(
             limbs=limbs,

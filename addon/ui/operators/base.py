@@ -16,7 +16,7 @@ from ...blender.transaction import all_or_nothing
 from ...blender.types import takes_bones, view_layer_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.removing import refresh
-from ..finding import limbs_shown, selected_limbs
+from ..finding import limbs_active_first, require_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -164,14 +164,14 @@ class LimbOperator(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where a limb is selected, by a bone of it or by what it follows."""
-        if context.mode not in {"POSE", "OBJECT"} or not limbs_shown(context):
+        if context.mode not in {"POSE", "OBJECT"} or not limbs_active_first(context):
             cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True
 
     def checked(self, context: Context) -> Any:
         """The selected limbs, by their last bones."""
-        return selected_limbs(context)
+        return require_limbs(context)
 
 
 class RigOperator(LimbOperator):
@@ -182,7 +182,7 @@ class RigOperator(LimbOperator):
         """Where the selected limbs are of this file."""
         if not super().poll(context):
             return False
-        linked = next((limb.id_data for limb in limbs_shown(context) if not takes_bones(limb.id_data)), None)
+        linked = next((limb.id_data for limb in limbs_active_first(context) if not takes_bones(limb.id_data)), None)
         if linked is not None:
             template = "'{rig}' comes from another file: change this there"
             cls.poll_message_set(translated_text(template, rig=linked.name))

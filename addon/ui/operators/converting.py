@@ -14,7 +14,7 @@ from ...tasks import modes
 from ...tasks.converting import convert, unconvert
 from ...tasks.limbs import is_converted, limb_of, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
-from ..finding import limbs_meant, rig_in_view, selected_limbs
+from ..finding import require_limbs, rig_in_view, selected_limbs
 from .adding import MODE
 from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
@@ -66,7 +66,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         """Convert what can be, and name what can't."""
         done = yield from convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions)
         self.warn(*(why.message for _, why in done.refused), *done.warnings)
-        if not limbs_meant(context):
+        if not selected_limbs(context):
             select_if_shown(context, done.limbs)
         self.inform("Solved {count} of {all} exactly", count=len(done.limbs), all=limbs_counted(len(limbs)))
 
@@ -103,7 +103,7 @@ class POSE_OT_planar_ik_unconvert(RigOperator):
     def checked(self, context: Context) -> list[PoseBone]:
         """The limbs meant that were converted."""
         ob = rig_in_view(context)
-        chosen = limbs_of(ob) if self.which == "ALL" and ob else selected_limbs(context, with_broken=True)
+        chosen = limbs_of(ob) if self.which == "ALL" and ob else require_limbs(context, with_broken=True)
         limbs = [limb for limb in chosen if is_converted(limb)]
         if not limbs:
             raise Refused("This limb was not converted: Remove takes its IK away")
@@ -123,7 +123,7 @@ class _Mode(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that are in the other mode."""
-        limbs = [limb for limb in selected_limbs(context) if limb_of(limb).mode == self._from]
+        limbs = [limb for limb in require_limbs(context) if limb_of(limb).mode == self._from]
         if not limbs:
             raise Refused(self._already)
         if self._from == "RIG" and not scene_of(context).planar_ik.live:  # type: ignore[attr-defined]
@@ -162,7 +162,7 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that have a mechanism, or need to be rebuilt for another reason."""
-        limbs = [limb for limb in selected_limbs(context) if limb_of(limb).mode == "RIG" or modes.problem_of(limb)]
+        limbs = [limb for limb in require_limbs(context) if limb_of(limb).mode == "RIG" or modes.problem_of(limb)]
         if not limbs:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
         return limbs

@@ -14,17 +14,17 @@ from ...tasks.contact_markers import (
     HEIGHT,
     SPEED,
     Contact,
-    Span,
+    FrameRange,
     find_contacts,
     frame_range,
     mark_contacts,
     marked_contacts,
 )
+from ...tasks.frame_ranges import range_source, range_to_hold
 from ...tasks.holding import MOST_EASE, Report, Request, hold_tips, over
 from ...tasks.limbs import contacts_counted, frames_counted
 from ...tasks.planting import NOT_LOW
-from ...tasks.spans import source_meant, span_meant
-from ..finding import limbs_meant
+from ..finding import selected_limbs
 from ..lines import length_text
 from .base import LimbOperator
 from .switching import start_from_scene, take_given_range
@@ -116,7 +116,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         take_given_range(self, "range", "GIVEN")
         if self.properties.is_property_set("range"):
             return super().invoke(context, event)
-        source = source_meant(context, limbs_meant(context))
+        source = range_source(context, selected_limbs(context))
         if source:
             self.range = source
             return super().invoke(context, event)
@@ -143,7 +143,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         if is_contacts:
             self.inform(HELD, **said_of(context, report))
         else:
-            first, last = contacts[0][0].span
+            first, last = contacts[0][0].frames
             slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.slid, report.slide))
             template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
             self.inform(template, first=first, last=last, slid=slid, slide=slide)
@@ -157,12 +157,14 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             return marked
         if self.range == "GIVEN":
             start_from_scene(self, context)
-            span = Span(self.frame_start, self.frame_end)
+            frames = FrameRange(self.frame_start, self.frame_end)
         else:
-            span = span_meant(context, limbs, self.range)
-        if span.last < span.first:
-            raise Refused("The range ends at frame {end}, before it starts at {start}", end=span.last, start=span.first)
-        return [[over(span)] for _ in limbs]
+            frames = range_to_hold(context, limbs, self.range)
+        if frames.last < frames.first:
+            raise Refused(
+                "The range ends at frame {end}, before it starts at {start}", end=frames.last, start=frames.first
+            )
+        return [[over(frames)] for _ in limbs]
 
 
 class POSE_OT_planar_ik_find_contacts(LimbOperator):

@@ -12,8 +12,8 @@ from ...tasks.adding import Request
 from ...tasks.contact_markers import frame_range
 from ...tasks.limbs import check_whole, is_arm_or_leg, is_leg, limb_of
 from ...tasks.planting import Wish, plant
-from ...tasks.selection import Chosen, chosen, without_ik
-from ..finding import limbs_meant
+from ...tasks.selection import LimbsToAdd, limbs_to_add, without_ik
+from ..finding import selected_limbs
 from .adding import own_ik
 from .base import PoseOperator
 from .holding import EASED, HELD, STANDS_TILL, STANDS_UP_TO, said_of
@@ -33,11 +33,11 @@ class POSE_OT_planar_ik_plant(PoseOperator):
 
     def checked(self, context: Context) -> tuple[list[Request], list[PoseBone]]:
         """The legs that get IK, and those that have it."""
-        bones, limbs = [*(context.selected_pose_bones or ())], limbs_meant(context)
+        bones, limbs = [*(context.selected_pose_bones or ())], selected_limbs(context)
         legs = [limb for limb in limbs if is_leg(limb)]
         if not limbs and own_ik(context):
             raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")
-        choice = Chosen(without_ik(bones) if bones else [], [], []) if limbs else chosen(context)
+        choice = LimbsToAdd(without_ik(bones) if bones else [], [], []) if limbs else limbs_to_add(context)
         new = [suggestion for suggestion in choice.limbs if is_leg(*suggestion) and is_arm_or_leg(suggestion[0])]
         if not legs and not new:
             raise Refused("No leg is selected: select bones of legs, or all bones")

@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from ...blender.words import Refused, translated_text
 from ...tasks.repairing import REPAIRS, conflicts_of, refusal_of, repairs_for
 from ...tasks.selection import left_at, offered
-from ..finding import limbs_meant
+from ..finding import selected_limbs
 from .base import PoseOperator
 
 DESCRIPTIONS = {
@@ -74,7 +74,7 @@ class POSE_OT_planar_ik_repair(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """On limbs, and on what could be one."""
-        if limbs_meant(context) or _left(context):
+        if selected_limbs(context) or _left(context):
             return True
         if context.mode == "POSE" and offered(context):
             return True
@@ -83,7 +83,7 @@ class POSE_OT_planar_ik_repair(PoseOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that this helps."""
-        limbs = limbs_meant(context)
+        limbs = selected_limbs(context)
         leftovers = _left(context) if self.repair == "LEFT" else []
         helped = leftovers + [limb for limb in limbs if self.repair in repairs_for(limb)]
         if not limbs and not leftovers:

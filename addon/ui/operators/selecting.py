@@ -15,7 +15,7 @@ from ...blender.types import bones_of, has_bone, view_layer_of
 from ...blender.words import Refused, translated_text
 from ...tasks import selection
 from ...tasks.limbs import is_limb
-from ..finding import limbs_shown, rig_in_view
+from ..finding import limbs_active_first, rig_in_view
 from ..state import slider_of_rig
 from .base import LimbOperator
 
@@ -47,7 +47,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
     def description(cls, context: Context, properties: Any) -> str:
         """What a button of it says under the mouse: what it selects, by name."""
         named = bone_named(context, properties.bone)
-        limbs = [named] if named else limbs_shown(context)
+        limbs = [named] if named else limbs_active_first(context)
         refs = [bone or ob.name for limb in limbs for ob, bone in refs_of_role(limb, properties.role)]
         label = next(label for value, label, _ in ROLES if value == properties.role)
         if not refs:
@@ -73,7 +73,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
         if self.bone:
             named = bone_named(context, self.bone)
             return [named] if named else []
-        return limbs_shown(context)
+        return limbs_active_first(context)
 
 
 def bone_named(context: Context, name: str) -> PoseBone | None:

@@ -14,7 +14,7 @@ from ...tasks.features import drop_feature, toggle
 from ...tasks.following import follow, make_poles, make_targets, pickable, set_plane
 from ...tasks.limbs import limb_of
 from ...tasks.setting import flip, set_choice
-from ..finding import limb_meant, limbs_meant
+from ..finding import active_limb, selected_limbs
 from ..preferences import PLANE
 from .base import LimbOperator, RigOperator
 from .selecting import ROLES, refs_of_role, select_if_shown
@@ -62,7 +62,7 @@ class _Toggle(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """As the active limb does not have it yet."""
-        toggle(context, limbs, self._feature, limb_meant(context) or limbs[0])
+        toggle(context, limbs, self._feature, active_limb(context) or limbs[0])
 
 
 class POSE_OT_planar_ik_foot_follows(_Toggle):
@@ -125,7 +125,7 @@ class _Numbers(RigOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask, starting from the numbers of the active limb."""
-        limb = limb_meant(context)
+        limb = active_limb(context)
         for name in self._names if limb else ():
             setattr(self, name, limb_of(limb).choices[name])  # type: ignore[arg-type]
         manager: Any = context.window_manager
@@ -237,7 +237,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     if context is None:
         return []
     _shown[:] = [(NEW, "New Control", "")]
-    for ob, bone in pickable(context, limbs_meant(context)):
+    for ob, bone in pickable(context, selected_limbs(context)):
         label = f"{bone} ({ob.name_full})" if bone else ob.name_full
         _shown.append((f"{ob.name_full}\n{bone}", label, ""))
     return _shown

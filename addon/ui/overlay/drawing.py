@@ -14,7 +14,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...blender.types import scene_of, view_layer_of
 from ...tasks.figure import Stroke, View, figure
-from ..finding import limb_meant
+from ..finding import active_limb
 from ..preferences import preference
 from ..state import table_known
 
@@ -57,7 +57,7 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     if isinstance(space, SpaceView3D) and not space.overlay.show_overlays:
         return []
-    limb = limb_meant(context) if context.mode in {"POSE", "OBJECT"} else None
+    limb = active_limb(context) if context.mode in {"POSE", "OBJECT"} else None
     depsgraph: Depsgraph | None = view_layer_of(context).depsgraph
     if limb is None or depsgraph is None:
         return []

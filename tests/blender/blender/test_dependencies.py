@@ -72,11 +72,11 @@ def test_a_limb_follows_its_target_muted_or_not(addon):
     constraint = ob.pose.bones["shin"].constraints.new("IK")
     constraint.target, constraint.pole_target, constraint.chain_count, constraint.mute = target, pole, 2, True
     graph = addon("blender.dependencies").Dependencies()
-    assert {(target, ""), (pole, "")} <= graph.carriers((ob, "thigh"))
+    assert {(target, ""), (pole, "")} <= graph.dependencies_of((ob, "thigh"))
     assert [each for _, each in graph.solvers(ob, "thigh")] == [constraint]
-    assert not graph.movers(ob.pose.bones["thigh"])
+    assert not graph.constraints_and_drivers(ob.pose.bones["thigh"])
     constraint.mute = False
-    assert addon("blender.dependencies").Dependencies().movers(ob.pose.bones["thigh"]) == [constraint]
+    assert addon("blender.dependencies").Dependencies().constraints_and_drivers(ob.pose.bones["thigh"]) == [constraint]
 
 
 def test_what_else_moves_a_bone_is_told_and_python_too(addon):
@@ -88,10 +88,10 @@ def test_what_else_moves_a_bone_is_told_and_python_too(addon):
     copy = bone.constraints.new("COPY_ROTATION")
     copy.target = other
     copy.influence = 0.0
-    assert not dependencies.Dependencies().movers(bone)
+    assert not dependencies.Dependencies().constraints_and_drivers(bone)
     copy.influence = 0.5
     curve = drive(ob, 'pose.bones["b"].rotation_quaternion', other, "location.x", 1)
-    assert dependencies.Dependencies().movers(bone) == [copy, curve]
+    assert dependencies.Dependencies().constraints_and_drivers(bone) == [copy, curve]
     assert not dependencies.is_python(curve)
     curve.driver.expression = "value ** 2"
     assert dependencies.is_python(curve)

@@ -64,7 +64,7 @@ def test_what_was_posed_without_a_key_stays_also_after_an_error(addon):
 
 def test_a_driver_is_set_while_no_scene_is_left_behind(addon):
     ob, scenes = empty("A"), len(bpy.data.scenes)
-    with addon("blender.editing").frame_held():
+    with addon("blender.editing").without_window_updates():
         drive(ob, "location", empty("B"), "location.y", 0)
     assert len(bpy.data.scenes) == scenes
     bpy.data.objects["B"].location.y = 4.0

@@ -79,7 +79,7 @@ def check(listed: dict[str, Any], count: int, rate: float) -> None:
         known = [(max(a, 0.0), min(b, count - 1.0)) for a, b in known if b > 2.0 and a < count - 3.0]
         assert len(contacts) == len(known)
         for contact, span in zip(contacts, known, strict=True):
-            assert np.abs(np.array(contact.span) - span).max() <= slack
+            assert np.abs(np.array(contact.frames) - span).max() <= slack
         for contact in contacts[1:-1]:
             assert [phase.on for phase in contact.phases] == ["heel", "sole", "toe"]
 
@@ -120,8 +120,8 @@ def test_a_foot_held_in_the_air_does_not_stand(addon: Any) -> None:
     up = still + np.stack((0.0 * lifted, 0.0 * lifted, lifted), axis=-1)
     paths = {side: type(paths["L"])(sole[0], sole, LENGTH) for side, sole in (("L", still), ("R", up))}
     listed = found(addon, paths, rate)
-    assert [contact.span for contact in listed["L"]] == [(0, 199)]
-    assert [contact.last <= 12 or contact.span.first >= 160 for contact in listed["R"]] == [True, True]
+    assert [contact.frames for contact in listed["L"]] == [(0, 199)]
+    assert [contact.last <= 12 or contact.frames.first >= 160 for contact in listed["R"]] == [True, True]
 
 
 def test_markers_say_phases_and_are_read_again(addon: Any) -> None:

@@ -63,9 +63,9 @@ def legs(rig):
     return [rig.pose.bones[f"shin{side}"] for side in walk.BEGINS]
 
 
-def holds(addon, lasts, *spans, **options):
+def holds(addon, lasts, *frame_ranges, **options):
     holding, contacts = addon("tasks.holding"), addon("poses.contacts")
-    ranges = [holding.over(contacts.Span(*span)) for span in spans]
+    ranges = [holding.over(contacts.FrameRange(*span)) for span in frame_ranges]
     return holding.hold_tips(bpy.context, lasts, [ranges] * len(lasts), holding.Request(**options))
 
 
@@ -73,10 +73,10 @@ def test_contacts_of_a_walk_are_found(addon, walker):
     listed = addon("tasks.contact_markers").find_contacts(bpy.context, legs(walker), FRAMES)
     for side, contacts in zip(walk.BEGINS, listed, strict=True):
         known = walk.contacts(side)
-        spans = [contact.span for contact in contacts.contacts]
-        assert len(spans) == len(known)
-        assert np.abs(np.array(spans) - known).max() <= 1
-        for (first, last), slide in zip(spans, contacts.slides, strict=True):
+        frame_ranges = [contact.frames for contact in contacts.contacts]
+        assert len(frame_ranges) == len(known)
+        assert np.abs(np.array(frame_ranges) - known).max() <= 1
+        for (first, last), slide in zip(frame_ranges, contacts.slides, strict=True):
             assert slide == pytest.approx(walk.DRIFT * (last - first), abs=1e-4)
 
 
@@ -176,17 +176,17 @@ def test_operators_from_markers_to_keys(addon, walker):
 
 
 def test_ranges(addon, walker):
-    scene, spans, lasts = bpy.context.scene, addon("tasks.spans"), legs(walker)
-    assert spans.span_meant(bpy.context, lasts) == (30, walk.FRAMES)
+    scene, frame_ranges, lasts = bpy.context.scene, addon("tasks.frame_ranges"), legs(walker)
+    assert frame_ranges.range_to_hold(bpy.context, lasts) == (30, walk.FRAMES)
     control = walker.pose.bones[lasts[0].planar_ik.subtarget]
     for curve in rigs.curves(walker):
         for key in curve.keyframe_points:
             key.select_control_point = control.name in curve.data_path and 11 <= key.co.x <= 31
-    keyed = spans.selected_frames([(walker, control.name)])[0]
-    assert spans.span_meant(bpy.context, lasts) == (min(keyed), max(keyed))
+    keyed = frame_ranges.selected_frames([(walker, control.name)])[0]
+    assert frame_ranges.range_to_hold(bpy.context, lasts) == (min(keyed), max(keyed))
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 9
-    assert spans.span_meant(bpy.context, lasts) == (5, 9)
-    assert spans.span_meant(bpy.context, lasts, "KEYS") == (min(keyed), max(keyed))
+    assert frame_ranges.range_to_hold(bpy.context, lasts) == (5, 9)
+    assert frame_ranges.range_to_hold(bpy.context, lasts, "KEYS") == (min(keyed), max(keyed))
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
     held = np.zeros((2, len(before)), bool)
     for i, of_limb in enumerate(listed):
         for contact in of_limb.contacts:
-            here = slice(contact.span.first - 1, contact.last)
+            here = slice(contact.frames.first - 1, contact.last)
             held[i, max(here.start - 3, 0) : here.stop + 3] = True
             lowest = now[here, i, :, 2].argmin(axis=1)
             steps = np.diff(now[here, i], axis=0)[np.arange(len(lowest) - 1), lowest[:-1]]
@@ -260,7 +260,7 @@ def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
                 for curve in rigs.curves(rolling)
                 if f'"{control.name}"' in curve.data_path
                 for key in curve.keyframe_points
-                if contact.span.first < key.co.x < contact.last
+                if contact.frames.first < key.co.x < contact.last
             ]
             assert not inside
         assert np.abs(now[~held[i], i] - before[~held[i], i]).max() < NEAR
@@ -300,7 +300,7 @@ def test_no_marker_hides_another(addon, walker):
             marked = markers.marked_contacts(scene, of_limb.limb)
             for contact, same in zip(of_limb.contacts, marked, strict=True):
                 assert [phase.on for phase in same.phases] == [phase.on for phase in contact.phases]
-                assert 0 <= same.span.first - contact.span.first <= 1
+                assert 0 <= same.frames.first - contact.frames.first <= 1
                 assert 0 <= contact.last - same.last <= 1
     markers.mark_contacts(scene, listed[:1])
     assert markers.marked_contacts(scene, lasts[1])

@@ -89,7 +89,7 @@ def test_every_frame_looks_as_before(add, addon, task, kind):
         times = addon("blender.stepping").times_of(context.scene, frames)
         assert [curve.evaluate(time) for time in times[[3, 4, 8, 9]]] == [1.0, 0.0, 0.0, 1.0]
     elif task == "hold":
-        span, holding = addon("poses.contacts").Span(frames[5], frames[8]), addon("tasks.holding")
+        span, holding = addon("poses.contacts").FrameRange(frames[5], frames[8]), addon("tasks.holding")
         holding.hold_tips(context, [last], [[holding.over(span)]], holding.Request(ease=2))
         same[3:11] = False
         assert np.abs(np.diff(seen(ob, frames[5:9])[:, 2], axis=0)).max() < 1e-4 * LONG
@@ -150,7 +150,7 @@ def test_what_is_stopped_leaves_nothing(add, addon, task):
     adding, snapping, holding, bake = (
         addon(name) for name in ("tasks.adding", "tasks.snapping", "tasks.holding", "bake")
     )
-    span = [[holding.over(addon("poses.contacts").Span(8, 12))]]
+    span = [[holding.over(addon("poses.contacts").FrameRange(8, 12))]]
     steps_of = {
         "add": lambda last: adding.add.steps(context, [adding.Request(last)], mode="RIG"),
         "snap_target": lambda last: snapping.snap_target.steps(context, [last], frames),

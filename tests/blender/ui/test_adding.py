@@ -195,7 +195,7 @@ def test_offered_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
 
 
 def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:
-    meant = addon("ui.finding").limb_meant
+    meant = addon("ui.finding").active_limb
     assert not call("add", plane="POLE")
     for name in ("thigh.L", "shin.L", "foot.L", "toe.L", "foot_ik.L", "knee_pole.L"):
         select(name)
@@ -208,7 +208,7 @@ def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:
 def test_limb_of_an_empty_in_object_mode(addon: Any, biped: Any) -> None:
     assert not call("add", controls="EMPTIES")
     rigs.activate(bpy.data.objects["foot_ik.L"], "OBJECT")
-    assert addon("ui.finding").limb_meant(bpy.context).name == "shin.L"
+    assert addon("ui.finding").active_limb(bpy.context).name == "shin.L"
     assert not call("switch", to="FK")
     assert bpy.data.objects["rig"].pose.bones["shin.L"].planar_ik.influence == 0.0
     assert not call("select", role="LIMB")

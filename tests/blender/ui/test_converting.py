@@ -45,7 +45,7 @@ def test_solve_exactly_is_there_on_what_the_limb_follows(addon, plain, bone):
     assert call("convert") == ""
     assert [last.name for last in addon("limb.storage").limbs_of(plain)] == ["shin.L"]
     assert np.abs(rigs.matrices(plain, NAMES) - before).max() < 5e-4
-    assert addon("ui.finding").limb_meant(bpy.context).name == "shin.L"
+    assert addon("ui.finding").active_limb(bpy.context).name == "shin.L"
 
 
 def test_all_go_back_at_once(addon, plain):

@@ -15,11 +15,11 @@ from ..blender.words import Refused
 from ..limb.follow import follow_of
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
-from ..poses.contacts import Span
+from ..poses.contacts import FrameRange
 from .contact_markers import frame_range, marker_names, names_marked
 
 
-def span_meant(context: Context, limbs: Sequence[PoseBone], source: str = "AUTO") -> Span:
+def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str = "AUTO") -> FrameRange:
     """The frames of a ``PREVIEW`` range, of selected ``KEYS``, or from the ``CURRENT`` frame to the end of those that
     are played; ``AUTO`` takes the first of these that there is, keys only if not all are selected, as importers leave
     them. Raises `Refused`."""
@@ -27,20 +27,20 @@ def span_meant(context: Context, limbs: Sequence[PoseBone], source: str = "AUTO"
     if source == "PREVIEW" and not scene.use_preview_range:
         raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
     if source == "PREVIEW" or (source == "AUTO" and scene.use_preview_range):
-        return Span(scene.frame_preview_start, scene.frame_preview_end)
+        return FrameRange(scene.frame_preview_start, scene.frame_preview_end)
     if source in ("AUTO", "KEYS"):
         selected, is_all = selected_frames(_refs(limbs))
         if len(selected) > 1 and not (is_all and source == "AUTO"):
-            return Span(min(selected), max(selected))
+            return FrameRange(min(selected), max(selected))
         if source == "KEYS":
             raise Refused("Select keys of the limbs or their controls at both ends of the range")
     current, last = scene.frame_current, frame_range(scene)[-1]
     if current >= last:
         raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
-    return Span(current, last)
+    return FrameRange(current, last)
 
 
-def source_meant(context: Context, limbs: Sequence[PoseBone]) -> str:
+def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:
     """What plainly says over which frames limbs are to be held: the ``PREVIEW`` range, selected ``KEYS``, or marked
     ``CONTACTS``; nothing where none of these is there."""
     if scene_of(context).use_preview_range:

@@ -15,7 +15,7 @@ Rest = ParamSpec("Rest")
 Result = TypeVar("Result")
 
 
-def wholly(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Concatenate[Context, Rest], Result]:
+def transactional(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Concatenate[Context, Rest], Result]:
     """Have a task be done wholly or not at all."""
 
     @wraps(task)
@@ -26,7 +26,7 @@ def wholly(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Conca
     return run  # type: ignore[return-value]  # the stubs of `wraps` forget that these may be named
 
 
-def wholly_in_steps(
+def transactional_steps(
     task: Callable[Concatenate[Context, Rest], Steps[Result]],
 ) -> Callable[Concatenate[Context, Rest], Steps[Result]]:
     """The same of a task in steps, also where it is closed before its end."""
