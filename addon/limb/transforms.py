@@ -24,17 +24,20 @@ RIGID = 1e-7
 def unposed(bone: Bone, above: Array | None, location: Array | None = None) -> Array:
     """Where a bone is without channels of its own but its ``location`` ``(..., 3)``, in the armature ``(..., 4, 4)``,
     below these poses of its parent."""
-    if above is None:
-        placed = np.array(_rest_in_parent(bone))
-        axes = placed[:3, :3] if bone.use_local_location else np.eye(3)
-        placed[:3, 3] += axes @ (np.zeros(3) if location is None else location)
-        return placed
-    moved = np.tile(np.eye(4), (*above.shape[:-2], 1, 1))
+    shape = above.shape[:-2] if above is not None else () if location is None else location.shape[:-1]
+    moved = np.tile(np.eye(4), (*shape, 1, 1))
     if location is not None:
         moved[..., :3, 3] = location
-    if above.ndim == 2 or not _inherits_plainly(bone, above):
-        return _by_blender(bone, above, moved, invert=False)
-    return above @ _rest_in_parent(bone) @ moved
+    return posed(bone, above, moved)
+
+
+def posed(bone: Bone, above: Array | None, own: Array) -> Array:
+    """Where channels of a bone that make ``own`` ``(..., 4, 4)`` put it in the armature, below these poses of its
+    parent."""
+    if (above is not None and above.ndim == 2) or not _inherits_plainly(bone, above):
+        return _by_blender(bone, above, own, invert=False)
+    in_armature: Array = (_rest_in_parent(bone) if above is None else above @ _rest_in_parent(bone)) @ own
+    return in_armature
 
 
 def own_location(bone: PoseBone) -> Array:
@@ -79,10 +82,10 @@ def turns_of(matrices: Array) -> Array:
     return quaternions
 
 
-def _inherits_plainly(bone: Bone, above: Array) -> bool:
+def _inherits_plainly(bone: Bone, above: Array | None) -> bool:
     """Whether a bone goes through the same transform as all that hangs on its parent."""
-    if not (bone.use_inherit_rotation and bone.use_local_location):
-        return False
+    if above is None or not (bone.use_inherit_rotation and bone.use_local_location):
+        return above is None and bone.use_local_location
     return bone.inherit_scale == "FULL" or bool((np.abs(rigid(above)[1] - 1.0) < RIGID).all())
 
 
@@ -92,13 +95,15 @@ def _rest_in_parent(bone: Bone) -> Array:
     return inverted(rest_matrix(parent)) @ rest if parent else rest
 
 
-def _by_blender(bone: Bone, above: Array, poses: Array, invert: bool) -> Array:
+def _by_blender(bone: Bone, above: Array | None, poses: Array, invert: bool) -> Array:
     """One by one, by Blender's own function, which knows all that a bone may inherit."""
-    rest, parent_rest = bone.matrix_local, bone.parent.matrix_local  # type: ignore[union-attr]
+    parents: list[dict[str, Any]] = [{}] * (poses.size // 16)
+    if above is not None:
+        poses, above = np.broadcast_arrays(poses, above)
+        rest: Any = bone.parent.matrix_local  # type: ignore[union-attr]
+        parents = [{"parent_matrix": Matrix(one), "parent_matrix_local": rest} for one in above.reshape(-1, 4, 4)]
     converted = [
-        bone.convert_local_to_pose(
-            Matrix(own), rest, parent_matrix=Matrix(parent), parent_matrix_local=parent_rest, invert=invert
-        )
-        for parent, own in zip(above.reshape(-1, 4, 4).tolist(), poses.reshape(-1, 4, 4).tolist(), strict=True)
+        bone.convert_local_to_pose(Matrix(own), bone.matrix_local, invert=invert, **parent)
+        for own, parent in zip(poses.reshape(-1, 4, 4).tolist(), parents, strict=True)
     ]
-    return np.array(converted, float).reshape(above.shape)
+    return np.array(converted, float).reshape(poses.shape)

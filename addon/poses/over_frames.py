@@ -16,7 +16,7 @@ from ..blender.rotation import ARRAYS, rotation_channel, to_channels, to_quatern
 from ..blender.stepping import Steps
 from ..blender.words import Message
 from ..limb.follow import follow_of
-from ..limb.foot_roll import flat_toes
+from ..limb.foot_roll import flat_toes, solver_follow
 from ..limb.moving import check_undriven
 from ..limb.settings import TWISTS
 from ..limb.solving import scaled_bones, scales_of, solve
@@ -33,7 +33,7 @@ from .channels import Channel, Values, copied
 from .inverse import angle_between
 from .matching import Shown, offset_turn, own_foot_turns, shown_in_ik, solver_target, swivel_again, warnings_of_misses
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
-from .placing import Placing, controls_of, parents_of, place, without_jumps
+from .placing import Placing, Reread, controls_of, parents_of, place, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
 from .standing import LimbPoses, poses_by_fk, world_turns
@@ -75,6 +75,7 @@ def show_in_ik(
         influence=None if poses else 0.0,
         share=task.next_share(),
         known=known,
+        between=sampling.between,
     )
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
@@ -90,9 +91,11 @@ def show_in_ik(
     placings = _placings(shown) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
+    read = _reader(task, recording, limbs, sampling, placings)
+
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        yield from read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, task.next_share())
+        yield from read(rows)
         for limb_shown, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
                 foot: Any = foot_of(limb_shown.limb)
@@ -104,11 +107,27 @@ def show_in_ik(
         _turn_toes(recording, limbs, values)
         _set_sliders(swivel_again(recording, shown), values)
     sliders = {ref_of(limb): sliders for limb, sliders in _sliders_of(shown)}
-    warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
-    warnings += warnings_of_misses(recording, poses, sliders)
-    touched = [channel for placing in placings for channel in placing.channels]
-    touched += [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
+    warnings = sum((limb_shown.warnings for limb_shown in shown), warnings_of_misses(recording, poses, sliders))
+    touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
+    touched += [channel for placing in placings for channel in placing.channels]
     return Matched(writing.finish(recording, values, touched), warnings)
+
+
+def _reader(
+    task: Task, recording: Recording, limbs: Sequence[PoseBone], sampling: Sampling, placings: Sequence[Placing]
+) -> Reread:
+    """What reads rows anew, once controls were moved. All rows are frames that Blender shows, and between these what
+    curves say, unless toes are turned as they are seen."""
+    refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
+    refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
+    has_toes = any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
+
+    def read(rows: Array) -> Steps[None]:
+        is_all = len(rows) == recording.frames and not has_toes
+        between, share = sampling.between if is_all else (), task.next_share()
+        return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, share, between=between, refs=refs)
+
+    return read
 
 
 def _sliders_of(shown: Sequence[Shown]) -> list[tuple[PoseBone, dict[str, Array]]]:

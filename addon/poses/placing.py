@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
-from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
@@ -22,7 +21,8 @@ from ..blender.types import bones_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
-from ..solver.matrices import inverted_all
+from ..limb.transforms import posed
+from ..solver.matrices import inverted_all, pseudo_inverted
 from ..solver.rotation import IDENTITY, conjugate, multiply
 from .channels import Channel, Values
 from .reading import Recording, matrices_of, poses_of, worlds_of
@@ -116,7 +116,7 @@ class Placing:
         location = values[self.location]
         self._learn(location, seen_at[:, :3, 3], rows)
         self._before = (rows.copy(), location[rows].copy(), seen_at[:, :3, 3].copy())
-        location[some] += np.einsum("fij,fj->fi", np.linalg.pinv(self._slopes[some], rcond=1e-6), by)
+        location[some] += np.einsum("fij,fj->fi", pseudo_inverted(self._slopes[some]), by)
         return is_off
 
     def _note_move(self, now: Array, carried: Array | None, is_off: Array, by: Array, turn_by: Any) -> None:
@@ -232,32 +232,17 @@ def slopes_of(recording: Recording, ref: BoneRef) -> Array:
     now, bases = matrices_of(recording, ref)[:, :3, :3], recording.bases[ref][:, :3, :3]
     bone: Any = bones_of(ob)[name].bone if name else None
     if bone is None or (bone.use_inherit_rotation and bone.use_local_location and bone.inherit_scale == "FULL"):
-        return np.asarray(now @ np.linalg.pinv(bases))
+        return np.asarray(now @ pseudo_inverted(bases))
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-    if above is None:
-        above = np.broadcast_to(np.eye(4), (recording.frames, 4, 4))
-    put, columns = _made(bone, above, recording.bases[ref]), []
+    put, columns = posed(bone, above, recording.bases[ref]), []
     for axis in range(3):
         moved = recording.bases[ref].copy()
         moved[:, axis, 3] += 1.0
-        columns.append((_made(bone, above, moved) - put)[:, :3, 3])
+        columns.append((posed(bone, above, moved) - put)[:, :3, 3])
     worlds = worlds_of(recording, ob)[:, :3, :3]
-    by_constraints = now @ np.linalg.pinv(worlds @ put[:, :3, :3])
+    by_constraints = now @ pseudo_inverted(worlds @ put[:, :3, :3])
     slopes: Array = by_constraints @ worlds @ np.stack(columns, axis=-1)
     return slopes
-
-
-def _made(bone: Any, above: Array, bases: Array) -> Array:
-    """Where the own channels of a bone put it in the armature, below these poses of its parent."""
-    options = [{"parent_matrix": Matrix(row), "parent_matrix_local": bone.parent.matrix_local} for row in above]
-    if not bone.parent:
-        options = [{} for _ in above]
-    return np.array(
-        [
-            bone.convert_local_to_pose(Matrix(own), bone.matrix_local, **carried)
-            for own, carried in zip(bases, options, strict=True)
-        ]
-    )
 
 
 def _rotated(turn: Any, vectors: Array) -> Array:

@@ -132,7 +132,7 @@ def _turn_toes(
     are in the mean of where the foot is flat. Gives their channels."""
     channels, changed = [], ease.changed(len(roll))
     for toe in flat_toes(limb):
-        shown = _matrices(own_foot_turns(recording, limb, toe)[1])
+        shown = rotation(own_foot_turns(recording, limb, toe)[1].T)[:, :3, :3]
         back = _turned_back(limb, toe, roll)
         turns_held = shown.copy()
         for (first, end), stand in zip(ease.ranges, stands, strict=True):
@@ -152,11 +152,6 @@ def _turned_back(limb: PoseBone, toe: PoseBone, roll: Array) -> Array:
     axis = (toe.bone.matrix_local.inverted() @ helpers_of(limb)[FLAT].matrix_local).to_3x3().normalized().col[0]
     ball = np.clip(roll, 0.0, float(choices_of(limb)["break_angle"]))
     return turned_by(np.array(axis, float) * -ball[:, None])
-
-
-def _matrices(turns: Array) -> Array:
-    """Quaternions (rows, 4), w first, as matrices (rows, 3, 3)."""
-    return np.array([rotation(turn)[:3, :3] for turn in turns])
 
 
 # keys

@@ -9,7 +9,7 @@ than limbs names it: objects and bones as ``refs``, those that are to be moved a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..blender.stepping import Steps, stepping
 from ..blender.types import bones_of, path_to_custom, tag, view_layer_of
 from ..limb.settings import SLIDER
 from ..rigging.feet import at_influence
+from .by_curves import Curves, filled_in
 from .channels import Channel, originals_of
 from .reading import Evaluated, Recording, bones_read, new_recording, readers_of
 
@@ -44,11 +45,12 @@ def record(
     within: Callable[[], Any] = nullcontext,
     bones: Iterable[PoseBone] = (),
     known: Recording | None = None,
+    between: Array | Sequence[int] = (),
 ) -> Steps[Recording]:
     """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
     what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands.
-    ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped.
-    """
+    ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped;
+    nor are the rows ``between`` others where F-curves say all."""
     count = 1 if frames is None else len(frames)
     recording = new_recording(
         limbs, count, bones_read, True, [*refs, *controls], channels, ("location",), controls, bones
@@ -56,7 +58,8 @@ def record(
     if known and _is_known(recording, known):
         _take_over(recording, known, influence)
     else:
-        yield from read_again(context, recording, limbs, frames, np.arange(count), influence, share, within)
+        rows = np.arange(count)
+        yield from read_again(context, recording, limbs, frames, rows, influence, share, within, between)
     return recording
 
 
@@ -107,8 +110,11 @@ def read_again(
     influence: float | None = None,
     share: Share = float,
     within: Callable[[], Any] = nullcontext,
+    between: Array | Sequence[int] = (),
+    refs: Collection[BoneRef] | None = None,
 ) -> Steps[None]:
-    """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
+    """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`. Where rows
+    ``between`` are not stepped, matrices are new of those that ``refs`` name, if they do."""
     with at_influence(context, limbs, influence) if influence is not None and limbs else nullcontext():
         if frames is None:
             with within():
@@ -117,12 +123,18 @@ def read_again(
             return
         with going_through(context, limbs, influence) as show_frame:
             read_originals = originals_of(recording.channels, recording.bases)
-            for done, i in enumerate(rows.tolist()):
+            halves = np.intersect1d(rows, between).astype(int)
+            shown = np.setdiff1d(rows, halves)
+            for done, i in enumerate([*shown.tolist(), *halves.tolist()], 1):
+                if done == len(shown) + 1 and filled_in(
+                    recording, Curves(context, frames), shown, halves, influence, refs
+                ):
+                    break
                 show_frame(frames[i])
                 with within():
                     readers_of(recording, _evaluated_in(context), _as_it_is)(i)
                     read_originals(i)
-                yield share((done + 1) / len(rows))
+                yield share(done / len(rows))
 
 
 def _as_it_is(ob: Any) -> Any:

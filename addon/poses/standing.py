@@ -57,8 +57,7 @@ def poses_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...])
     location = np.zeros((recording.frames, 3))
     if not (first.use_connect and first.parent):
         location = channel_of(recording, ob, first.name, "location")
-    put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
-    carry = np.array(put) @ inverted(squared(rest_matrix(first)))
+    carry = unposed(first, above, location) @ inverted(squared(rest_matrix(first)))
     turns = turns_shown(recording, limb, segments)
     return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
 

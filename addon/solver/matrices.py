@@ -17,14 +17,16 @@ def unit(v: Any, fallback: Any) -> Matrix:
 
 
 def rotation(turn: Any) -> Matrix:
-    """The matrix (4, 4) of a unit quaternion (w, x, y, z)."""
+    """The matrices (..., 4, 4) of unit quaternions, w, x, y, z: (...) each."""
     w, x, y, z = turn
-    matrix = np.eye(4)
-    matrix[:3, :3] = (
+    matrix = np.zeros((*np.shape(w), 4, 4))
+    rows = np.array((
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
         (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-    )
+    ))  # fmt: skip
+    matrix[..., :3, :3] = np.moveaxis(rows, (0, 1), (-2, -1))
+    matrix[..., 3, 3] = 1.0
     return matrix
 
 
@@ -64,5 +66,19 @@ def inverted_all(matrices: Matrix) -> Matrix:
     inverses[..., 3, 3] = 1.0
     return inverses
 
+
+def pseudo_inverted(matrices: Matrix) -> Matrix:
+    """The pseudoinverses of matrices (..., 3, 3): by `inverted_all` where these are not nearly flat."""
+    moving = np.zeros((*matrices.shape[:-2], 4, 4))
+    moving[..., :3, :3] = matrices
+    inverses = inverted_all(moving)[..., :3, :3]
+    is_flat = ~(np.abs(inverses).max(axis=(-2, -1)) * np.abs(matrices).max(axis=(-2, -1)) < 1.0 / FLAT)
+    if is_flat.any():
+        inverses[is_flat] = np.linalg.pinv(matrices[is_flat], rcond=FLAT)
+    return inverses
+
+
+FLAT = 1e-6
+"""How much less than in other directions matrices may stretch in one that counts as none."""
 
 NEXT, AFTER = np.array([[1], [2], [0]]), np.array([[2], [0], [1]])
