@@ -103,7 +103,7 @@ def show_in_ik(
 
     if moves_controls:
         yield from place(placings, recording, values, reread)
-        _go_on(placings, values, sampling, keyed)
+        go_on(placings, values, sampling, keyed)
         _turn_toes(recording, limbs, values)
         _set_sliders(swivel_again(recording, shown), values)
     sliders = {ref_of(limb): sliders for limb, sliders in _sliders_of(shown)}
@@ -161,7 +161,7 @@ def _placings(shown: Sequence[Shown]) -> list[Placing]:
     return [*targets, *poles]
 
 
-def _go_on(placings: Sequence[Placing], values: Values, sampling: Sampling, keyed: set[Channel]) -> None:
+def go_on(placings: Sequence[Placing], values: Values, sampling: Sampling, keyed: set[Channel]) -> None:
     """Have the numbers of what turns go on from row to row; what was keyed before stays near to that."""
     for placing in placings:
         if placing.turns is not None:
@@ -209,14 +209,15 @@ def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[Matched]:
                 channel = Channel.of_bone(rig.object, table.limbs[row].bones[0], "location")
                 values[channel] += np.multiply.outer(solution.slide[:, row], table.limbs[row].line)  # type: ignore[index]
             for k, name in enumerate(table.limbs[row].bones):
-                _turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], sampling)
+                turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], sampling)
             for bone in feet.following_bones(limb):
-                _turn_bone(values, bone, own_foot_turns(recording, limb, bone)[1], sampling)
+                turn_bone(values, bone, own_foot_turns(recording, limb, bone)[1], sampling)
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
     return Matched(writing.finish(recording, values, channels), [])
 
 
-def _turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:
+def turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:
+    """Have a bone's own rotation say these turns (f, 4), w first, in numbers that jump least."""
     channel, mode = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)), bone.rotation_mode
     rows = in_mode(mode, turns, values[channel])
     values[channel][:] = _without_jumps(mode, rows, sampling, is_animated(bone.id_data, channel.path))

@@ -10,14 +10,15 @@ import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
+from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.names import other_side
-from ..blender.types import ArmatureObject, bones_of, has_bone, takes_bones
+from ..blender.types import ArmatureObject, bones_of, has_bone, split_path, takes_bones
 from ..blender.words import Refused
 from ..finding.checking import check
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
-from ..limb.moving import Move, check_apart
+from ..limb.moving import check_apart
 from ..limb.sides import stored_axes
 from ..limb.storage import KINDS, bones_of_limb, is_control, is_limb, segments_of
 from ..limb.tips import foot_of
@@ -110,7 +111,7 @@ def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
         if ob is not None:
             in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
             image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
-            if image.there and _move(image):
+            if image.there and _is_moved(image):
                 check_apart(other, *image.there)
             images.append(image)
     return images
@@ -186,38 +187,48 @@ def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | No
     return drawing and drawing._replace(matrix=rest @ in_armature @ mirrored(drawing.matrix))
 
 
-def moves_of(images: Iterable[Image]) -> list[Move]:
-    """What has all that the other limbs follow as the mirror images of what the limbs do, once it is there."""
+def images_there(images: Iterable[Image]) -> list[Image]:
+    """The images that are to be moved, of limbs that are all there."""
     there = [image._replace(there=image.there or image.pair.followed_by_other(image.kind)) for image in images]
-    return [image_move for image in there if (image_move := _move(image))]
+    return [image for image in there if _is_moved(image)]
 
 
-def _move(image: Image) -> Move | None:
-    """The move that has the other limb's target or pole as the mirror image of the limb's: a bone is moved off its rest
-    as its counterpart is, an object stands as its counterpart. None for what is to stay: an object that is no
-    control."""
-    pair, bone = image.pair, image.source[1]
-    source: Any = image.source
+def _is_moved(image: Image) -> bool:
+    """Whether the other limb's target or pole is to be as the mirror image of the limb's. What is no control
+    stays where it is an object, or a bone that is not posed itself; and so does what both follow."""
     there: Any = image.there
-    if there == image.source or (not there[1] and not is_control(*there)):
-        return None
-    if bone and there[1] and not is_control(*there) and _only_ride(source, there):
-        return None
-    if bone and there[1]:
-        to_rig = pair.ob.matrix_world.inverted_safe() @ source[0].matrix_world
-        rest, its_rest = (to_rig @ rig.data.bones[name].matrix_local for rig, name in (source, there))
-        matrix = pair.across @ image.matrix @ rest.inverted_safe() @ pair.across @ its_rest
-    else:
-        matrix = pair.across @ image.matrix @ SIDEWAYS
-    world = pair.ob.matrix_world @ matrix
-    return Move(there[0], there[1], world.translation, world.to_quaternion())
+    if there == image.source:
+        return False
+    if is_control(*there):
+        return True
+    return bool(there[1]) and not (image.source[1] and _only_ride(image.source, there))
+
+
+def check_there(ref: LimbRef, images: Sequence[Image]) -> None:
+    """Refuse a limb that would have to be made on a rig from another file."""
+    if not is_limb(ref[0].pose.bones[ref[1]]) or any(image.there is None for image in images):
+        template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
+        raise Refused(template, other=ref[1], rig=ref[0].name)
+
+
+def matrix_across(image: Image, source: Any, rig: Any, owner: Any) -> Any:
+    """Where in the world the other limb's target or pole mirrors the limb's, which is at ``source``, while their
+    ``rig`` is there, and the ``owner`` that has both as bones: a bone is moved off its rest as its counterpart is, an
+    object stands as its counterpart."""
+    pair, there, into = image.pair, image.there, rig.inverted_safe()
+    if not (image.source[1] and there and there[1]):
+        return rig @ pair.across @ into @ source @ SIDEWAYS
+    bones: Any = (image.source, there)
+    rest, its_rest = (into @ owner @ ob.data.bones[name].matrix_local for ob, name in bones)
+    return rig @ pair.across @ into @ source @ rest.inverted_safe() @ pair.across @ its_rest
 
 
 def _only_ride(*refs: BoneRef) -> bool:
     """Whether bones go with those that they hang on, and are not posed themselves: as pins do with cranks."""
     bones: list[PoseBone] = [ob.pose.bones[name] for ob, name in refs]  # type: ignore[union-attr]
     off = max(float(np.abs(np.array(bone.matrix_basis) - np.eye(4)).max()) for bone in bones)
-    return off <= NO_TURN and all(bone.parent and not bone.constraints for bone in bones)
+    moved = {split_path(path)[0] for ob, _ in refs for path in animated_paths(ob)}
+    return off <= NO_TURN and all(bone.parent and not bone.constraints and bone.name not in moved for bone in bones)
 
 
 # the limb itself
@@ -228,7 +239,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
     other way round; numbers mean the same on both sides."""
     limb, other = pair.limbs
     mine = describe((pair.ob, pair.last))
-    its = describe(pair.image) if is_limb(other) else Description(mine.segments, "")
+    its = describe(pair.image) if is_limb(other) else Description(mine.segments, "", sliders={})
     axis, flat = stored_axes(limb)
     starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
     rotations: Any = [
@@ -245,6 +256,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
         pole=followed.get("pole"),
         pole_follow=its.pole_follow if its.pole == followed.get("pole") else None,
         roll=None,
+        sliders=mine.sliders | {name: value for name, value in its.sliders.items() if name in mine.sliders},
         mode=its.mode,
         constraint=its.constraint,
         converted_from=its.converted_from,
@@ -276,8 +288,9 @@ def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, 
     image_of_foot = pair.across @ stand @ SIDEWAYS
     if target.there is None:
         matrix = pair.across @ target.matrix @ SIDEWAYS
-    elif image_move := _move(target):
-        matrix = world.inverted_safe() @ image_move.rotation.to_matrix().to_4x4()  # type: ignore[union-attr]  # it turns
+    elif _is_moved(target):
+        owner: Any = target.source[0]
+        matrix = world.inverted_safe() @ matrix_across(target, world @ target.matrix, world, owner.matrix_world)
     else:
         matrix = world.inverted_safe() @ matrix_of(*target.there, depsgraph)
     is_near = bool(target.source[1]) and (target.there or target.source)[0] == pair.ob

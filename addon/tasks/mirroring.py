@@ -8,16 +8,18 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone
 
+from ..blender.changes import key_changes
 from ..blender.dependencies import Dependencies
+from ..blender.stepping import Steps, Stepwise
 from ..blender.types import ArmatureObject, takes_bones
-from ..blender.words import Message, Refused
-from ..limb.moving import move
-from ..limb.storage import has_slider, is_limb, write_slider
-from ..limb.transactional import transactional
+from ..blender.words import Message
+from ..limb.transactional import transactional_steps
+from ..poses.mirroring import read_sources, show_mirrored
+from ..poses.writing import Task
 from ..rigging.apply import apply
-from ..rigging.description import Description, LimbRef, describe
+from ..rigging.description import describe
 from ..rigging.features import live_for_now
-from ..rigging.mirrored import Image, image_of, images_of, moves_of, pair_of
+from ..rigging.mirrored import check_there, image_of, images_of, pair_of
 
 
 class Mirrored(NamedTuple):
@@ -27,33 +29,28 @@ class Mirrored(NamedTuple):
     warnings: list[Message]
 
 
-@transactional
-def mirror(context: Context, limbs: Sequence[PoseBone]) -> Mirrored:
-    """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
-    limbs and controls are made where there are none. New limbs are on the rig where the first ones are. Raises
-    `Refused` before anything is done."""
+@Stepwise
+@transactional_steps
+def mirror(
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float] | None = None, tolerance: float = 0.0
+) -> Steps[Mirrored]:
+    """Give the other side of limbs what these have: settings and sliders, and targets, poles and bones that are posed
+    as the mirror image of theirs, here and now, or in each of these frames with keys; limbs and controls are made where
+    there are none. New limbs are on the rig where the first ones are. ``tolerance`` is how far joints may be off for
+    the sake of fewer keys, in lengths of the limb. Raises `Refused`."""
     depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(pair_of, limbs)]
     images = {pair.image: images_of(pair, depsgraph) for pair in pairs}
     wishes = {pair.image: image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}
+    task, all_images = Task(context, frames, tolerance), [*chain.from_iterable(images.values())]
     warnings = list[Message]()
+    sources = yield from read_sources(task, pairs, all_images)
     if all(takes_bones(pair.ob) for pair in pairs):
         modes = {pair.image: describe((pair.ob, pair.last)).mode for pair in pairs}
         new = {limb: wish for limb, wish in wishes.items() if (modes[limb], wish.mode) == ("RIG", "LIVE")}
         on_rig, warnings = live_for_now(new, dependencies)
         apply(context, wishes | on_rig)
     else:
-        for limb, wish in wishes.items():
-            _set_sliders(limb, wish, images[limb])
-    move(context, moves_of(chain.from_iterable(images.values())))
+        for limb in wishes:
+            check_there(limb, images[limb])
+    key_changes(context, (yield from show_mirrored(task, pairs, all_images, sources)))
     return Mirrored([pair[:3] for pair in pairs], warnings)
-
-
-def _set_sliders(ref: LimbRef, wish: Description, images: Sequence[Image]) -> None:
-    """Give a limb that is there, of a rig from another file, what of the other side animates."""
-    other = ref[0].pose.bones[ref[1]]
-    if not is_limb(other) or any(image.there is None for image in images):
-        template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
-        raise Refused(template, other=ref[1], rig=ref[0].name)
-    for name in wish.sliders:
-        if has_slider(other, name):
-            write_slider(other, name, wish.sliders[name])

@@ -48,7 +48,8 @@ class VIEW3D_PT_planar_ik_tools(_Section, Panel):
         column.operator("pose.planar_ik_hold", text="Hold in Contacts").range = "CONTACTS"
         row = layout.row(align=True)
         row.operator("pose.planar_ik_mirror", text="Mirror")
-        row.operator("pose.planar_ik_bake", text="Bake…")
+        row.operator("pose.planar_ik_mirror", text="Range…").use_range = True
+        layout.operator("pose.planar_ik_bake", text="Bake…")
 
 
 class VIEW3D_PT_planar_ik_setup(_Section, Panel):

@@ -142,17 +142,19 @@ class POSE_OT_planar_ik_snap_fk(_Snap):
     _snap = snap_fk
 
 
-class POSE_OT_planar_ik_mirror(LimbOperator):
-    """Give the limbs of the other side what the selected ones have, mirrored"""
+class POSE_OT_planar_ik_mirror(_OverRange):
+    """Give the limbs of the other side what the selected ones have, mirrored, with the pose of their bones"""
 
     bl_idname = "pose.planar_ik_mirror"
     bl_label = "Mirror Planar IK"
 
-    def act(self, context: Context, limbs: list[PoseBone]) -> None:
-        """Mirror, and say how many."""
-        mirrored = mirror(context, limbs)
+    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
+        """Mirror this frame, or all of the range."""
+        frames = self.frames_meant(context)
+        mirrored = yield from mirror.steps(context, limbs, frames, self.tolerance)
         self.warn(*mirrored.warnings)
-        self.inform("Mirrored {limbs}", limbs=limbs_counted(len(mirrored.pairs)))
+        template = "Mirrored {limbs} in {frames}"
+        self.inform(template, limbs=limbs_counted(len(mirrored.pairs)), frames=frames_counted(len(frames or [0])))
 
 
 CLASSES = (POSE_OT_planar_ik_switch, POSE_OT_planar_ik_snap_target, POSE_OT_planar_ik_snap_fk, POSE_OT_planar_ik_mirror)

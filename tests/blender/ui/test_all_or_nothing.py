@@ -251,7 +251,7 @@ OPERATORS: dict[str, Case] = {
     "snap target": (leg, "snap_target", {"use_range": True}),
     "snap with a library's action": (of_library, "snap_target", {"use_range": True}),
     "snap fk": (lambda mode: leg("LIVE"), "snap_fk", {"use_range": True}),
-    "mirror": (leg, "mirror", {}),
+    "mirror": (leg, "mirror", {"use_range": True}),
     "hold": (leg, "hold", {"range": "GIVEN", "frame_start": 2, "frame_end": 3}),
     "find contacts": (leg, "find_contacts", {"height": 1.0, "speed": 1.0}),
     "plant": (leg, "plant", {"height": 1.0, "speed": 1.0}),
