@@ -184,8 +184,6 @@ def shows_machines(hand: Hand) -> Any:
     rig = sample.build("puppet", sample.PUPPET, (0.0, 0.0, 0.0), True)
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["root"].scale.y = -1.0
-    sample.select(rig, "shin.L", "shin.R", "forearm.L", "forearm.R")
-    bpy.ops.pose.planar_ik_foot_follows()  # which would turn as before
     studio.move(rig, "hand_ik.L", (-0.3, 0.0, 0.35))
     findings["puppet"] = sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)
     yield from photographed(hand, rig, "puppet", ("root",))

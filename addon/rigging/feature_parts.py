@@ -31,7 +31,7 @@ from ..limb.foot_roll import CONTROL as ROLL_CONTROL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import STILL
 from ..limb.settings import MADE_BY_US, SLIDER
-from .parts import CONTROL, PROPERTY, TARGET, Bone, Constraint, Driver, Parts, Read, Variable
+from .parts import CONTROL, IN_SPACE, PROPERTY, TARGET, Bone, Constraint, Driver, Parts, Read, Variable
 
 PIVOTS_COLLECTION = "IK Foot Pivots"
 """The bone collection of all pivots, which is hidden: shown, they can be moved in Edit Mode."""
@@ -68,18 +68,23 @@ def _spaces(is_near: bool) -> tuple[tuple[str, Any], ...]:
     return ("owner_space", space), ("target_space", space)
 
 
-def foot_parts(turn: tuple[float, float, float], is_near: bool) -> Parts:
-    """What has a foot turn as the target, turned off that by some angles; ``is_near`` where that is a bone of its rig.
+SHARED = "shared"
+"""The role of the lowest bone on which both a foot and what it follows hang."""
+
+
+def foot_parts(turn: tuple[float, float, float], is_near: bool, is_sharing: bool) -> Parts:
+    """What has a foot turn as the target, turned off that by some angles; ``is_near`` where that is a bone of its rig,
+    ``is_sharing`` where both hang on one: as seen from that, neither is mirrored or sheared by it.
 
     A foot that is turned off is turned back before it copies the target: so only the copying blends between FK and IK,
     the short way, and the offset is whole at any influence."""
-    spaces = _spaces(is_near)
-    copying = Constraint("foot", FOOT, "COPY_ROTATION", TARGET, spaces)
+    spaces, space = (IN_SPACE, SHARED) if is_sharing else (_spaces(is_near), "")
+    copying = Constraint("foot", FOOT, "COPY_ROTATION", TARGET, spaces, space=space)
     if not any(turn):
         return Parts((), (copying,), (_acting("foot", FOOT),))
     back: Any = Euler(turn).to_matrix().inverted().to_euler("XYZ")
     offsets = [
-        Constraint("foot", name, "TRANSFORM", TARGET, (*spaces, *_turned_by(angles)))
+        Constraint("foot", name, "TRANSFORM", TARGET, (*spaces, *_turned_by(angles)), space=space)
         for name, angles in ((OFFSET_BACK, back), (OFFSET, turn))
     ]
     drivers = (_acting("foot", name, "t" if name == FOOT else "t>0") for name in (OFFSET_BACK, FOOT, OFFSET))

@@ -12,7 +12,7 @@ from ..limb.foot_roll import ROLLED_TARGET
 from ..limb.storage import bones_of_limb
 from .controls import Control
 from .description import Description, LimbRef
-from .feature_parts import foot_parts, pole_follow_parts, roll_parts
+from .feature_parts import SHARED, foot_parts, pole_follow_parts, roll_parts
 from .foot_pivots import rolled_target_at_rest
 from .parts import CONTROL, POLE, TARGET, Bone, Parts, parts_of
 from .spec import Spec, differs, spec_of
@@ -46,7 +46,8 @@ def needed_parts(ref: LimbRef, wish: Description, spec: Spec | None) -> dict[str
     if spec:
         parts["mechanism"] = parts_of(spec)
     if wish.foot and wish.foot_turn is not None:
-        parts["foot"] = foot_parts(wish.foot_turn, is_near or wish.roll is not None)
+        is_sharing = bool(_shared_by_foot(ref, wish))
+        parts["foot"] = foot_parts(wish.foot_turn, is_near or wish.roll is not None, is_sharing)
     if wish.roll:
         rolled_rest, break_angle = rolled_target_at_rest(limb, wish.foot_turn), float(wish.choices["break_angle"])
         parts["roll"] = roll_parts(wish.roll.pivots, rolled_rest, len(wish.roll.toes), break_angle, length, is_near)
@@ -62,6 +63,16 @@ def _is_bone_of(ref: LimbRef, followed: Any) -> bool:
     return followed is not None and followed[0] == ref[0] and bool(followed[1])
 
 
+def _shared_by_foot(ref: LimbRef, wish: Description) -> str:
+    """The lowest bone on which both the foot of a limb and the bone that it follows hang, or nothing."""
+    bones, foot = ref[0].pose.bones, ref[0].pose.bones.get(wish.foot)
+    if foot is None or not _is_bone_of(ref, wish.target):
+        return ""
+    above: Any = bones.get(wish.target.parent) if isinstance(wish.target, Control) else bones[wish.target[1]].parent
+    carriers = {above, *above.parent_recursive} if above else set()
+    return next((bone.name for bone in foot.parent_recursive if bone in carriers), "")
+
+
 def _spec_of(limb: PoseBone, built: Spec | None) -> Spec:
     spec = spec_of(limb)
     if built is None or differs(built, spec):
@@ -74,7 +85,12 @@ def refs_of(ref: LimbRef, wish: Description, bones: Iterable[Bone], there: There
     ob, name = ref
     chain = bones_of_limb(ob.pose.bones[name])
     above = chain[0].parent if chain else None
-    refs: dict[str, Any] = {"last": ref, "foot": (ob, wish.foot), "parent": (ob, above.name if above else "")}
+    refs: dict[str, Any] = {
+        "last": ref,
+        "foot": (ob, wish.foot),
+        SHARED: (ob, _shared_by_foot(ref, wish)),
+        "parent": (ob, above.name if above else ""),
+    }
     refs |= {f"bone {k}": (ob, bone.name) for k, bone in enumerate(chain, 1)}
     refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(wish.roll.toes if wish.roll else ())}
     refs |= {"above pole": (ob, wish.pole_follow.above if wish.pole_follow else "")}

@@ -148,3 +148,26 @@ def test_a_foot_turns_the_short_way_between_fk_and_ik(add, addon, mode, kind, ah
         bpy.context.view_layer.update()
         expected = between(seen_by(ob, "foot.L", "shin.L"), in_ik, influence)
         assert apart(expected, turn_of(ob, "foot.L")) < 2e-3, influence
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("flipped", ["OBJECT", "BONE"])
+def test_a_foot_of_a_puppet_that_is_turned_round_is_mirrored(add, mode, flipped):
+    ob = rigs.puppet()
+    rigs.activate(ob, "EDIT")
+    root = ob.data.edit_bones.new("root")
+    root.tail, root.roll = (0.0, 0.0, 0.3), 0.4
+    ob.data.edit_bones["body"].parent = root
+    rigs.activate(ob)
+    (last,) = add(ob, "shin", mode=mode)
+    control = ob.pose.bones[last.planar_ik.subtarget]
+    assert (control.parent.name, last.planar_ik.plane) == ("root", "HINGE")
+    control.matrix = Matrix.LocRotScale((0.2, 0.0, 0.4), Matrix.Rotation(0.7, 3, "Y") @ control.matrix.to_3x3(), None)
+    names = ("thigh", "shin", "foot")
+    before = [rigs.evaluated(ob).matrix_world @ Matrix(matrix) for matrix in rigs.matrices(ob, names)]
+    owner = ob if flipped == "OBJECT" else ob.pose.bones["root"]
+    owner.scale.x = -1.0
+    rest = Matrix() if flipped == "OBJECT" else ob.data.bones["root"].matrix_local
+    mirror = rest @ Matrix.Scale(-1.0, 4, (1.0, 0.0, 0.0)) @ rest.inverted()
+    after = [rigs.evaluated(ob).matrix_world @ Matrix(matrix) for matrix in rigs.matrices(ob, names)]
+    np.testing.assert_allclose(after, [mirror @ matrix for matrix in before], atol=1e-5)
