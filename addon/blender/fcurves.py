@@ -68,6 +68,10 @@ def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
     if len(now) == count and first <= now[0] and now[-1] <= last:
         return np.arange(count)
     within = np.flatnonzero((now >= first) & (now <= last))
+    if len(within) == len(now) > count:  # all at once: one by one takes as long as stepping through the frames
+        keys.clear()
+        keys.add(count)
+        return np.arange(count)
     for beside in (*np.flatnonzero(now < first)[-1:], *np.flatnonzero(now > last)[:1]):
         key = keys[int(beside)]
         for handle in ("handle_left_type", "handle_right_type"):

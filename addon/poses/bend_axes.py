@@ -8,16 +8,14 @@ from math import radians, sin
 from typing import Any
 
 import numpy as np
-from bpy.types import Context, PoseBone
+from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.stepping import Steps
 from ..limb.rest_geometry import is_straight, rest_geometry
 from ..limb.storage import bones_of_limb
 from ..limb.tips import tip_of
 from ..solver.matrices import applied
 from .reading import Recording, poses_of
-from .recording import Share, record
 
 Array = NDArray[Any]
 Axis = tuple[float, float, float]
@@ -30,23 +28,16 @@ TO_ONE_SIDE = 0.2
 
 
 def axes_seen(
-    context: Context, limbs: Sequence[Any], frames: Sequence[int], tip: str, share: Share
-) -> Steps[dict[tuple[Any, str], Axis]]:
-    """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each with a last bone and
-    segments, that have two segments, are straight at rest, and are seen bent in these frames; without any, in the one
-    that is shown."""
-    named = [(request.limb, request.segments) for request in limbs]
-    straight = [(limb, segments) for limb, segments in named if _is_asked(limb, segments, tip)]
-    refs = [(limb.id_data, bone.name) for limb, segments in straight for bone in (*bones_of_limb(limb, segments), limb)]
-    if not refs:
-        return {}
-    recording = yield from record(context, [], frames or None, refs, share=share)
-    axes = {(limb.id_data, limb.name): _axis_of(recording, limb, segments, tip) for limb, segments in straight}
+    recording: Recording, limbs: Sequence[tuple[PoseBone, tuple[int, ...]]], tip: str
+) -> dict[tuple[Any, str], Axis]:
+    """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each a last bone and
+    segments, that have two segments, are straight at rest, and are seen bent."""
+    axes = {
+        (limb.id_data, limb.name): _axis_of(recording, limb, segments, tip)
+        for limb, segments in limbs
+        if len(segments) == 2 and is_straight(rest_geometry(limb, segments, tip=tip))
+    }
     return {ref: axis for ref, axis in axes.items() if axis is not None}
-
-
-def _is_asked(limb: PoseBone, segments: tuple[int, ...], tip: str) -> bool:
-    return len(segments) == 2 and is_straight(rest_geometry(limb, segments, tip=tip))
 
 
 def _axis_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:

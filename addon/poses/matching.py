@@ -117,7 +117,9 @@ def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
     posture = posture_of_rows(turns, _joints(aim))
     plane = entry.plane if entry.plane in FLAT else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse = inverse_over_frames(entry.geometry, posture, plane, side, max(ON_TARGET, tolerance / 2.0), keyed)
+    inverse: Inverse = aim.poses.inverse or inverse_over_frames(
+        entry.geometry, posture, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
+    )
     tip = np.stack(posture.tip, axis=-1)
     if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > UNSEEN * aim.size).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"

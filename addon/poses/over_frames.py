@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
@@ -29,6 +29,7 @@ from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import with_twist
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
+from .by_curves import Between
 from .channels import Channel, Values, copied
 from .inverse import angle_between
 from .matching import Shown, offset_turn, own_foot_turns, shown_in_ik, solver_target, swivel_again, warnings_of_misses
@@ -61,7 +62,7 @@ def show_in_ik(
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
     stay where they are), flip, swivel and ankle. Two passes, one where controls stay, and one less where what is
     ``known`` was read before. Raises `Refused` for what can't be shown where it has to be."""
-    sampling = sampling_of(task.frames)
+    sampling, named = sampling_of(task.frames), [ref_of(limb) for limb in limbs]
     parts = [part_of_ik(limb, moves_controls, poses, task.tolerance) for limb in limbs]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     controls = controls_of(limbs) if moves_controls else []
@@ -75,14 +76,13 @@ def show_in_ik(
         influence=None if poses else 0.0,
         share=task.next_share(),
         known=known,
-        between=sampling.between,
+        between=Between(sampling.between),
     )
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
     shown = shown_in_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
-    if lacking := [limb for limb, sliders in _sliders_of(shown) if TWISTS[0].name in sliders and not has_twist(limb)]:
-        named = [(limb.id_data, limb.name) for limb in limbs]
-        apply(task.context, {ref_of(limb): with_twist(limb) for limb in lacking})
+    poses = {ref_of(one.limb): one.aim.poses._replace(inverse=one.inverse) for one in shown}
+    if _lets_twist(task.context, shown):
         again = [ob.pose.bones[name] for ob, name in named]
         return (yield from show_in_ik(task, again, poses, moves_controls, recording))
     values = copied(before)
@@ -91,7 +91,7 @@ def show_in_ik(
     placings = _placings(shown) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 
-    read = _reader(task, recording, limbs, sampling, placings)
+    read = _reader(task, recording, limbs, sampling, placings, values)
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
@@ -113,8 +113,20 @@ def show_in_ik(
     return Matched(writing.finish(recording, values, touched), warnings)
 
 
+def _lets_twist(context: Context, shown: Sequence[Shown]) -> bool:
+    """Let those of limbs twist that have to and can't yet; whether there are any. Bones are to be fetched anew then."""
+    twisted = [limb for limb, sliders in _sliders_of(shown) if TWISTS[0].name in sliders and not has_twist(limb)]
+    apply(context, {ref_of(limb): with_twist(limb) for limb in twisted})
+    return bool(twisted)
+
+
 def _reader(
-    task: Task, recording: Recording, limbs: Sequence[PoseBone], sampling: Sampling, placings: Sequence[Placing]
+    task: Task,
+    recording: Recording,
+    limbs: Sequence[PoseBone],
+    sampling: Sampling,
+    placings: Sequence[Placing],
+    values: Values,
 ) -> Reread:
     """What reads rows anew, once controls were moved. All rows are frames that Blender shows, and between these what
     curves say, unless toes are turned as they are seen."""
@@ -123,9 +135,9 @@ def _reader(
     has_toes = any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
 
     def read(rows: Array) -> Steps[None]:
-        is_all = len(rows) == recording.frames and not has_toes
-        between, share = sampling.between if is_all else (), task.next_share()
-        return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, share, between=between, refs=refs)
+        between = Between(sampling.between, refs, values) if len(rows) == recording.frames and not has_toes else None
+        share = task.next_share()
+        return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, share, between=between)
 
     return read
 

@@ -29,10 +29,14 @@ from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, stand_of
 from .bend_axes import axes_seen
+from .by_curves import Between
 from .fitting import fit, turned_around, with_fit
 from .keeping import animated_frames
 from .new_controls import Seen, pole_for, skins_of, target_for
-from .recording import Share
+from .reading import Recording, bones_read
+from .recording import record
+from .thinning import sampling_of
+from .writing import Task
 
 
 class Request(NamedTuple):
@@ -100,17 +104,31 @@ def frames_to_keep(requests: Sequence[Request], controls: str) -> list[int]:
     return animated_frames(bones, goes_along=controls == "BONES")
 
 
+def stances_seen(task: Task, requests: Sequence[Request]) -> Steps[Recording]:
+    """How limbs to be stand in the frames of a task and between them, or in the one that is shown; and what may
+    carry their controls."""
+    sampling = sampling_of(task.frames or None)
+    limbs = [(request.limb, request.segments) for request in requests]
+    return (
+        yield from record(
+            context=task.context,
+            limbs=[],
+            frames=sampling.frames,
+            refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
+            share=task.next_share(),
+            bones=[bone for limb, segments in limbs for bone in bones_read(limb, segments)],
+            between=Between(sampling.between),
+        )
+    )
+
+
 def planned(
-    context: Context,
-    requests: Sequence[Request],
-    options: Options,
-    frames: Sequence[int],
-    among: Dependencies,
-    share: Share,
-) -> Steps[list[Plan]]:
+    context: Context, requests: Sequence[Request], options: Options, among: Dependencies, stances: Recording
+) -> list[Plan]:
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
-    rest bend as they do in these frames."""
-    axes = (yield from axes_seen(context, requests, frames, options.tip, share)) if not options.turn else {}
+    rest bend as they do in their ``stances``."""
+    named = [(request.limb, request.segments) for request in requests]
+    axes = {} if options.turn else axes_seen(stances, named, options.tip)
     limbs = [_seen(context, request, options, axes) for request in requests]
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.limb for request in requests if request.target is None)

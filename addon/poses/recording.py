@@ -9,7 +9,7 @@ than limbs names it: objects and bones as ``refs``, those that are to be moved a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -17,13 +17,13 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import is_animated, value_at
+from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps, stepping
 from ..blender.types import bones_of, path_to_custom, tag, view_layer_of
 from ..limb.settings import SLIDER
 from ..rigging.feet import at_influence
-from .by_curves import Curves, filled_in
+from .by_curves import Between, Curves, arrays_of, filled_in
 from .channels import Channel, originals_of
 from .reading import Evaluated, Recording, bones_read, new_recording, readers_of
 
@@ -45,18 +45,18 @@ def record(
     within: Callable[[], Any] = nullcontext,
     bones: Iterable[PoseBone] = (),
     known: Recording | None = None,
-    between: Array | Sequence[int] = (),
+    between: Between | None = None,
 ) -> Steps[Recording]:
     """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
     what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands.
     ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped;
-    nor are the rows ``between`` others where F-curves say all."""
+    nor are rows ``between`` others where F-curves say all."""
     count = 1 if frames is None else len(frames)
     recording = new_recording(
         limbs, count, bones_read, True, [*refs, *controls], channels, ("location",), controls, bones
     )
     if known and _is_known(recording, known):
-        _take_over(recording, known, influence)
+        filled_in(recording, Curves(context, frames or [], influence, known), np.arange(count), np.arange(0))
     else:
         rows = np.arange(count)
         yield from read_again(context, recording, limbs, frames, rows, influence, share, within, between)
@@ -64,41 +64,18 @@ def record(
 
 
 def _is_known(recording: Recording, known: Recording) -> bool:
-    """Whether all that a recording is to have is known, or does not change; influence is what one says."""
-    limbs = {(rig.object, name) for rig in known.rigs for name in rig.names}
-    changing = [(key, read.row) for key, read in recording.read.items() if len(read.buffer)]
-    return (
-        recording.worlds.keys() <= known.worlds.keys()
-        and all(key in known.read and bones.keys() <= known.read[key].row.keys() for key, bones in changing)
-        and recording.bases.keys() <= known.bases.keys()
-        and not any(is_animated(ob, path) for ob, path, _ in recording.channels.keys() - known.channels.keys())
-        and all(
-            name == "influence" or (rig.object, limb) in limbs
-            for rig in recording.rigs
-            for name, _, limb in rig.changing
-        )
+    """Whether all that a recording is to have is known, or does not change, or is where own channels put a control;
+    influence is what one says."""
+    there = {key for key, _ in arrays_of(known)}
+    controls = {*recording.bases, *((ob, "") for ob, _ in recording.bases)}
+    return all(
+        key in there
+        or (kind == "numbers" and not is_animated(key[1], key[2]))
+        or (kind == "slider" and key[-1] == "influence")
+        or (kind in ("base", "pose", "world") and key[1:] in controls)
+        for key, _ in arrays_of(recording)
+        for kind in key[:1]
     )
-
-
-def _take_over(recording: Recording, known: Recording, influence: float | None) -> None:
-    """Fill a recording by what is known of the same frames."""
-    for ob, worlds in recording.worlds.items():
-        worlds[:] = known.worlds[ob]
-    for key, read in recording.read.items():
-        for bone, row in read.row.items() if len(read.buffer) else ():
-            read.numbers[:, row] = known.read[key].numbers[:, known.read[key].row[bone]]
-    for channel, values in recording.channels.items():
-        values[:] = known.channels.get(channel, value_at(channel.object, channel.path))
-    for ref, bases in recording.bases.items():
-        bases[:] = known.bases[ref]
-    limbs = {(rig.object, name): (rig, row) for rig in known.rigs for row, name in enumerate(rig.names)}
-    for rig in recording.rigs:
-        for name, row, limb in rig.changing:
-            if name == "influence" and influence is not None:
-                rig.sliders[name][:, row] = influence
-            elif (rig.object, limb) in limbs:
-                other, its_row = limbs[rig.object, limb]
-                rig.sliders[name][:, row] = other.sliders[name][:, its_row]
 
 
 def read_again(
@@ -110,11 +87,9 @@ def read_again(
     influence: float | None = None,
     share: Share = float,
     within: Callable[[], Any] = nullcontext,
-    between: Array | Sequence[int] = (),
-    refs: Collection[BoneRef] | None = None,
+    between: Between | None = None,
 ) -> Steps[None]:
-    """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`. Where rows
-    ``between`` are not stepped, matrices are new of those that ``refs`` name, if they do."""
+    """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
     with at_influence(context, limbs, influence) if influence is not None and limbs else nullcontext():
         if frames is None:
             with within():
@@ -123,13 +98,13 @@ def read_again(
             return
         with going_through(context, limbs, influence) as show_frame:
             read_originals = originals_of(recording.channels, recording.bases)
-            halves = np.intersect1d(rows, between).astype(int)
-            shown = np.setdiff1d(rows, halves)
-            for done, i in enumerate([*shown.tolist(), *halves.tolist()], 1):
-                if done == len(shown) + 1 and filled_in(
-                    recording, Curves(context, frames), shown, halves, influence, refs
-                ):
-                    break
+            rest = np.intersect1d(rows, between.rows) if between else rows[:0]
+            shown = np.setdiff1d(rows, rest)
+            for done, i in enumerate([*shown.tolist(), *rest.tolist()], 1):
+                if between and done == len(shown) + 1:
+                    curves = Curves(context, frames, influence, new_values=between.new_values)
+                    if filled_in(recording, curves, rest, shown, between.refs):
+                        break
                 show_frame(frames[i])
                 with within():
                     readers_of(recording, _evaluated_in(context), _as_it_is)(i)

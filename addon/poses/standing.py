@@ -30,6 +30,7 @@ class LimbPoses(NamedTuple):
     stretch: Array  # (f): how many times as long as at rest they are
     carry: Array  # (f, 4, 4): takes the limb from its rest pose in the armature to where it hangs in the world
     foot: Array | None  # (f, 4): how its foot is turned in the world, if that follows the target
+    inverse: Any = None  # how the solver comes nearest to that, once it is known
 
 
 def poses_by_fk(recording: Recording) -> dict[LimbRef, LimbPoses]:

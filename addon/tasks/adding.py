@@ -22,6 +22,7 @@ from ..poses.planned import (
     let_off_feet,
     mute_limiting,
     planned,
+    stances_seen,
 )
 from ..poses.staying import check_still, places_of
 from ..poses.writing import Task
@@ -74,7 +75,8 @@ def add(
     frames = frames_to_keep(requests, controls) if keyed == "KEEP" else []
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     task = Task(context, frames, tolerance, stays=True)
-    plans = yield from planned(context, requests, options, frames, dependencies, task.next_share())
+    stances = yield from stances_seen(task, requests)
+    plans = planned(context, requests, options, dependencies, stances)
     refs = [plan.limb for plan in plans]
     new = [ref for ref, request in zip(refs, requests, strict=True) if request.target is None]
     led = [ref for ref, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
@@ -86,7 +88,7 @@ def add(
     let_off_feet(context, plans)
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]
-        warnings += (yield from show_in_ik(task, limbs)).warnings
+        warnings += (yield from show_in_ik(task, limbs, known=stances)).warnings
         mark_keys(wishes)
     check_still(context, places, max(tolerance, KEPT))
     return Added([ob.pose.bones[bone] for ob, bone in refs], len(frames), warnings)
