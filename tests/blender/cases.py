@@ -86,13 +86,22 @@ def _pairs(case: Case, names: list[str]) -> set[Any]:
 
 
 def crowd(cases: list[Case]) -> list[Any]:
-    """A file with a rig of one limb for each case; their last bones."""
-    bpy.context.scene.planar_ik.live = False  # which has them all posed again with each edit
-    made = [limb(case, random.Random(i), f"rig {i}") for i, case in enumerate(cases)]
-    bpy.context.scene.planar_ik.live = True
+    """A file with a rig of one limb for each case; their last bones. Each is made in a scene of its own, where no other
+    one is evaluated."""
+    window, shown = bpy.context.window, bpy.context.scene
+    shown.planar_ik.live, made = False, []
+    for i, case in enumerate(cases):
+        window.scene = bpy.data.scenes.new("of one")
+        window.scene.planar_ik.live = False
+        made.append(limb(case, random.Random(i), f"rig {i}"))
+        for ob in window.scene.objects:
+            shown.collection.objects.link(ob)
+        bpy.data.scenes.remove(window.scene)
+    window.scene = shown
+    shown.planar_ik.live = True
     rigs.activate(made[0].id_data, "OBJECT")
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FRAMES[0], FRAMES[-1]
-    bpy.context.scene.frame_set(FRAMES[0])
+    shown.frame_start, shown.frame_end = FRAMES[0], FRAMES[-1]
+    shown.frame_set(FRAMES[0])
     return made
 
 

@@ -7,6 +7,8 @@ the tree as it is, without a zip.
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
@@ -16,6 +18,10 @@ from typing import Any
 import pytest
 
 from scripts import installed
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for matrices of four rows; two processes with two each wait for each other
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as each command in a process of its own imports all anew
+sys.dont_write_bytecode = False
 
 FOLDER = pytest.StashKey[TemporaryDirectory[str]]()
 STATUS = pytest.StashKey[int]()

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from math import isnan
+from functools import cache
 from typing import Any
 
 import bpy
+from mathutils import Color, Euler, Quaternion, Vector
 
 NEAR = 1e-5
+"""How near to each other numbers are the same."""
+
+FLOATS = (Color, Euler, Quaternion, Vector)
 
 LEFT_OUT = {"rna_type", "matrix", "matrix_basis", "matrix_local", "active", "id_root", "error_location"}
 LEFT_OUT |= {"matrix_channel", "error_rotation", "length", "head", "tail", "center", "bone", "vector"}
 LEFT_OUT |= {"is_override_data", "children", "motion_path", "is_in_ik_chain"}
 """What follows from something else, or is not a setting."""
-
-
-class Near(float):
-    """A number that equals what is close to it."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, float) and ((isnan(self) and isnan(other)) or abs(self - other) < NEAR)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def snapshot() -> dict[str, Any]:
@@ -39,6 +34,8 @@ def snapshot() -> dict[str, Any]:
 
 def differences(one: Any, other: Any, path: str = "") -> list[str]:
     """Where two snapshots differ."""
+    if one == other:
+        return []
     if isinstance(one, dict) and isinstance(other, dict):
         lost = [f"{path}/{key}: only one has it" for key in one.keys() ^ other.keys()]
         return lost + [
@@ -48,7 +45,9 @@ def differences(one: Any, other: Any, path: str = "") -> list[str]:
         return [
             each for i, pair in enumerate(zip(one, other, strict=True)) for each in differences(*pair, f"{path}[{i}]")
         ]
-    return [] if one == other else [f"{path}: {one} is {other}"]
+    if isinstance(one, float) and isinstance(other, float) and (one != one and other != other or abs(one - other) < NEAR):
+        return []
+    return [f"{path}: {one} is {other}"]
 
 
 def kinds() -> list[str]:
@@ -58,7 +57,7 @@ def kinds() -> list[str]:
 def _scene(scene: Any) -> Any:
     layer = bpy.context.view_layer
     return {
-        "frame": Near(scene.frame_current_final),
+        "frame": scene.frame_current_final,
         "mode": bpy.context.mode,
         "active": layer.objects.active and layer.objects.active.name,
         "seen": {ob.name: (ob.mode, ob.select_get(), ob.hide_get()) for ob in layer.objects},
@@ -154,11 +153,16 @@ def _curve(curve: Any) -> Any:
 
 
 def _settings(owner: Any) -> dict[str, Any]:
-    rna = owner.bl_rna.properties
-    names = [each.identifier for each in rna if each.type != "COLLECTION" and each.identifier not in LEFT_OUT]
-    if isinstance(owner, bpy.types.Constraint):
+    return {name: _plain(getattr(owner, name)) for name in _names_of(type(owner))}
+
+
+@cache
+def _names_of(kind: Any) -> list[str]:
+    """The settings of this type of Blender's."""
+    names = [each.identifier for each in kind.bl_rna.properties if each.type != "COLLECTION"]
+    if issubclass(kind, bpy.types.Constraint):
         names.remove("is_valid")  # as it was when last evaluated
-    return {name: _plain(getattr(owner, name)) for name in names}
+    return [name for name in names if name not in LEFT_OUT]
 
 
 def _properties(owner: Any) -> Any:
@@ -172,10 +176,10 @@ def _properties(owner: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, bool | str | int | None):
+    if value is None or isinstance(value, bool | str | int | float):
         return value
-    if isinstance(value, float):
-        return Near(value)
+    if isinstance(value, FLOATS):
+        return [*value]
     if hasattr(value, "to_dict"):
         return {key: _plain(each) for key, each in value.to_dict().items()}
     if isinstance(value, dict):
