@@ -1,5 +1,5 @@
-"""Rigify's human from its metarig to a shot: converted, animated by its own controls, reopened without us, baked, and
-given back."""
+"""Rigify's basic human from its metarig to a shot: converted, animated by its own controls, reopened without us, baked,
+and given back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FRAMES = (1, 4, 7, 10)
 
 @pytest.fixture
 def human(generated):
-    return generated("human")
+    return generated("basic_human")
 
 
 def animate(ob):

@@ -125,8 +125,10 @@ class Scene:
             rigs.put(control, self.ob.matrix_world @ place)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", table.RIGS)
+IN_TURN = [(name, MODES[k % 2]) for k, name in enumerate(table.RIGS)]
+
+
+@pytest.mark.parametrize(("name", "mode"), IN_TURN)
 def test_in_one_frame(name: str, mode: str) -> None:
     """Add, other mode, switch, snap, convert, remove."""
     scene = Scene(table.RIGS[name], mode)
@@ -176,9 +178,6 @@ VERBS = {
 
 
 FRAMES = range(1, 6)
-
-
-IN_TURN = [(name, MODES[k % 2]) for k, name in enumerate(table.RIGS)]
 
 
 @pytest.mark.dear

@@ -224,7 +224,7 @@ def shown(ob):
 
 
 @pytest.mark.xdist_group("rigify")
-@pytest.mark.parametrize(("metarig", "limbs", "allowed"), [("human", 4, 0.003), ("basic_quadruped", 10, 0.02)])
+@pytest.mark.parametrize(("metarig", "limbs", "allowed"), [("basic_human", 4, 0.003), ("basic_quadruped", 10, 0.02)])
 def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, addon, metarig, limbs, allowed):
     ob = generated(metarig)
     for bone in ob.pose.bones:  # else the constraint changes the bones' lengths also within reach
