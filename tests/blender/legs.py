@@ -64,6 +64,12 @@ def rig_leg(addon: Any, settings: dict[str, Any] | None = None, ob: Any = None, 
     return ob.pose.bones["shin" + side]
 
 
+def whole_leg(addon: Any) -> Any:
+    """`rig_leg` with all parts of a mechanism, made once: its last bone."""
+    rigs.opened("whole leg", lambda: rig_leg(addon, EVERYTHING))
+    return bpy.data.objects["rig"].pose.bones["shin.L"]
+
+
 def walker(addon: Any, mode: str = "LIVE", **settings: Any) -> Any:
     """A biped with keyed hips, whose left leg follows an empty that goes round it, now and then out of reach: the leg's
     last bone."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from math import cos, sin
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -30,6 +31,15 @@ def rig(bones: dict[str, tuple[Place, Place, str]], rolls: dict[str, float] | No
         made.use_connect = bool(parent) and (made.head - made.parent.tail).length < 1e-6
     bpy.ops.object.mode_set(mode="POSE")
     return ob
+
+
+def opened(name: str, make: Callable[[], Any]) -> None:
+    """Open a file of this name, which is made once, in an empty one."""
+    path = Path(bpy.app.tempdir) / f"{name}.blend"
+    if not path.exists():
+        make()
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
 
 
 def stack(*names: str, name: str = "Rig") -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cache
+from math import isnan
 from typing import Any
 
 import bpy
@@ -45,7 +46,11 @@ def differences(one: Any, other: Any, path: str = "") -> list[str]:
         return [
             each for i, pair in enumerate(zip(one, other, strict=True)) for each in differences(*pair, f"{path}[{i}]")
         ]
-    if isinstance(one, float) and isinstance(other, float) and (one != one and other != other or abs(one - other) < NEAR):
+    if (
+        isinstance(one, float)
+        and isinstance(other, float)
+        and (abs(one - other) < NEAR or (isnan(one) and isnan(other)))
+    ):
         return []
     return [f"{path}: {one} is {other}"]
 

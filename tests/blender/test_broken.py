@@ -69,7 +69,7 @@ MOVING_AGAIN |= {"all drivers removed", "influence not driven"}
 @pytest.mark.names_nothing  # what is deleted here
 @pytest.mark.parametrize("name", [*BREAKING, *MORE])
 def test_what_is_seen_is_told_and_baked(addon, name):
-    last = legs.rig_leg(addon, legs.EVERYTHING)
+    last = legs.whole_leg(addon)
     ob = last.id_data
     target = last.planar_ik.target
     for frame, place in zip(FRAMES, PLACES, strict=True):

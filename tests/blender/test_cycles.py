@@ -32,6 +32,7 @@ os._exit(0)
 
 def limbs_of_all_kinds(addon, mode):
     lasts = cases.crowd(cases.pairs()[::3])
+    bpy.context.scene.planar_ik.live = False  # else all rigs are posed with each edit
     ob = rigs.biped()
     ob.name = "biped"
     adding = addon("tasks.adding")
@@ -45,10 +46,10 @@ def limbs_of_all_kinds(addon, mode):
     addon("tasks.features").give_pole_follow(bpy.context, [ob.pose.bones[name] for name in names])
     lasts[-4:] = [ob.pose.bones[name] for name in (*names, *(last.name for last in lasts[-2:]))]
     if mode == "RIG":
-        bpy.context.scene.planar_ik.live = False  # else all rigs are posed as each of them goes into Edit Mode
         names = [(last.id_data, last.name) for last in lasts]
         addon("tasks.modes").to_rig(bpy.context, lasts)
         lasts = [ob.pose.bones[name] for ob, name in names]
+    bpy.context.scene.planar_ik.live = True
     return lasts
 
 

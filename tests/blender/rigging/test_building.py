@@ -33,7 +33,7 @@ def test_poses_and_leaves_nothing(addon, settings, capfd):
 
 
 def test_rebuild_after_an_edit(addon):
-    last = legs.rig_leg(addon, EVERYTHING)
+    last = legs.whole_leg(addon)
     ob = last.id_data
     rigs.activate(ob, "EDIT")
     ob.data.edit_bones["thigh.L"].tail.y -= 0.1

@@ -6,7 +6,6 @@ import bpy
 import pytest
 
 from tests.blender import legs, rigs
-from tests.blender.legs import EVERYTHING
 
 
 def part(ob, role):
@@ -115,7 +114,7 @@ BY_ITS_POSE = {
 @pytest.mark.names_nothing  # what is deleted here
 @pytest.mark.parametrize("name", BREAKING)
 def test_is_seen_and_mended(addon, name):
-    last = legs.rig_leg(addon, EVERYTHING)
+    last = legs.whole_leg(addon)
     ob = last.id_data
     assert legs.problem(addon, last) == ""
     BREAKING[name](ob)
@@ -144,7 +143,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize("change", HARMLESS.values(), ids=HARMLESS.keys())
 def test_is_not_seen(addon, change):
-    last = legs.rig_leg(addon, EVERYTHING)
+    last = legs.whole_leg(addon)
     ob = last.id_data
     change(ob)
     bpy.context.view_layer.update()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import cycle, product
+from itertools import cycle, islice, product
 from math import pi
 
 import pytest
@@ -57,7 +57,7 @@ def specs(spec):
 def test_drivers_fit_in_what_blender_takes(addon, spec):
     """Whatever the numbers are: Blender cuts what is longer than 255 characters and says nothing."""
     parts = addon("rigging.parts")
-    for each in specs(spec):
+    for each in islice(specs(spec), 0, None, 5):  # in which any two features occur together
         made = parts.parts_of(each)
         assert all(len(driver.expression) <= 255 for driver in made.drivers)
         roles = [bone.role for bone in made.bones]

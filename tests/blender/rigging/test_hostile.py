@@ -112,7 +112,7 @@ def test_resetting_all_channels_changes_nothing(addon, settings):
 @pytest.mark.parametrize("exporter", ["export_scene.gltf", "export_scene.fbx"])
 def test_exporters(addon, exporter, tmp_path):
     name = exporter.rpartition(".")[2]
-    last = legs.rig_leg(addon, EVERYTHING)
+    last = legs.whole_leg(addon)
     target = bpy.data.objects["target.L"]
     for frame, place in zip((1, 5), legs.PLACES[:2], strict=True):
         target.location = place

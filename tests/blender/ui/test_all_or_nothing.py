@@ -89,11 +89,7 @@ def leg(mode: str = "", by_hand: bool = True, **options: Any) -> Any:
     """A biped with an animated leg, in whose file there is more: what a rigger made, another action, and what comes
     from a library, with an action of that. Each kind is made once."""
     kind = zlib.crc32(repr((mode, by_hand, options)).encode())
-    path = Path(bpy.app.tempdir) / f"leg {kind}.blend"
-    if not path.exists():
-        make_leg(mode, by_hand, options)
-        bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rigs.opened(f"leg {kind}", lambda: make_leg(mode, by_hand, options))
     ob = bpy.data.objects["rig"]
     ob.pose.bones["hips"].location.x = 0.02  # no key has it
     bpy.context.view_layer.update()
