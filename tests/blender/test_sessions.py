@@ -1,4 +1,4 @@
-"""Seeded sessions of two hundred steps: nothing but sentences is raised, what limbs say is so, and nothing moves that
+"""Seeded sessions of many steps: nothing but sentences is raised, what limbs say is so, and nothing moves that
 should not."""
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from tests.blender.session import CLOSE, EVERYTHING, Failed, Key, Session, curve
 from tests.blender.steps import STEPS, Moved
 
 pytestmark = pytest.mark.dear
+
+STEPS_EACH = 120
 
 
 def check_status(session: Session) -> None:
@@ -86,4 +88,4 @@ def run(seed: int, steps: int, quiet: Callable[[], str]) -> list[str]:
 
 @pytest.mark.parametrize("seed", [4, 11])
 def test_session(seed, capfd):
-    assert len(run(seed, 200, lambda: capfd.readouterr().err)) == 200
+    assert len(run(seed, STEPS_EACH, lambda: capfd.readouterr().err)) == STEPS_EACH

@@ -16,7 +16,7 @@ import bpy
 from scripts import installed
 from tests.blender import legs, rigs
 
-UNDOS = 40
+UNDOS = 24
 
 HIDDEN = ("another scene", "excluded", "disabled", "hidden")
 """Where rigs are that are not shown. Of each there is one with an armature of its own and one that shares it with what

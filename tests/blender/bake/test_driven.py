@@ -78,8 +78,7 @@ def posed(last: Any, has_keys: bool) -> None:
             each.keyframe_insert("rotation_quaternion", frame=frame)
 
 
-@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-@pytest.mark.parametrize("has_keys", [False, True])
+@pytest.mark.parametrize(("mode", "has_keys"), [("LIVE", False), ("RIG", True)])
 @pytest.mark.parametrize("setup", SETUPS)
 def test_all_frames_look_as_before(addon, mode, has_keys, setup):
     last = walker(addon, mode)

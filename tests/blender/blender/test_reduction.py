@@ -51,11 +51,11 @@ def test_what_is_to_be_keyed_is_and_segments_are_bounded(reduction):
     assert off == 0.0
 
 
-@pytest.mark.parametrize("tolerance", [0.02, 0.2, 1.0])
+@pytest.mark.parametrize("tolerance", [0.02, 0.2])
 def test_long_paths_have_as_few_as_all_segments_allow(reduction, tolerance):
-    rng, count = np.random.default_rng(1), 400
+    rng, count = np.random.default_rng(1), 240
     times = np.arange(count, dtype=float)
-    values = np.stack([np.interp(times, times[::20], 3.0 * rng.normal(size=20)), np.sin(times / 9.0)], axis=1)
+    values = np.stack([np.interp(times, times[::20], 3.0 * rng.normal(size=12)), np.sin(times / 9.0)], axis=1)
     slopes = np.gradient(values, times, axis=0)
 
     def errors(rows):

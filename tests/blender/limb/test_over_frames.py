@@ -81,13 +81,11 @@ def make(add, addon):
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_walk_keyed_on_some_frames_is_snapped(make, addon, mode, knee, count):
-    for seed in range(2):
-        last, names = make(seed, mode, knee, count)
-        before = seen(last.id_data, names)
-        addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
-        last.planar_ik.influence = 1.0
-        assert off(seen(last.id_data, names), before) < 1e-4
-        bpy.data.objects.remove(last.id_data)
+    last, names = make(count % 2, mode, knee, count)
+    before = seen(last.id_data, names)
+    addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
+    last.planar_ik.influence = 1.0
+    assert off(seen(last.id_data, names), before) < 1e-4
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3])
@@ -107,24 +105,24 @@ def test_fewer_keys_hold_the_tolerance(make, addon, tolerance, knee):
 @pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
 @pytest.mark.parametrize("count", [2, 3])
 def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
-    for seed in range(2):
-        rng = random.Random(seed)
-        ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed], count=count)
-        shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
-        animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
-        if knee == "HINGE":
-            for frame in KEYED:
-                ob.pose.bones["upper"].rotation_quaternion = Quaternion(shape.normals[0], rng.uniform(-2, 2))
-                ob.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame)
-        names = [*shape.names, "foot"]
-        before = seen(ob, names)
-        scene = bpy.context.scene
-        scene.frame_set(7)
-        last = add(ob, "lower", knee=knee, segments=(1,) * count, controls=controls, tolerance=0.0)[0]
-        assert scene.frame_current == 7
-        assert last.planar_ik.influence == 1.0
-        assert off(seen(ob, names), before) < 1e-4
-        bpy.data.objects.remove(ob)
+    rng = random.Random(count % 2)
+    ob = rigs.random_limb(
+        rng, parents=("PLAIN" if controls == "BONES" else "SCALED", "MIRRORED")[count - 2], count=count
+    )
+    shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
+    animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
+    if knee == "HINGE":
+        for frame in KEYED:
+            ob.pose.bones["upper"].rotation_quaternion = Quaternion(shape.normals[0], rng.uniform(-2, 2))
+            ob.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame)
+    names = [*shape.names, "foot"]
+    before = seen(ob, names)
+    scene = bpy.context.scene
+    scene.frame_set(7)
+    last = add(ob, "lower", knee=knee, segments=(1,) * count, controls=controls, tolerance=0.0)[0]
+    assert scene.frame_current == 7
+    assert last.planar_ik.influence == 1.0
+    assert off(seen(ob, names), before) < 1e-4
 
 
 def test_adding_leaves_what_is_animated_if_told_to(add, addon):
@@ -191,31 +189,34 @@ def copy_location(ob, owner, influence=0.5):
 HOLDS = {each.__name__: each for each in (child_of, armature, floor, limit, copy_location)}
 
 
-@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
-@pytest.mark.parametrize("hold", HOLDS)
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize(
+    ("hold", "mode", "controls"),
+    [
+        (hold, mode, ("BONES", "EMPTIES")[(k + in_live) % 2])
+        for k, hold in enumerate(HOLDS)
+        for in_live, mode in enumerate(("RIG", "LIVE"))
+    ],
+)
 def test_through_what_holds_target_and_pole(make, addon, hold, mode, controls):
-    for seed in (1,):
-        last, names = make(seed, mode, "POLE", controls=controls)
-        ob, limb = last.id_data, last.planar_ik
-        holder = ob if controls == "BONES" else rigs.rig({"root": ((0, 0, 0), (0, 0.3, 0), "")}, name="holder")
-        holder.pose.bones["root"].rotation_quaternion = rigs.turn(random.Random(5))
-        holder.pose.bones["root"].location = (0.1, 0.2, -0.1)
-        for followed, bone in ((limb.target, limb.subtarget), (limb.pole_target, limb.pole_subtarget)):
-            HOLDS[hold](holder, followed.pose.bones[bone] if bone else followed)
-        bpy.context.scene.frame_set(10)
-        before = joints(ob, names)
-        switched = addon("tasks.snapping").switch(bpy.context, [last], to="IK")
-        assert not switched.warnings
-        assert off(joints(ob, names), before) < 1e-4
-        addon("tasks.snapping").switch(bpy.context, [ob.pose.bones["lower"]], to="FK")
-        assert off(joints(ob, names), before) < 1e-4
-        ob.pose.bones["lower"].planar_ik.influence = 0.0
-        before = seen(ob, names)
-        addon("tasks.snapping").snap_target(bpy.context, [ob.pose.bones["lower"]], FRAMES)
-        ob.pose.bones["lower"].planar_ik.influence = 1.0
-        assert off(seen(ob, names), before) < 1e-4
-        bpy.data.objects.remove(ob)
+    last, names = make(1, mode, "POLE", controls=controls)
+    ob, limb = last.id_data, last.planar_ik
+    holder = ob if controls == "BONES" else rigs.rig({"root": ((0, 0, 0), (0, 0.3, 0), "")}, name="holder")
+    holder.pose.bones["root"].rotation_quaternion = rigs.turn(random.Random(5))
+    holder.pose.bones["root"].location = (0.1, 0.2, -0.1)
+    for followed, bone in ((limb.target, limb.subtarget), (limb.pole_target, limb.pole_subtarget)):
+        HOLDS[hold](holder, followed.pose.bones[bone] if bone else followed)
+    bpy.context.scene.frame_set(10)
+    before = joints(ob, names)
+    switched = addon("tasks.snapping").switch(bpy.context, [last], to="IK")
+    assert not switched.warnings
+    assert off(joints(ob, names), before) < 1e-4
+    addon("tasks.snapping").switch(bpy.context, [ob.pose.bones["lower"]], to="FK")
+    assert off(joints(ob, names), before) < 1e-4
+    ob.pose.bones["lower"].planar_ik.influence = 0.0
+    before = seen(ob, names)
+    addon("tasks.snapping").snap_target(bpy.context, [ob.pose.bones["lower"]], FRAMES)
+    ob.pose.bones["lower"].planar_ik.influence = 1.0
+    assert off(seen(ob, names), before) < 1e-4
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
@@ -260,12 +261,12 @@ def walk_of_ik(ob, rng, add, addon, count):
     addon("tasks.removing").remove(bpy.context, [last])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_there_and_back(add, addon, seed):
     """Add, Snap, Switch, Bake and Remove of a limb with FK animation: it is where it was in every frame."""
     rng = random.Random(seed)
     mode, knee, count = ("RIG", "LIVE")[seed % 2], ("FREE", "POLE", "HINGE")[seed % 3], 2 + seed // 3 % 3
-    ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed // 9 % 3], count=count)
+    ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed // 2 % 3], count=count)
     shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
     if count > 2:
         walk_of_ik(ob, rng, add, addon, count)

