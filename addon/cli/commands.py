@@ -224,7 +224,7 @@ def _named(limb: PoseBone) -> Line:
 
 
 NOTHING = "nothing to do: there is no such limb"
-NOT_STANDING = "nothing to do: no foot stands in these frames, as far as markers or its path say"
+NOT_STANDING = "nothing to do: no foot comes to stand in these frames, as far as markers or its path say"
 NOT_LOW = "no foot is low and slow in any frame: give --height or --speed more"
 PRESENT = "nothing to do: these limbs are there already"
 

@@ -11,6 +11,7 @@ from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import as_one
 from ..blender.types import scene_of
 from ..blender.words import Message, Refused
+from ..limb.tolerances import UNSEEN
 from ..poses.contacts import HEIGHT, SPEED
 from ..rigging.description import ref_of
 from . import holding
@@ -20,6 +21,7 @@ from .features import give_roll
 from .limbs import foot_of
 
 NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
+KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is for a rig that walks"
 
 
 class Wish(NamedTuple):
@@ -41,7 +43,7 @@ class Planted(NamedTuple):
 
 
 class NoneStands(Refused):
-    """No foot stands in any frame."""
+    """No foot comes to stand in any frame."""
 
 
 @Stepwise
@@ -65,8 +67,16 @@ def plant(
         standing = [of_leg for of_leg in listed if of_leg.contacts]
         if not standing:
             raise NoneStands(NOT_LOW)
+        if all(_keeps_still(of_leg, frames) for of_leg in listed):
+            raise NoneStands(KEEP_STILL, first=frames[0], last=frames[-1])
         request = holding.Request(wish.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
         report = yield from holding.hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)
         mark_contacts(scene_of(context), standing)
     return Planted(standing, report, [*warnings, *report.warnings])
+
+
+def _keeps_still(leg: Contacts, frames: Sequence[int]) -> bool:
+    """Whether a leg stands in all of these frames, and does not slide: nothing moves it."""
+    contacts = [contact.frames for contact in leg.contacts]
+    return contacts == [(frames[0], frames[-1])] and leg.slide < UNSEEN * leg.limb.length

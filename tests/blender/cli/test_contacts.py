@@ -88,7 +88,7 @@ def test_feet_of_a_capture_are_planted(run: Run, tmp_path: Path) -> None:
     assert (code, line["limb"], line["slid"] < 1e-3, line["slide"] < 1e-3) == (0, "shin.R", True, True)
     before = planted.read_bytes()
     code, (line,), _ = run("plant", planted, "--in-place", "--height", "0", "--speed", "0")
-    assert (code, "no foot stands" in line["error"], planted.read_bytes() == before) == (0, True, True)
+    assert (code, "no foot comes to stand" in line["error"], planted.read_bytes() == before) == (0, True, True)
 
 
 def test_contacts_take_the_place_of_markers(run: Run, source: Path) -> None:

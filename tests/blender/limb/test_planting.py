@@ -73,6 +73,18 @@ def test_where_no_foot_stands_nothing_is_changed(capture):
     assert not snapshots.differences(before, snapshots.snapshot())
 
 
+def test_where_nothing_moves_nothing_is_planted(addon, capture):
+    """Neither in FK, nor with IK."""
+    capture.animation_data_clear()
+    for has_ik in (False, True):
+        if has_ik:
+            bpy.ops.pose.planar_ik_add(mode="RIG")
+        before = snapshots.snapshot()
+        with pytest.raises(RuntimeError, match="keep still"):
+            bpy.ops.pose.planar_ik_plant()
+        assert not snapshots.differences(before, snapshots.snapshot())
+
+
 def test_arms_are_no_legs(capture):
     for bone in capture.pose.bones:
         rigs.select(bone, bone.name in ("hips", "spine"))
