@@ -185,18 +185,23 @@ def _key_sides(curve: Any, sides: Sequence[float], now: float) -> None:
 
 
 def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
-    """What of a rig's animated properties is not as its action has it at a time, by data path: Blender sets all of them
-    to that once F-curves are written. With strips of the NLA, all."""
+    """What of a rig's animated properties Blender would set to something else once F-curves are written, by data path.
+    With strips of the NLA, that may be all."""
     data = ob.animation_data
     if data and data.use_nla and data.nla_tracks:
         return {path: value_at(ob, path) for path in {curve.data_path for curve in curves_everywhere(ob)}}
-    unkeyed: dict[str, Any] = {}
+    return unkeyed(ob, time)
+
+
+def unkeyed(ob: Any, time: float) -> dict[str, Any]:
+    """What of an object's properties is not as its action has it at a time, by data path."""
+    posed: dict[str, Any] = {}
     for curve in curves_of(ob):
         value = value_at(ob, curve.data_path)
         number = value[curve.array_index] if isinstance(value, tuple) else value
         if isinstance(number, int | float) and abs(number - curve.evaluate(time)) > UNCHANGED:
-            unkeyed[curve.data_path] = value
-    return unkeyed
+            posed[curve.data_path] = value
+    return posed
 
 
 def _use_baked(data: Any) -> None:

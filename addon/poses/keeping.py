@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import bpy
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
 
+from ..blender.action_writer import unkeyed
 from ..blender.animation import keyed_range
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.stepping import frames_between
+from ..blender.stepping import frames_between, time_now
 from ..blender.types import scene_of, split_path
 
 
@@ -21,6 +22,12 @@ def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
     if goes_along:
         refs -= dependencies.dependencies_of(*{(ob, "") for ob, _ in starts})
     return frames_of(refs)
+
+
+def is_posed_by_hand(context: Context, bones: Iterable[PoseBone]) -> bool:
+    """Whether something that moves these bones, or what carries them, is not as its keys have it in this frame."""
+    refs, now = Dependencies().dependencies_of(*((bone.id_data, bone.name) for bone in bones)), time_now(context)
+    return any((ob, split_path(path)[0]) in refs for ob in {ob for ob, _ in refs} for path in unkeyed(ob, now))
 
 
 def frames_of(refs: Iterable[BoneRef]) -> list[int]:

@@ -31,7 +31,7 @@ from ..rigging.feet import at_influence, foot_follows, stand_of
 from .bend_axes import axes_seen
 from .by_curves import Between
 from .fitting import fit, turned_around, with_fit
-from .keeping import animated_frames
+from .keeping import animated_frames, is_posed_by_hand
 from .new_controls import Seen, pole_for, skins_of, target_for
 from .reading import Recording, bones_read
 from .recording import record
@@ -97,11 +97,13 @@ def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Reque
     return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs]
 
 
-def frames_to_keep(requests: Sequence[Request], controls: str) -> list[int]:
-    """The frames in which keys move those of these limbs that get a target, or what carries them."""
+def task_to_keep(context: Context, requests: Sequence[Request], controls: str, tolerance: float) -> Task:
+    """The frames in which keys move those of these limbs that get a target, or what carries them. This frame then shows
+    what the keys say, unless the limbs are posed otherwise there."""
     new = [request for request in requests if request.target is None]
     bones = [bone for request in new for bone in chain_bones(request.limb, request.segments)]
-    return animated_frames(bones, goes_along=controls == "BONES")
+    frames = animated_frames(bones, goes_along=controls == "BONES")
+    return Task(context, frames, tolerance, stays=is_posed_by_hand(context, bones))
 
 
 def stances_seen(task: Task, requests: Sequence[Request]) -> Steps[Recording]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
@@ -18,14 +18,13 @@ from ..poses.planned import (
     Request,
     after_edit_mode,
     check_all,
-    frames_to_keep,
     let_off_feet,
     mute_limiting,
     planned,
     stances_seen,
+    task_to_keep,
 )
 from ..poses.staying import check_still, places_of
-from ..poses.writing import Task
 from ..rigging.apply import apply
 from ..rigging.features import live_for_now
 from ..rigging.made_keys import mark_keys
@@ -72,9 +71,9 @@ def add(
     if mode == "RIG" or controls == "BONES":
         requests = after_edit_mode(context, requests)
     dependencies = Dependencies()
-    frames = frames_to_keep(requests, controls) if keyed == "KEEP" else []
+    task = task_to_keep(context, requests if keyed == "KEEP" else (), controls, tolerance)
+    frames: Any = task.frames
     options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
-    task = Task(context, frames, tolerance, stays=True)
     stances = yield from stances_seen(task, requests)
     plans = planned(context, requests, options, dependencies, stances)
     refs = [plan.limb for plan in plans]
@@ -86,9 +85,9 @@ def add(
     warnings += mute_limiting(plans)
     apply(context, wishes)
     let_off_feet(context, plans)
+    check_still(context, places, KEPT)
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]
         warnings += (yield from show_in_ik(task, limbs, known=stances)).warnings
         mark_keys(wishes)
-    check_still(context, places, max(tolerance, KEPT))
     return Added([ob.pose.bones[bone] for ob, bone in refs], len(frames), warnings)

@@ -7,7 +7,7 @@ import random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from tests.blender import rigs
 
@@ -123,6 +123,27 @@ def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
     assert scene.frame_current == 7
     assert last.planar_ik.influence == 1.0
     assert off(seen(ob, names), before) < 1e-4
+
+
+@pytest.mark.parametrize("is_posed", [False, True])
+def test_adding_shows_what_its_keys_say(add, addon, is_posed):
+    """A knee that goes around its bones: by itself, this frame would be on the other side than its keys; with strips,
+    Blender does not show keys before the frame changes. What is posed without keys stays."""
+    ob, scene = rigs.biped(), bpy.context.scene
+    shin = ob.pose.bones["shin.L"]
+    axis = Vector(addon("limb.rest_geometry").rest_geometry(shin, (1, 1)).normals[1])
+    for frame in range(1, 21):
+        shin.rotation_quaternion = Quaternion(Matrix.Rotation(0.12 * frame, 3, "Y") @ axis, -0.8)
+        shin.keyframe_insert("rotation_quaternion", frame=frame)
+    ob.animation_data.nla_tracks.new().strips.new("strip", 100, bpy.data.actions.new("empty"))
+    scene.frame_set(20)
+    if is_posed:
+        shin.rotation_quaternion = Quaternion(axis, -0.5)
+    before = joints(ob, ("shin.L", "foot.L"))
+    add(ob, "shin.L", knee="FREE")
+    now = [np.ravel(ob.path_resolve(curve.data_path))[curve.array_index] for curve in rigs.curves(ob)]
+    assert np.abs(joints(ob, ("shin.L", "foot.L")) - before).max() < 1e-3
+    assert (np.abs(np.array(now) - [curve.evaluate(20) for curve in rigs.curves(ob)]).max() < 1e-4) != is_posed
 
 
 def test_adding_leaves_what_is_animated_if_told_to(add, addon):
