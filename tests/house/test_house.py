@@ -1,0 +1,182 @@
+"""How the house is built: which rooms import which, what is one screen, and what names say."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+from scripts import package
+
+ADDON = package.ROOT / "addon"
+FILES = sorted(ADDON.rglob("*.py"))
+
+BELOW = {
+    "solver": set(),
+    "blender": {"solver"},
+    "limb": {"solver", "blender"},
+    "finding": {"solver", "blender", "limb"},
+    "rigging": {"solver", "blender", "limb", "finding"},
+    "live": {"solver", "blender", "limb"},
+    "poses": {"solver", "blender", "limb", "finding", "rigging"},
+    "tasks": {"solver", "blender", "limb", "finding", "rigging", "live", "poses"},
+    "planar_ik": {"blender", "limb", "tasks"},
+    "bake": {"solver", "blender", "limb", "finding", "rigging", "live", "poses", "tasks"},
+    "ui": {"blender", "tasks", "bake"},
+    "cli": {"blender", "tasks", "bake"},
+}
+"""What the files of each room may import."""
+
+MOST_IMPORTS = 12
+"""Of so many other files a task is made at most: it is a few sentences, and what they are about lies below."""
+
+
+def module_of(path):
+    parts = path.relative_to(ADDON.parent).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+MODULES = {module_of(path): path for path in FILES}
+
+
+@cache
+def nodes_of(path):
+    """All of the syntax of a file."""
+    return [*ast.walk(ast.parse(path.read_text()))]
+
+
+def imports_of(path):
+    """The modules of ours that a file imports, also in its functions or for type checkers."""
+    here = module_of(path) if path.name == "__init__.py" else module_of(path)[:-1]
+    for node in nodes_of(path):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = here[: len(here) - node.level + 1] + tuple((node.module or "").split(".") if node.module else ())
+            for each in node.names:
+                yield (*base, each.name) if (*base, each.name) in MODULES else base
+
+
+def test_rooms_import_only_what_is_below_them():
+    wrong = [
+        f"{path.relative_to(ADDON)} imports {'.'.join(found)}"
+        for path in FILES
+        for found in imports_of(path)
+        if len(module_of(path)) > 1 and module_of(path)[1] != found[1] and found[1] not in BELOW[module_of(path)[1]]
+    ]
+    assert not wrong
+
+
+def test_tasks_are_a_few_sentences():
+    counts = {path.name: len({*imports_of(path)}) for path in (ADDON / "tasks").glob("*.py")}
+    assert not {name: count for name, count in counts.items() if count > MOST_IMPORTS}
+
+
+def test_no_circle_of_files():
+    graph = {name: {each for each in imports_of(path) if each != name} for name, path in MODULES.items()}
+    while leaves := [name for name, needs in graph.items() if not needs & graph.keys()]:
+        for name in leaves:
+            del graph[name]
+    assert not graph
+
+
+def test_nobody_goes_through_the_facade():
+    """``pose_bone.planar_ik`` is for scripts: a file that used it would hang on what hangs on itself."""
+    wrong = [
+        f"{path.relative_to(ADDON)}:{node.lineno}"
+        for path in FILES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Attribute) and node.attr == "planar_ik"
+        if "scene" not in ast.unparse(node.value).lower() and path.name != "planar_ik.py"
+    ]
+    assert not wrong
+
+
+def test_nobody_goes_through_all_objects_or_actions():
+    """Among them are copies that a task keeps in case it fails: `all_objects` and `all_actions` give the others."""
+    wrong = [
+        f"{path.relative_to(ADDON)}:{node.lineno}"
+        for path in FILES
+        for node in nodes_of(path)
+        if isinstance(node, ast.For | ast.comprehension)
+        if ast.unparse(node.iter) in ("bpy.data.objects", "bpy.data.actions") and path.name != "types.py"
+        for node in [node.iter]
+    ]
+    assert not wrong
+
+
+def test_the_solver_needs_no_blender():
+    for path in (ADDON / "solver").rglob("*.py"):
+        names = [node for node in nodes_of(path) if isinstance(node, ast.Import | ast.ImportFrom)]
+        modules = {name.name for each in names for name in each.names} | {getattr(each, "module", "") for each in names}
+        assert not modules & {"bpy", "mathutils", "bmesh", "gpu", "blf"}
+
+
+def test_the_house_stays_small():
+    assert not [path for path in FILES if len(path.read_text().splitlines()) > 400]
+    functions = [
+        (path, node.name, node.end_lineno - node.lineno)
+        for path in FILES
+        for node in nodes_of(path)
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert not [each for each in functions if each[2] >= 60]  # one screen
+
+
+SAY_NOTHING = {
+    *("found", "given", "held", "hold", "made", "wanted", "seen", "left", "each", "keep", "turned", "written", "tell"),
+    *("told", "look", "looks", "look_of", "lent", "lending", "take_back", "home", "home_of", "make_home", "drop_home"),
+    *("stills", "kappas", "alongs", "rises", "ways", "way", "gone", "gap", "far", "links", "link", "part", "PART"),
+    *("goal", "carrier", "course", "courses", "la", "va", "of"),
+    *("Course", "Sheet", "Track", "Lending", "Held", "Shape"),
+}
+"""Names that say nothing of what they name, or what only we understand; and parts of names."""
+OURS_ALONE = {"home", "stills", "told", "lent", "kappas"}
+
+
+def names_given(path):
+    """All names that a file gives: to functions, classes, parameters, variables and what it imports, with the line."""
+    for node in nodes_of(path):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name, node.lineno
+
+
+def test_names_say_what_they_name():
+    wrong = [
+        f"{path.relative_to(package.ROOT)}:{line} {name}"
+        for path in (*FILES, *sorted((package.ROOT / "scripts").rglob("*.py")))
+        for name, line in names_given(path)
+        if name in SAY_NOTHING or OURS_ALONE & {*name.split("_")}
+    ]
+    assert not wrong
+
+
+def is_data(node):
+    """Whether a class is plain data."""
+    words = [ast.unparse(each) for each in (*node.bases, *node.decorator_list)]
+    return any("NamedTuple" in word or "dataclass" in word for word in words)
+
+
+def test_data_of_more_than_five_fields_is_built_by_names():
+    """But the rows of a table, which stand below each other."""
+    nodes = [(path, node) for path in FILES for node in nodes_of(path)]
+    long = {
+        node.name
+        for _, node in nodes
+        if isinstance(node, ast.ClassDef)
+        and is_data(node)
+        and sum(isinstance(field, ast.AnnAssign) for field in node.body) > 5
+    }
+    wrong = [
+        f"{path.relative_to(package.ROOT)}:{node.lineno} {node.func.id}"
+        for path, node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in long - {"Slider"}
+        if len(node.args) > 5 or any(isinstance(argument, ast.Starred) for argument in node.args)
+    ]
+    assert len(long) > 10
+    assert not wrong
