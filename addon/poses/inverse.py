@@ -196,7 +196,11 @@ def inverse_over_frames(
         return inverse_fit(geometry, posture, plane, (side, -side))
     aside = _aside(geometry, posture)
     bent = np.flatnonzero(aside > calm)
-    both = [inverse_fit(geometry, posture, plane, (sign * np.ones(len(side)),)) for sign in (1.0, -1.0)]
+    twice = np.arange(2 * len(side)).reshape(2, -1)
+    of_both = inverse_fit(
+        geometry, _taken(posture, twice.ravel() % len(side)), plane, (np.repeat((1.0, -1.0), len(side)),)
+    )
+    both = [_taken(of_both, its_rows) for its_rows in twice]
     rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
     return inverse if plane in FLAT else _calmed(geometry, posture, inverse, bent)

@@ -44,6 +44,10 @@ from .writing import Run, Task, Writing
 Array = NDArray[Any]
 
 
+CHECKED = 4
+"""Of how many frames one is looked at, whether what was written is what curves say."""
+
+
 class Matched(NamedTuple):
     """The properties that were changed to show a pose in another way, as they were before, and what to tell the
     person."""
@@ -128,14 +132,16 @@ def _reader(
     placings: Sequence[Placing],
     values: Values,
 ) -> Reread:
-    """What reads rows anew, once controls were moved. All rows are frames that Blender shows, and between these what
-    curves say, unless toes are turned as they are seen."""
+    """What reads rows anew, once controls were moved: of all rows what curves say, if Blender shows that in some
+    frames; not where toes are turned as they are seen."""
     refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
     refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
     has_toes = any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
 
+    others = np.setdiff1d(np.arange(recording.frames), sampling.rows[::CHECKED])
+
     def read(rows: Array) -> Steps[None]:
-        between = Between(sampling.between, refs, values) if len(rows) == recording.frames and not has_toes else None
+        between = Between(others, refs, values) if len(rows) == recording.frames and not has_toes else None
         share = task.next_share()
         return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, share, between=between)
 

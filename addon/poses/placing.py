@@ -22,7 +22,7 @@ from ..blender.words import Refused
 from ..limb.follow import follow_of
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
 from ..limb.transforms import posed
-from ..solver.matrices import inverted_all, pseudo_inverted
+from ..solver.matrices import applied, inverted_all, pseudo_inverted, rotation
 from ..solver.rotation import IDENTITY, conjugate, multiply
 from .channels import Channel, Values
 from .reading import Recording, matrices_of, poses_of, worlds_of
@@ -103,7 +103,7 @@ class Placing:
         if self.turns is not None:
             turn_by = tuple(component[is_off] for component in turn)
             off_control = seen_at[is_off, :3, 3] - now[is_off, :3, 3]
-            by = by + off_control - _rotated(turn_by, off_control)  # what turns about the control goes along
+            by = by + off_control - applied(rotation(turn_by), off_control)  # what turns about the control goes along
             values[self.rotation][some] = self._turned(recording, values, turn_by, some)
         self._note_move(now, carried, is_off, by, turn_by)
         if self.location not in values:  # a foot, which is only turned
@@ -123,8 +123,7 @@ class Placing:
         """Remember how it is moved in the world, for what hangs on it. Only of all rows, the first time."""
         moved, place = np.tile(np.eye(4), (len(now), 1, 1)), now[is_off, :3, 3]
         if turn_by is not None:
-            axes = [_rotated(turn_by, np.tile(axis, (len(place), 1))) for axis in np.eye(3)]
-            moved[is_off, :3, :3] = np.stack(axes, axis=-1)
+            moved[is_off] = rotation(turn_by)
         moved[is_off, :3, 3] = place + by - (moved[is_off, :3, :3] @ place[..., None])[..., 0]
         self.moved = moved if carried is None else moved @ carried
 
@@ -243,15 +242,6 @@ def slopes_of(recording: Recording, ref: BoneRef) -> Array:
     by_constraints = now @ pseudo_inverted(worlds @ put[:, :3, :3])
     slopes: Array = by_constraints @ worlds @ np.stack(columns, axis=-1)
     return slopes
-
-
-def _rotated(turn: Any, vectors: Array) -> Array:
-    """Vectors (f, 3) turned by quaternions."""
-    w, x, y, z = turn
-    vector: Any = np.stack((x, y, z), axis=-1)
-    twice = 2.0 * np.cross(vector, vectors)
-    rotated: Array = vectors + w[:, None] * twice + np.cross(vector, twice)
-    return rotated
 
 
 def controls_of(limbs: Sequence[PoseBone]) -> list[tuple[Any, str]]:
