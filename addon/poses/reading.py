@@ -70,6 +70,7 @@ class Recording(NamedTuple):
     channels: Values
     bases: dict[BoneRef, Array]
     frames: int
+    is_computed: bool = False  # from what was known, rather than shown
 
 
 class LimbsRead(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import is_animated
+from ..blender.animation import drivers_of, is_animated, strips_of
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps, stepping
 from ..blender.types import bones_of, path_to_custom, tag, view_layer_of
@@ -57,9 +57,8 @@ def record(
     )
     if known and _is_known(recording, known):
         filled_in(recording, Curves(context, frames or [], influence, known), np.arange(count), np.arange(0))
-    else:
-        rows = np.arange(count)
-        yield from read_again(context, recording, limbs, frames, rows, influence, share, within, between)
+        return recording._replace(is_computed=True)
+    yield from read_again(context, recording, limbs, frames, np.arange(count), influence, share, within, between)
     return recording
 
 
@@ -70,12 +69,20 @@ def _is_known(recording: Recording, known: Recording) -> bool:
     controls = {*recording.bases, *((ob, "") for ob, _ in recording.bases)}
     return all(
         key in there
-        or (kind == "numbers" and not is_animated(key[1], key[2]))
-        or (kind == "slider" and key[-1] == "influence")
+        or (kind == "numbers" and _is_said(*key[1:]))
+        or (
+            kind == "slider" and (key[3] == "influence" or _is_said(key[1], path_to_custom(key[2], SLIDER[key[3]].key)))
+        )
         or (kind in ("base", "pose", "world") and key[1:] in controls)
         for key, _ in arrays_of(recording)
         for kind in key[:1]
     )
+
+
+def _is_said(ob: Any, path: str) -> bool:
+    """Whether F-curves alone say a property, if anything does."""
+    has_others = any(strips_of(ob)) or any(curve.data_path == path for curve in drivers_of(ob))
+    return not (has_others and is_animated(ob, path))
 
 
 def read_again(

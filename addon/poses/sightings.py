@@ -26,7 +26,7 @@ from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
 from .keeping import frames_of
 from .matching import solved_poses
-from .over_frames import show_in_ik
+from .over_frames import CHECKED, show_in_ik
 from .parts import part_of_ik
 from .reading import Recording, bones_read, limbs_read, poses_of, worlds_of
 from .recording import record
@@ -62,6 +62,11 @@ class Miss(NamedTuple):
     def is_over(self, tolerance: float) -> bool:
         """Whether keys have to keep the limb where it was."""
         return not (self.off <= tolerance and self.turn <= KEPT_TURN)
+
+    def with_more(self, other: Miss) -> Miss:
+        """The worse of two."""
+        frame = self.frame if self.off >= other.off else other.frame
+        return Miss(max(self.off, other.off), max(self.turn, other.turn), frame)
 
 
 def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> Steps[list[Sighting]]:
@@ -115,49 +120,47 @@ def kept_misses(
     whole: Task, sighting: Sighting, refs: Collection[LimbRef], tolerance: float
 ) -> Steps[dict[LimbRef, Miss]]:
     """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
-    were seen. Which these are, what was seen says as a rule; then one pass checks. How they are off all the
-    same."""
-    names, frames, keyed = [name for name in sighting.joints if name in refs], sighting.frames, set[LimbRef]()
+    were seen. Which these are, what was seen says, and some frames check. How they are off all the same."""
+    names, keyed = [name for name in sighting.joints if name in refs], set[LimbRef]()
+    frames, rows = sighting.frames, sampling_of(sighting.frames).rows
+    task, known = Task(whole.context, frames, tolerance, stays=True), sighting.recording if frames else None
     with using_action(sighting.ob, action_named(sighting.action)):
-        is_checked = frames is None
-        recording = yield from _limbs_recorded(whole, names, frames, None if is_checked else sighting.recording)
-        misses = _misses(whole.context, recording, sighting, not is_checked)
         while True:
-            moved = [name for name in names if frames and name not in keyed and misses[name].is_over(tolerance)]
-            if moved:
-                task = Task(whole.context, frames, tolerance, stays=True)
-                limbs = [ob.pose.bones[name] for ob, name in moved]
-                known = recording if recording.frames == sighting.recording.frames else None
-                yield from show_in_ik(task, limbs, sighting.poses, moves_controls=False, known=known)
-                keyed.update(moved)
-            elif is_checked:
-                break
-            recording = yield from _limbs_recorded(whole, names, frames)
-            misses, is_checked = _misses(whole.context, recording, sighting), True
-    return misses
+            recording = yield from _limbs_recorded(whole, names, sampling_of(frames).frames, known)
+            misses = _misses(whole.context, recording, sighting, rows)
+            is_moved = {name: bool(frames) and name not in keyed and misses[name].is_over(tolerance) for name in names}
+            if frames and recording.is_computed and not any(is_moved.values()):
+                shown = yield from _limbs_recorded(whole, names, frames[::CHECKED])
+                for name, miss in _misses(whole.context, shown, sighting, rows[::CHECKED]).items():
+                    misses[name] = misses[name].with_more(miss)
+                    is_moved[name] = name not in keyed and miss.is_over(tolerance)
+            moved = [ob.pose.bones[name] for (ob, name), is_so in is_moved.items() if is_so]
+            if not moved:
+                return misses
+            yield from show_in_ik(task, moved, sighting.poses, moves_controls=False, known=recording)
+            keyed.update(ref for ref, is_so in is_moved.items() if is_so)
 
 
 def _limbs_recorded(
-    whole: Task, names: Sequence[LimbRef], frames: Sequence[int] | None, known: Recording | None = None
+    whole: Task, names: Sequence[LimbRef], times: Sequence[float] | None, known: Recording | None = None
 ) -> Steps[Recording]:
-    """Limbs by IK in some frames, by what is ``known`` of these and of what is halfway, or by one more pass."""
+    """Limbs by IK in some frames, by what is ``known`` of these, or by one more pass."""
     limbs = [ob.pose.bones[name] for ob, name in names]
     sliders = [channel for limb in limbs for channel in part_of_ik(limb, False).channels]
-    share = whole.next_share() if frames else float
-    times = frames if known is None else sampling_of(frames).frames
+    share = whole.next_share() if times and not known else float
     return record(whole.context, limbs, times, channels=sliders, influence=1.0, share=share, known=known)
 
 
-def _misses(context: Context, recording: Recording, sighting: Sighting, is_solved: bool = False) -> dict[LimbRef, Miss]:
-    """How limbs are off how they were seen, by IK as Blender evaluates them; as the solver has them if that is told,
-    and live limbs while *Live* is off."""
-    misses, rows = dict[LimbRef, Miss](), sampling_of(sighting.frames).rows
+def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Array) -> dict[LimbRef, Miss]:
+    """How limbs are off how they were seen in these rows, by IK as Blender evaluates them; as the solver has them if
+    that was not shown, and live limbs while *Live* is off."""
+    misses = dict[LimbRef, Miss]()
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
         for row, limb in enumerate(rig.limbs):
             before, turns_before = sighting.joints[rig.object, limb.name], sighting.poses[rig.object, limb.name].turns
-            if not is_solved and (mode_of(limb) == "RIG" or is_live(scene_of(context))):
+            if not recording.is_computed and (mode_of(limb) == "RIG" or is_live(scene_of(context))):
                 joints = _joints_seen(recording, limb, before.shape[1])
                 turns = turns_shown(recording, limb, segments_of(limb))
             else:
@@ -165,11 +168,12 @@ def _misses(context: Context, recording: Recording, sighting: Sighting, is_solve
                 into = inverted_all(worlds_of(recording, rig.object))
                 size = sum(rig.table.limbs[row].geometry.lengths)
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
-            if recording.frames > len(rows):
+            if recording.frames == sighting.recording.frames:
                 joints, turns = joints[rows], turns[rows]
             off = np.abs(joints - before[rows]).reshape(len(rows), -1).max(axis=1)
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
-            frame = scene_of(context).frame_current if sighting.frames is None else sighting.frames[worst]
+            times = sampling_of(sighting.frames).frames
+            frame = int(times[rows[worst]]) if times else scene_of(context).frame_current
             turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
             misses[rig.object, limb.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses
