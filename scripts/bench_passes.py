@@ -71,7 +71,7 @@ def added(frames: int, keyed: str = "LEAVE") -> Any:
 
 def add(keyed: str) -> Any:
     adding = installed.addon("tasks.adding")
-    requests = [adding.Request(last) for last in lasts()]
+    requests = [adding.LimbRequest(last) for last in lasts()]
     return adding.add(bpy.context, requests, keyed=keyed, mode="RIG", knee="POLE")
 
 
@@ -98,7 +98,7 @@ def hold_feet(frames: range) -> None:
     holding, contacts = installed.addon("tasks.holding"), installed.addon("poses.contacts")
     spans = [contacts.FrameRange(first, first + 9) for first in range(frames[10], frames[-1] - 10, 20)]
     contacts_of = [[holding.over(span) for span in spans]] * 2
-    holding.hold_tips(bpy.context, lasts()[:2], contacts_of, holding.Request())
+    holding.hold_tips(bpy.context, lasts()[:2], contacts_of, holding.HoldOptions())
 
 
 def switch_half(frames: range) -> None:

@@ -77,8 +77,8 @@ def figures(path: Path) -> dict[str, float]:
     scene, chosen = bpy.context.scene, installed.addon("finding.choosing").limbs_to_add(bpy.context)
     limbs = [limb for limb in chosen.limbs if installed.addon("tasks.limbs").is_leg(*limb)]
     before, frames = ankles(rig, [last for last, _ in limbs]), range(scene.frame_start, scene.frame_end + 1)
-    requests = [making.Request(*limb) for limb in limbs]
-    planted = planting.plant(bpy.context, requests, [], frames, planting.Wish())
+    requests = [making.LimbRequest(*limb) for limb in limbs]
+    planted = planting.plant(bpy.context, requests, [], frames, planting.PlantOptions())
     moved = np.linalg.norm(ankles(rig, [of_leg.limb for of_leg in planted.legs]) - before, axis=2)
     spans = [(i, contact.frames) for i, of_leg in enumerate(planted.legs) for contact in of_leg.contacts]
     stands = np.concatenate([moved[span.first - frames[0] : span.last - frames[0] + 1, i] for i, span in spans])

@@ -1,6 +1,6 @@
 """Frames times limbs to keys."""
 
 from .job import bake
-from .request import Baked, Report, Request, frames_between
+from .request import BakedLimb, BakeReport, BakeRequest, frames_by_step
 
-__all__ = ["Baked", "Report", "Request", "bake", "frames_between"]
+__all__ = ["BakeReport", "BakeRequest", "BakedLimb", "bake", "frames_by_step"]

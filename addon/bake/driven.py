@@ -49,7 +49,9 @@ def influence_outside(
     if not drivers:
         return {}
     beside = [frames[0] - 1.0, frames[-1] + 1.0]
-    start, end = beside if all(map(_is_still, drivers.values())) else _extent(context, drivers.values(), method)
+    start, end = (
+        beside if all(map(_reads_no_animation, drivers.values())) else _extent(context, drivers.values(), method)
+    )
     before = np.arange(min(start, floor(beside[0])), beside[0])
     after = np.arange(ceil(beside[1]), max(end, beside[1]) + 1.0)
     outside = [*before, *beside, *after[after > beside[1]]]
@@ -70,7 +72,7 @@ def influence_outside(
     return {key: Driven(curve, times, values[:, i]) for i, (key, curve) in enumerate(drivers.items())}
 
 
-def _is_still(curve: Any) -> bool:
+def _reads_no_animation(curve: Any) -> bool:
     """Whether a driver reads properties only that nothing animates."""
     driver = curve.driver
     if driver.type == "SCRIPTED" and (is_python(curve) or "frame" in driver.expression):

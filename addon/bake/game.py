@@ -33,8 +33,8 @@ from ..tasks.cylinders import remove_cylinders
 from ..tasks.removing import remove
 from .frames import shot, step_apart
 from .method import Method, is_live_limb
-from .request import Request
-from .results import ChannelTrack, LimbTrajectory, bones_read, evaluated_trajectories, in_rotation_mode
+from .request import BakeRequest
+from .results import ChannelTrack, LimbTrajectory, bones_to_bake, evaluated_trajectories, in_rotation_mode
 
 Array = NDArray[Any]
 
@@ -58,14 +58,14 @@ class Plain(NamedTuple):
 
 
 def bake_for_game(
-    context: Context, limbs: list[PoseBone], request: Request, method: Method
+    context: Context, limbs: list[PoseBone], request: BakeRequest, method: Method
 ) -> Generator[float, None, tuple[list[LimbTrajectory], list[Message]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(limb.id_data for limb in limbs))
     bones = {ob: _bones_for_game(ob) for ob in objects}
     besides = {ob: _besides(ob, bones[ob]) for ob in objects}
     is_apart = method.is_solved and not any(is_live_limb(limb) for ob in objects for limb in limbs_of(ob))
-    of_limb: Any = lambda limb: [*bones_read(limb), *bones[limb.id_data]]  # noqa: E731
+    of_limb: Any = lambda limb: [*bones_to_bake(limb), *bones[limb.id_data]]  # noqa: E731
     recording = new_recording(limbs, len(request.frames), of_limb, is_apart)
 
     with nullcontext(partial(step_apart, context)) if is_apart else shot(context, is_live=True) as step:

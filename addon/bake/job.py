@@ -23,7 +23,7 @@ from .game import bake_for_game
 from .method import Method, closes_loop, method_of
 from .passes import go_through
 from .reduction import Keys, keys_of, keys_of_loop
-from .request import Baked, Report, Request, check, with_middles
+from .request import BakedLimb, BakeReport, BakeRequest, check_request, with_middles
 from .results import LimbTrajectory
 
 SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
@@ -32,16 +32,16 @@ MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it s
 
 
 @Stepwise
-def bake(context: Context, request: Request) -> Steps[Report]:
+def bake(context: Context, request: BakeRequest) -> Steps[BakeReport]:
     """Turn what limbs do into keys, a step for each frame. Raises `Refused` before anything is changed."""
-    limbs, notes = check(request)
+    limbs, notes = check_request(request)
     with all_or_nothing(context):
         announce(*(limb.id_data for limb in limbs))  # before frames are gone through
         report = yield from _steps(context, request, limbs, notes)
     return report
 
 
-def _steps(context: Context, request: Request, limbs: list[PoseBone], notes: list[Message]) -> Steps[Report]:
+def _steps(context: Context, request: BakeRequest, limbs: list[PoseBone], notes: list[Message]) -> Steps[BakeReport]:
     modes = [mode_of(limb) for limb in limbs]
     names = [(limb.id_data.name, limb.name) for limb in limbs]
     method = method_of(limbs)
@@ -58,11 +58,11 @@ def _steps(context: Context, request: Request, limbs: list[PoseBone], notes: lis
     rows = zip(names, modes, trajectories, keys, strict=True)
     baked = [_baked(request, method, name, mode, trajectory, kept) for name, mode, trajectory, kept in rows]
     unreached = np.any([trajectory.is_missed(request.max_miss) for trajectory in trajectories], axis=0)
-    return Report(request.frames, baked, notes, int(unreached.sum()))
+    return BakeReport(request.frames, baked, notes, int(unreached.sum()))
 
 
 def _bake(
-    context: Context, limbs: list[PoseBone], request: Request, method: Method, notes: list[Message]
+    context: Context, limbs: list[PoseBone], request: BakeRequest, method: Method, notes: list[Message]
 ) -> Steps[tuple[list[LimbTrajectory], list[Keys]]]:
     is_every = request.tolerance <= 0.0 and len(request.frames) > 1
     loops = [is_every and closes_loop(limb) for limb in limbs]
@@ -110,12 +110,12 @@ def _keep_aligned(trajectory: LimbTrajectory) -> None:
 
 
 def _baked(
-    request: Request, method: Method, name: tuple[str, str], mode: str, trajectory: LimbTrajectory, keys: Keys
-) -> Baked:
+    request: BakeRequest, method: Method, name: tuple[str, str], mode: str, trajectory: LimbTrajectory, keys: Keys
+) -> BakedLimb:
     """What became of a limb, in plain numbers."""
     misses_in_ik, frames = trajectory.misses[trajectory.influence >= 1.0], request.frames
     has_miss = len(misses_in_ik) > 0 and bool(np.isfinite(misses_in_ik).all())
-    return Baked(
+    return BakedLimb(
         object=name[0],
         limb=name[1],
         mode=mode,

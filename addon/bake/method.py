@@ -19,7 +19,7 @@ from ..limb.storage import (
     chain_bones,
     choices_of,
     is_control,
-    is_ours,
+    is_mechanism_constraint,
     limb_constraint_of,
     limbs_of,
     mode_of,
@@ -86,7 +86,7 @@ def _goes_with(constraint: Any) -> bool:
     if constraint.name == POSE:
         is_driven = driver_of(constraint.id_data, constraint.path_from_id("influence")) is not None
         return is_driven and constraint.owner_space == "LOCAL"  # else it also moves the bone
-    return is_ours(constraint)
+    return is_mechanism_constraint(constraint)
 
 
 def _others_listen() -> bool:

@@ -28,7 +28,7 @@ from .method import Method, is_live_limb, levels_among, strange_constraints
 from .results import (
     Key,
     LimbTrajectory,
-    bones_read,
+    bones_to_bake,
     completed_trajectories,
     evaluated_trajectories,
     solved_trajectories,
@@ -67,25 +67,27 @@ def go_through(
         if unsolved:
             recording = yield from _record(unsolved, frames, method, step, len(levels), passes)
             result = solved | completed_trajectories(recording, solved)
-        if method.is_solved or not levels or (yield from _are_there(solved, frames, step)):
+        if method.is_solved or not levels or (yield from _are_targets_unmoved(solved, frames, step)):
             return result
     return (yield from _as_played(context, limbs, frames))
 
 
-def _are_there(solved: dict[Key, LimbTrajectory], frames: Sequence[float], step: Step) -> Generator[float, None, bool]:
+def _are_targets_unmoved(
+    solved: dict[Key, LimbTrajectory], frames: Sequence[float], step: Step
+) -> Generator[float, None, bool]:
     """Whether the targets of limbs are in some frames where they were before these had keys."""
     some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
-    recording = new_recording([trajectory.limb for trajectory in solved.values()], len(some), bones_read, False)
+    recording = new_recording([trajectory.limb for trajectory in solved.values()], len(some), bones_to_bake, False)
     yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
     now = completed_trajectories(recording, solved)
-    return all(_is_there(solved[key], now[key], some) for key in now)
+    return all(_is_target_unmoved(solved[key], now[key], some) for key in now)
 
 
 def _as_played(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]
 ) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do as the shot plays."""
-    recording = new_recording(limbs, len(frames), bones_read, False)
+    recording = new_recording(limbs, len(frames), bones_to_bake, False)
     with shot(context, is_live=True) as step:
         yield from step(recording.worlds, frames, partial(readers_of, recording))
     return evaluated_trajectories(recording)
@@ -95,7 +97,7 @@ def _record(
     limbs: Sequence[PoseBone], frames: Sequence[float], method: Method, step: Step, done: int, passes: int
 ) -> Generator[float, None, Recording]:
     """Go through all frames for some limbs, after so many of all passes."""
-    recording = new_recording(limbs, len(frames), bones_read, method.is_solved)
+    recording = new_recording(limbs, len(frames), bones_to_bake, method.is_solved)
     for share in step(recording.worlds, frames, partial(readers_of, recording)):
         yield (done + share) / passes
     return recording
@@ -118,7 +120,7 @@ def _try(trajectories: Iterable[LimbTrajectory], writers: Mapping[Any, ActionWri
                 writers[trajectory.limb.id_data].write(track.path, times, track.values)
 
 
-def _is_there(before: LimbTrajectory, now: LimbTrajectory, frames: Any) -> bool:
+def _is_target_unmoved(before: LimbTrajectory, now: LimbTrajectory, frames: Any) -> bool:
     """Whether a target is where it was before limbs had keys."""
     off = np.linalg.norm(before.targets[frames] - now.targets, axis=1)
     return bool((off <= now.slack).all())

@@ -26,7 +26,7 @@ MOST_FRAMES = 1_000_000
 NO_LIMB = "There is no limb to bake: add one with Pose ▸ Inverse Kinematics ▸ Planar IK"
 
 
-class Request(NamedTuple):
+class BakeRequest(NamedTuple):
     """What to bake: the last bones of limbs, and the frames in order.
 
     ``tolerance``: how far knee and tip may be moved, in scene units, for the sake of fewer keys; 0 keys every frame.
@@ -43,7 +43,7 @@ class Request(NamedTuple):
     max_miss: float | None = None
 
 
-class Baked(NamedTuple):
+class BakedLimb(NamedTuple):
     """What became of one limb. ``method``: ``solved`` by arrays, or ``played`` in the shot. ``unreached`` counts frames
     at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``deviation`` how far fewer
     keys move a joint at most."""
@@ -61,11 +61,11 @@ class Baked(NamedTuple):
     deviation: float
 
 
-class Report(NamedTuple):
+class BakeReport(NamedTuple):
     """What became of a bake; ``notes`` are sentences on what was left out."""
 
     frames: Sequence[float]
-    limbs: list[Baked]
+    limbs: list[BakedLimb]
     notes: list[Message]
     unreached: int
 
@@ -95,7 +95,7 @@ class Report(NamedTuple):
         return Message("Baked {frames} of {limbs}: {unreached} off target, by {worst} at most", **values)
 
 
-def frames_between(start: float, end: float, step: float = 1.0) -> list[float]:
+def frames_by_step(start: float, end: float, step: float = 1.0) -> list[float]:
     """From one frame to another by steps; the end is always among them."""
     if not step > 0.0:
         raise Refused("The step has to be above zero: 1 for every frame, 0.5 for every half frame")
@@ -114,7 +114,7 @@ def with_middles(frames: Sequence[float]) -> list[float]:
     return [frame for pair in zip(frames, [*middles, 0.0], strict=True) for frame in pair][:-1]
 
 
-def check(request: Request) -> tuple[list[PoseBone], list[Message]]:
+def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
     """The limbs that can be baked, and notes on those that have nothing to follow. Raises `Refused`."""
     if not request.limbs or not len(request.frames):
         raise Refused(NO_LIMB)
@@ -134,14 +134,14 @@ def check(request: Request) -> tuple[list[PoseBone], list[Message]]:
             notes.append(why.message)
             refusal = why
             continue
-        _check_limb(limb, request, *moved[limb.id_data])
+        _check_bakeable(limb, request, *moved[limb.id_data])
         chosen.append(limb)
     if refusal and not chosen:
         raise refusal
     return chosen, notes
 
 
-def _check_limb(limb: PoseBone, request: Request, animated: set[str], driven: set[str]) -> None:
+def _check_bakeable(limb: PoseBone, request: BakeRequest, animated: set[str], driven: set[str]) -> None:
     """Refuse a limb whose keys would not pose it."""
     if request.remove or request.for_game:
         check_editable(limb)

@@ -14,7 +14,7 @@ from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels
 from ..blender.types import path_to_bone
 from ..limb.solving import Solution, joints_in, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
-from ..limb.table import Limb
+from ..limb.table import LimbEntry
 from ..limb.tolerances import ON_TARGET, ROUNDING, SEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..poses.reading import (
@@ -57,7 +57,7 @@ class LimbTrajectory(NamedTuple):
     ``is_sheared`` says that no channels make what was seen."""
 
     limb: PoseBone
-    entry: Limb
+    entry: LimbEntry
     reference: Reference
     tracks: list[ChannelTrack]
     targets: Array
@@ -111,7 +111,7 @@ def completed_trajectories(recording: Recording, solved: Mapping[Key, LimbTrajec
     return _by_limb(recording, partial(_evaluated, solved=solved))
 
 
-def bones_read(limb: PoseBone) -> list[PoseBone]:
+def bones_to_bake(limb: PoseBone) -> list[PoseBone]:
     """The bones that have to be read for the keys of a limb."""
     bones = [*chain_bones(limb), *following_bones(limb)]
     return bones + [bone.parent for bone in bones if bone.parent]

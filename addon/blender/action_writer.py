@@ -66,7 +66,7 @@ class ActionWriter:
             _key_sides(curve, sides, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             own = [None if rows is None else rows[:, index] for rows in (slopes, before)]
-            fcurves.write(curve, times, values[:, index], kind, *own)
+            fcurves.write_keys(curve, times, values[:, index], kind, *own)
 
     def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
         """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,
@@ -81,7 +81,7 @@ class ActionWriter:
         is_step |= (places == times[-1]) | (places == places[max(np.searchsorted(places, times[0]) - 1, 0)])
         kept = ~(flat[1:] & flat[:-1])
         kept[[0, -1]] = True
-        fcurves.write(curve, places[kept], numbers[kept])
+        fcurves.write_keys(curve, places[kept], numbers[kept])
         for i in np.flatnonzero(is_step[kept]):
             curve.keyframe_points[int(i)].interpolation = "CONSTANT"
 
@@ -94,9 +94,9 @@ class ActionWriter:
         self._values_before.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
         places = np.array((first, times[0], times[-1], last))
-        fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
+        fcurves.write_keys(curve, places, np.array((before, value, value, after)), "CONSTANT")
         if goes_on and goes_on[-1] != "CONSTANT":
-            at = int(np.searchsorted(fcurves.read(curve)[0], last - self._frame / 2.0))
+            at = int(np.searchsorted(fcurves.read_keys(curve)[0], last - self._frame / 2.0))
             curve.keyframe_points[at].interpolation = goes_on[-1]
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -178,7 +178,7 @@ def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
 def _key_sides(curve: Any, sides: Sequence[float], now: float) -> None:
     """Key what a curve has at these times, or a number without keys is ``now``: outside, the curve keeps its shape."""
     if not len(curve.keyframe_points) and sides:
-        fcurves.write(curve, np.array(sides), np.full(len(sides), now))
+        fcurves.write_keys(curve, np.array(sides), np.full(len(sides), now))
         return
     for time in sides:
         fcurves.divide(curve, time)

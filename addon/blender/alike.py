@@ -22,7 +22,7 @@ COMPUTED = {"matrix", "matrix_basis", "matrix_local", "rna_type", "active"}
 COMPARABLE = {bool, int, float, str}
 
 
-class Mapping:
+class CopyToOriginal:
     """From a copy back to the original: what refers to the copy is to refer to that."""
 
     def __init__(self, copy: Object, original: Object) -> None:
@@ -46,7 +46,9 @@ class Mapping:
                     setattr(owner, path, bone)
 
 
-def make_alike(now: Any, before: Any, mapping: Mapping | None = None, names: Sequence[str] | None = None) -> None:
+def make_alike(
+    now: Any, before: Any, mapping: CopyToOriginal | None = None, names: Sequence[str] | None = None
+) -> None:
     """Set what is otherwise than before: all that can be set, or what is named."""
     for name, value in _different(now, before, mapping, names or _settings(now.bl_rna)):
         with suppress(AttributeError, TypeError):  # what can be set only where something else is on
@@ -55,12 +57,14 @@ def make_alike(now: Any, before: Any, mapping: Mapping | None = None, names: Seq
         make_alike(getattr(now, name), getattr(before, name))
 
 
-def differ(now: Any, before: Any, mapping: Mapping | None = None) -> bool:
+def differ(now: Any, before: Any, mapping: CopyToOriginal | None = None) -> bool:
     """Whether anything that can be set is otherwise."""
     return any(_different(now, before, mapping, _settings(now.bl_rna)))
 
 
-def _different(now: Any, before: Any, mapping: Mapping | None, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _different(
+    now: Any, before: Any, mapping: CopyToOriginal | None, names: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
     """The settings that are otherwise than before, each with what it was."""
     read = _reader(*names, "bl_rna")  # at least two, which come as a tuple
     for name, one, other in zip(names, read(now), read(before), strict=False):
@@ -111,7 +115,7 @@ def _nested(rna: Any) -> tuple[str, ...]:
     return ("color",) if "color" in rna.properties and rna.properties["color"].type == "POINTER" else ()
 
 
-def _plain(value: Any, mapping: Mapping | None = None) -> Any:
+def _plain(value: Any, mapping: CopyToOriginal | None = None) -> Any:
     """A value that can be compared: arrays and matrices as tuples."""
     if value is None or isinstance(value, str | int | float):
         return value

@@ -135,7 +135,7 @@ def using_action(owner: Any, action: Any) -> Iterator[None]:
         action.use_fake_user = had_user
 
 
-def drop_if_empty(owner: Any) -> None:
+def remove_if_empty(owner: Any) -> None:
     """Take the animation data of a datablock away if nothing is in it."""
     data = owner.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):
@@ -221,7 +221,7 @@ def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
             yield from _lists_of(user)
 
 
-def stop(owner: Any, paths: Collection[str]) -> None:
+def remove_animation(owner: Any, paths: Collection[str]) -> None:
     """Take away for good what animates these properties of a datablock: its drivers and F-curves, and no others'."""
     for curves in _editable_lists(owner, paths):
         for curve in [curve for curve in curves if curve.data_path in paths]:

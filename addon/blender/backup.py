@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object
 
-from .alike import Mapping, copy_properties, differ, make_alike
+from .alike import CopyToOriginal, copy_properties, differ, make_alike
 from .animation import drivers_of, strips_of
 from .editing import edit_mode
 from .types import BACKUP, is_armature, takes_bones
@@ -77,7 +77,7 @@ class Backup:
 
     def loosen(self) -> None:
         """Take off what constrains and drives bones that were not there before, or otherwise than before."""
-        ob, mapping = self.object, Mapping(self.copy, self.object)
+        ob, mapping = self.object, CopyToOriginal(self.copy, self.object)
         changed = [pair for pair in self._owners() if _are_constrained_otherwise(*pair, mapping)]
         if changed or (self.data and len(ob.data.bones) != len(self.data.bones)):
             for driver in drivers_of(ob):  # first: Blender crashes on one that lost what it drives
@@ -94,14 +94,14 @@ class Backup:
             make_alike(ob.animation_data, self.copy.animation_data, None, PLAYED)
         for user, (action, slot) in zip(_users_in(ob), self.users, strict=False):
             _use(user, action, slot)
-        mapping = Mapping(self.copy, ob)
-        _drop_drivers(ob, self.copy, mapping)  # first: Blender crashes on one that lost what it drives
+        mapping = CopyToOriginal(self.copy, ob)
+        _remove_drivers(ob, self.copy, mapping)  # first: Blender crashes on one that lost what it drives
         if self.data:
             _restore_collections(ob.data, self.data)
         for now, before in self._owners():
             _restore_constraints(now, before, mapping)
             copy_properties(now, before)  # which drivers have to find: those that fail once stay so
-        kept = _drop_drivers(ob, self.copy, mapping)  # with a constraint, Blender 5 takes its drivers away
+        kept = _remove_drivers(ob, self.copy, mapping)  # with a constraint, Blender 5 takes its drivers away
         for driver in drivers_of(self.copy)[kept:]:
             _copy_driver(ob, driver, mapping)
         if not self.had_animation and ob.animation_data:
@@ -109,7 +109,7 @@ class Backup:
 
     def restore_values(self) -> None:
         """Put back channels, properties and settings: also what animation has set meanwhile."""
-        mapping = Mapping(self.copy, self.object)
+        mapping = CopyToOriginal(self.copy, self.object)
         for now, before in self._owners():
             for one, other in zip(now.constraints, before.constraints, strict=False):
                 make_alike(one, other, mapping)
@@ -210,7 +210,7 @@ def _restore_collections(armature: Any, before: Any) -> None:
 # constraints and drivers
 
 
-def _are_constrained_otherwise(now: Any, before: Any, mapping: Mapping) -> bool:
+def _are_constrained_otherwise(now: Any, before: Any, mapping: CopyToOriginal) -> bool:
     if [constraint.type for constraint in now.constraints] != [constraint.type for constraint in before.constraints]:
         return True
     pairs = [*zip(now.constraints, before.constraints, strict=True)]
@@ -227,7 +227,7 @@ def _remove_constraints(owner: Any) -> None:
         owner.constraints.remove(owner.constraints[0])
 
 
-def _restore_constraints(now: Any, before: Any, mapping: Mapping) -> None:
+def _restore_constraints(now: Any, before: Any, mapping: CopyToOriginal) -> None:
     """Make the constraints of an object or a bone as before: where others are there, of copies."""
     if not _are_constrained_otherwise(now, before, mapping):
         return
@@ -239,7 +239,7 @@ def _restore_constraints(now: Any, before: Any, mapping: Mapping) -> None:
             mapping.turn_back(target)
 
 
-def _drop_drivers(ob: Object, copy: Object, mapping: Mapping) -> int:
+def _remove_drivers(ob: Object, copy: Object, mapping: CopyToOriginal) -> int:
     """Take the drivers away from the first on that is not as before; how many are left."""
     both = zip(drivers_of(ob), drivers_of(copy), strict=False)
     kept = len([*takewhile(lambda pair: not _driver_differs(*pair, mapping), both)])
@@ -248,7 +248,7 @@ def _drop_drivers(ob: Object, copy: Object, mapping: Mapping) -> int:
     return kept
 
 
-def _driver_differs(now: Any, before: Any, mapping: Mapping) -> bool:
+def _driver_differs(now: Any, before: Any, mapping: CopyToOriginal) -> bool:
     """Whether anything about a driver is otherwise."""
     if (now.data_path, now.array_index) != (before.data_path, before.array_index) or differ(now, before, mapping):
         return True
@@ -261,13 +261,13 @@ def _driver_differs(now: Any, before: Any, mapping: Mapping) -> bool:
     return any(_variable_differs(*pair, mapping) for pair in zip(variables, others, strict=True))
 
 
-def _variable_differs(now: Any, before: Any, mapping: Mapping) -> bool:
+def _variable_differs(now: Any, before: Any, mapping: CopyToOriginal) -> bool:
     if differ(now, before, mapping) or len(now.targets) != len(before.targets):
         return True
     return any(differ(*pair, mapping) for pair in zip(now.targets, before.targets, strict=True))
 
 
-def _copy_driver(ob: Object, driver: Any, mapping: Mapping) -> None:
+def _copy_driver(ob: Object, driver: Any, mapping: CopyToOriginal) -> None:
     data: Any = ob.animation_data or ob.animation_data_create()
     copied = data.drivers.from_existing(src_driver=driver)
     for variable in copied.driver.variables:

@@ -18,7 +18,7 @@ SIZES = {**rotation.SIZES, "location": 3, "scale": 3}
 _RESOLVE: Any = bpy.types.bpy_struct.path_resolve
 
 
-def read(ob: Any, channel: str) -> NDArray[np.float32]:
+def read_channel(ob: Any, channel: str) -> NDArray[np.float32]:
     """The numbers of a channel of all bones ``(bones, numbers)``, in single precision as Blender keeps them."""
     bones = bones_of(ob)
     rows: NDArray[np.float32] = np.empty((len(bones), SIZES[channel]), np.float32)
@@ -34,9 +34,10 @@ def read_matrices(ob: Any) -> NDArray[np.float32]:
     return flat.reshape(-1, 4, 4).swapaxes(1, 2)  # Blender's own are by columns
 
 
-def write(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
-    """Write a channel where it differs from what `read` gave ``before``. The evaluated pose stays as it is until
-    ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also evaluates what hangs on the object's transform."""
+def write_channel(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
+    """Write a channel where it differs from what `read_channel` gave ``before``. The evaluated pose stays as it is
+    until ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also evaluates what hangs on the object's
+    transform."""
     if np.array_equal(rows, before):
         return
     if ob.library is None:
@@ -47,7 +48,7 @@ def write(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.f
         setattr(bones[index], channel, rows[index])
 
 
-def restore(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
+def restore_channel(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
     """Put back what was read where others were written, and leave the evaluated pose as it is: Blender is not told."""
     which = _differing(rows, before)
     # For a bone by its number, Blender goes through all before it.

@@ -74,7 +74,7 @@ def _is_posed_alone(context: Context, ob: ArmatureObject) -> bool:
     return all(other.mode == "OBJECT" and not (other.type == "ARMATURE" and other.select_get()) for other in others)
 
 
-def drop_collections(ob: ArmatureObject, names: Iterable[str]) -> None:
+def remove_empty_collections(ob: ArmatureObject, names: Iterable[str]) -> None:
     """Remove those bone collections of these names that are empty."""
     there: Any = ob.data.collections_all
     for collection in [there[name] for name in names if name in there]:
@@ -230,7 +230,7 @@ def _shown(context: Context, ob: Object) -> Iterator[None]:
         ob.hide_viewport, ob.hide_select = disabled
 
 
-class View:
+class ViewState:
     """What of the view layer a person sees: the frame, and of objects the modes, what is selected, active, hidden."""
 
     def __init__(self, context: Context) -> None:

@@ -17,13 +17,13 @@ _DIVISIBLE = ("CONSTANT", "LINEAR", "BEZIER")
 """Ways to go on from a key to the next that have the same shape with another key between."""
 
 
-def read(curve: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def read_keys(curve: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """The frames and values of a curve's keys."""
     places = _get(curve, "co", 2)
     return places[:, 0], places[:, 1]
 
 
-def write(
+def write_keys(
     curve: Any,
     frames: NDArray[Any],
     values: NDArray[Any],
@@ -63,7 +63,7 @@ def write(
 def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
     """The places among a curve's keys that these frames can have: of the keys between the first and the last of them,
     and of new ones. The shape of the curve outside stays as it is."""
-    keys, now, count = curve.keyframe_points, read(curve)[0], len(frames)
+    keys, now, count = curve.keyframe_points, read_keys(curve)[0], len(frames)
     first, last = frames[0] - 1e-4, frames[-1] + 1e-4  # single precision of late frames
     if len(now) == count and first <= now[0] and now[-1] <= last:
         return np.arange(count)
@@ -107,7 +107,7 @@ def divide(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = Tru
     Blender divides a Bezier segment by a key without changing its shape, if no handle of it is automatic. Easing can't
     be divided: each of its frames gets a key, those after this one only if the curve is to be the same there.
     """
-    keys, frames = curve.keyframe_points, read(curve)[0].astype(float)
+    keys, frames = curve.keyframe_points, read_keys(curve)[0].astype(float)
     i = int(np.searchsorted(frames, frame))
     is_there = i < len(frames) and bool(frames[i] == frame)
     for beside in range(max(i - 1, 0), min(i + is_there + 1, len(keys))):

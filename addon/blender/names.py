@@ -12,7 +12,7 @@ def other_side(name: str) -> str:
     return space + mark + bpy.utils.flip_name(own)
 
 
-def side_of(name: str) -> int:
+def side_sign(name: str) -> int:
     """1 of a name on the left, -1 of one on the right, 0 of one that tells no side."""
     letter = next((ours for ours, theirs in zip(name, other_side(name), strict=False) if ours != theirs), "")
     return {"l": 1, "r": -1}.get(letter.lower(), 0)

@@ -70,7 +70,7 @@ def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
     return (np.asarray(frames, np.float32) * stretched).astype(float)
 
 
-def frames_between(scene: Scene, first: float, last: float) -> range:
+def frames_of_times(scene: Scene, first: float, last: float) -> range:
     """The whole frames of the scene from before a time on F-curves and strips to after another one: `times_of`
     backwards."""
     stretched = scene.render.frame_map_new / scene.render.frame_map_old

@@ -23,7 +23,7 @@ from bpy.types import Context, Object, Scene
 from .animation import all_curve_lists
 from .announcing import listeners
 from .backup import Backup
-from .editing import View, without_window_updates
+from .editing import ViewState, without_window_updates
 from .types import BACKUP, all_objects, is_armature, view_layer_of
 
 KINDS = ("objects", "meshes", "armatures", "collections", "scenes", "actions")
@@ -73,8 +73,8 @@ class Transaction:
 
     def __init__(self, context: Context) -> None:
         self.waiting: list[Callable[[], None]] = []
-        self.view = View(context)
-        self.actions: dict[Any, Action] = {}
+        self.view = ViewState(context)
+        self.actions: dict[Any, ActionBackup] = {}
         self.backups: dict[Object, Backup] = {}
         self.markers: dict[Scene, list[tuple[Any, ...]]] = {}
         self.before = {block.session_uid for block in _blocks()}
@@ -87,7 +87,7 @@ class Transaction:
             self.markers.setdefault(block, _markers_of(block))
         elif not isinstance(block, Object):
             if block not in self.actions:
-                self.actions[block] = Action(block)
+                self.actions[block] = ActionBackup(block)
         elif block not in self.backups:
             for ob in _sharing(block):
                 if ob not in self.backups and ob.session_uid in self.before and ob.is_editable:
@@ -115,7 +115,7 @@ class Transaction:
         finally:
             self.forget()
             new = [block for block in _blocks() if block.session_uid not in self.before]
-            _remove([block for block in new if not block.name.startswith(BACKUP)])  # another transaction's
+            _remove_blocks([block for block in new if not block.name.startswith(BACKUP)])  # another transaction's
         self.view.restore(context)
         view_layer_of(context).update()
 
@@ -152,7 +152,7 @@ class Transaction:
             self.before.add(new.session_uid)
 
 
-class Action:
+class ActionBackup:
     """What an action was."""
 
     def __init__(self, action: Any) -> None:
@@ -232,7 +232,7 @@ def _blocks() -> Iterator[Any]:
         yield from getattr(bpy.data, kind)
 
 
-def _remove(new: Sequence[Any]) -> None:
+def _remove_blocks(new: Sequence[Any]) -> None:
     """Remove data-blocks, whoever uses them."""
     if new:
         bpy.data.batch_remove(new)

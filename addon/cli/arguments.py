@@ -88,7 +88,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         if name != "report":
             _add_output(command, is_required=name != "contacts")
     arguments = parser.parse_args(words)
-    _check(commands.choices[arguments.command], arguments)
+    _check_arguments(commands.choices[arguments.command], arguments)
     return arguments
 
 
@@ -190,7 +190,7 @@ def _add_output(command: argparse.ArgumentParser, is_required: bool) -> None:
     where.add_argument("--in-place", action="store_true", help="write over the input")
 
 
-def _check(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+def _check_arguments(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     if getattr(arguments, "output", None) is None:
         if getattr(arguments, "skip_existing", False):
             command.error("--skip-existing needs -o: with --in-place every output is there")

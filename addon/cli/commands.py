@@ -17,12 +17,12 @@ from ..blender.types import scene_of, view_layer_of
 from ..blender.words import Refused
 from ..tasks import modes
 from ..tasks.contact_markers import mark_contacts
-from ..tasks.limbs import frames_counted, limb_of, limbs_of
-from ..tasks.modes import problem_of
+from ..tasks.limbs import description_of, frames_counted, limbs_of
+from ..tasks.modes import mechanism_problem
 from .arguments import DONE, FAILED, FOUND, output_of
-from .holding import contact_lines, find_contacts_of, hold_limbs, plant_feet
+from .holding import contact_lines, find_contacts_of, hold_limbs_of_file, plant_feet
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
-from .making import convert_limbs, converted, convertible, legs_of, make_limbs
+from .making import bones_to_convert, convert_limbs, legs_of, limbs_converted, make_limbs
 from .patterns import is_match, matches_of
 from .reporting import bake_limbs, report_limbs
 from .shots import is_linked, limbs_chosen, make_local, open_shot, rigs_of, save, say
@@ -110,19 +110,19 @@ def unmatched(arguments: Namespace) -> list[str]:
         there, new = legs_of(arguments)
         limbs = [*there, *(request.limb for request in new)]
     elif arguments.command == "convert":
-        limbs = [*convertible(arguments), *converted(arguments)]
+        limbs = [*bones_to_convert(arguments), *limbs_converted(arguments)]
     else:
         limbs = [limb for ob in rigs for limb in limbs_of(ob) if is_match(limb.name, arguments.bone)]
     return [f"no limb matches '{arguments.bone}'"] if arguments.bone != "*" and not limbs else []
 
 
-def report(arguments: Namespace, source: Path) -> list[Line]:
+def report_on_file(arguments: Namespace, source: Path) -> list[Line]:
     """Say what the limbs of the open file do, as Blender evaluates them."""
     limbs = limbs_chosen(arguments, editable=False)
     return report_limbs(limbs, arguments) if limbs else [_nothing(source)]
 
 
-def bake(arguments: Namespace, source: Path) -> list[Line]:
+def bake_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Bake the limbs of the open file, and write it."""
     if arguments.make_local:
         make_local(arguments)
@@ -133,7 +133,7 @@ def bake(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, bake_limbs(limbs, arguments) if limbs else [], len(limbs))
 
 
-def contacts(arguments: Namespace, source: Path) -> list[Line]:
+def contacts_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Say when limbs of the open file are in contact, and write it with markers for that if it is to be written.
     Markers are the scene's: limbs of linked rigs may have some."""
     limbs = limbs_chosen(arguments, editable=False)
@@ -149,7 +149,7 @@ def contacts(arguments: Namespace, source: Path) -> list[Line]:
 def hold_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Plant the tips of limbs of the open file where they are in contact, and write it."""
     limbs = limbs_chosen(arguments)
-    lines = hold_limbs(limbs, arguments) if limbs else []
+    lines = hold_limbs_of_file(limbs, arguments) if limbs else []
     nothing = NOT_STANDING if limbs else NOTHING
     return _saved(arguments, source, lines, len(lines), nothing)
 
@@ -160,7 +160,7 @@ def plant_in_file(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, lines, len(lines), NOT_STANDING)
 
 
-def add(arguments: Namespace, source: Path) -> list[Line]:
+def add_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of bones, and write the file."""
     limbs, new = make_limbs(arguments)
     if limbs and not new:
@@ -168,7 +168,7 @@ def add(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, [_named(limb) for limb in limbs], new)
 
 
-def convert(arguments: Namespace, source: Path) -> list[Line]:
+def convert_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of IK constraints, and write the file."""
     limbs, new, refused = convert_limbs(arguments)
     if limbs and not new:
@@ -179,40 +179,40 @@ def convert(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, [*(_named(limb) for limb in limbs), *lines], new)
 
 
-def to_rig(arguments: Namespace, source: Path) -> list[Line]:
+def to_rig_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Put live limbs on their rigs, and write the file."""
-    limbs = _in_mode(arguments, "LIVE")
+    limbs = _limbs_of_mode(arguments, "LIVE")
     modes.to_rig(bpy.context, limbs)
     return _saved(arguments, source, [_named(limb) for limb in limbs], len(limbs))
 
 
-def rebuild(arguments: Namespace, source: Path) -> list[Line]:
+def rebuild_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Make the mechanisms anew that do not fit their limbs any more, and write the file."""
     view_layer_of(bpy.context).update()
-    limbs = [limb for limb in _in_mode(arguments, "RIG") if problem_of(limb)]
+    limbs = [limb for limb in _limbs_of_mode(arguments, "RIG") if mechanism_problem(limb)]
     modes.rebuild(bpy.context, limbs)
     return _saved(arguments, source, [_named(limb) for limb in limbs], len(limbs))
 
 
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
-    "bake": bake,
-    "report": report,
-    "contacts": contacts,
+    "bake": bake_in_file,
+    "report": report_on_file,
+    "contacts": contacts_in_file,
     "hold": hold_in_file,
     "plant": plant_in_file,
-    "add": add,
-    "convert": convert,
-    "to-rig": to_rig,
-    "rebuild": rebuild,
+    "add": add_in_file,
+    "convert": convert_in_file,
+    "to-rig": to_rig_in_file,
+    "rebuild": rebuild_in_file,
 }
 
 
-def _in_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
-    return [limb for limb in limbs_chosen(arguments) if limb_of(limb).mode == mode]
+def _limbs_of_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
+    return [limb for limb in limbs_chosen(arguments) if description_of(limb).mode == mode]
 
 
 def _named(limb: PoseBone) -> Line:
-    ref = limb_of(limb)
+    ref = description_of(limb)
     target, subtarget = ref.followed[0] or (None, "")
     return {
         "object": limb.id_data.name,

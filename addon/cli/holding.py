@@ -12,12 +12,12 @@ from bpy.types import PoseBone
 from ..blender.stepping import finished
 from ..blender.types import scene_of, view_layer_of
 from ..tasks.contact_markers import Contacts, contacts_there, find_contacts, readable_limbs_beside, slides_now
-from ..tasks.holding import Report, Request, hold_tips
-from ..tasks.limbs import limb_of
-from ..tasks.planting import NoneStands, Wish, plant
+from ..tasks.holding import HoldOptions, HoldReport, hold_tips
+from ..tasks.limbs import description_of
+from ..tasks.planting import NoneStands, PlantOptions, plant
 from .interrupting import going_on
 from .making import legs_of
-from .reporting import contact_words, frames_of
+from .reporting import contact_words, frames_asked_for
 from .shots import say
 
 Line = dict[str, Any]
@@ -27,7 +27,7 @@ def find_contacts_of(limbs: list[PoseBone], arguments: Namespace) -> list[Contac
     """When limbs are in contact, as their paths show; those of limbs that can't be read are left out."""
     readable = readable_limbs_beside(bpy.context, limbs)
     refs = [limb for limb in limbs if limb in readable]
-    steps = find_contacts.steps(bpy.context, refs, frames_of(arguments), arguments.height, arguments.speed)
+    steps = find_contacts.steps(bpy.context, refs, frames_asked_for(arguments), arguments.height, arguments.speed)
     return finished(steps, going_on)
 
 
@@ -35,18 +35,23 @@ def contact_lines(limbs: list[PoseBone], listed: list[Contacts]) -> list[Line]:
     """A line for each limb, also for one that is never in contact."""
     by_limb = {contacts.limb: contacts for contacts in listed}
     return [
-        {"object": limb.id_data.name, "limb": limb.name, "mode": limb_of(limb).mode, **contact_words(by_limb.get(limb))}
+        {
+            "object": limb.id_data.name,
+            "limb": limb.name,
+            "mode": description_of(limb).mode,
+            **contact_words(by_limb.get(limb)),
+        }
         for limb in limbs
     ]
 
 
-def hold_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
+def hold_limbs_of_file(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Hold limbs in their contacts, as markers say or as they are found, and tell how far they slide there now."""
-    frames = frames_of(arguments)
+    frames = frames_asked_for(arguments)
     known = contacts_there(bpy.context, limbs, frames, going_on)
     if not known:
         return []
-    request = Request(arguments.ease, rolls=True, is_mean=True)
+    request = HoldOptions(arguments.ease, rolls=True, is_mean=True)
     contacts = [of_limb.contacts for of_limb in known]
     report = finished(hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request), going_on)
     for warning in report.warnings:
@@ -61,7 +66,7 @@ def plant_feet(arguments: Namespace) -> list[Line]:
         return []
     view_layer_of(bpy.context).objects.active = [*limbs, *(request.limb for request in requests)][0].id_data
     first, last = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
-    wish, frames = Wish(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
+    wish, frames = PlantOptions(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
     try:
         planted = finished(plant.steps(bpy.context, requests, limbs, frames, wish), going_on)
     except NoneStands:
@@ -71,14 +76,14 @@ def plant_feet(arguments: Namespace) -> list[Line]:
     return _lines(planted.legs, planted.report, frames)
 
 
-def _lines(limbs: list[Contacts], report: Report, frames: Sequence[float]) -> list[Line]:
+def _lines(limbs: list[Contacts], report: HoldReport, frames: Sequence[float]) -> list[Line]:
     """A line for each limb that is held in contacts, of which is known how far it slid there before."""
     now = slides_now(bpy.context, limbs, frames, going_on)
     return [
         {
             "object": before.limb.id_data.name,
             "limb": before.limb.name,
-            "mode": limb_of(before.limb).mode,
+            "mode": description_of(before.limb).mode,
             "slid": before.slide,
             "missed": report.missed[before.limb.id_data, before.limb.name],
             **contact_words(of_limb),

@@ -12,7 +12,7 @@ from bpy.types import Object, PoseBone
 from ..blender.stepping import finished
 from ..blender.types import ArmatureObject, view_layer_of
 from ..blender.words import Refused
-from ..tasks.adding import Request, add
+from ..tasks.adding import LimbRequest, add
 from ..tasks.converting import MOVED, convert_what_can
 from ..tasks.limbs import is_converted, is_leg, limbs_of
 from ..tasks.selection import candidates, existing_at, limbs_to_make, without_ik
@@ -32,7 +32,7 @@ def editable_rigs(arguments: Namespace) -> list[Any]:
 def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
     """Make the limbs that are asked for and are not there yet; give the last bones of all that are asked for, and how
     many of them are new."""
-    requests: dict[BoneName, Request] = {}
+    requests: dict[BoneName, LimbRequest] = {}
     present: dict[BoneName, None] = {}
     for ob in editable_rigs(arguments):
         for wish in arguments.limb:
@@ -41,19 +41,19 @@ def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
             present |= dict.fromkeys((ob, limb.name) for limb in limbs)
             for limb, segments, letters in new:
                 target, pole = (_named(ob, filled(name, letters)) for name in followed)
-                request = Request(limb, segments, target, pole, arguments.plane or "AUTO")
+                request = LimbRequest(limb, segments, target, pole, arguments.plane or "AUTO")
                 requests.setdefault((ob, limb.name), request)
     for ob in dict.fromkeys(ob for ob, _ in requests):
-        _add(ob, [request for (rig, _), request in requests.items() if rig == ob], arguments)
+        _add_limbs(ob, [request for (rig, _), request in requests.items() if rig == ob], arguments)
     return [ob.pose.bones[name] for ob, name in {**present, **requests}], len(requests)
 
 
-def legs_of(arguments: Namespace) -> tuple[list[PoseBone], list[Request]]:
+def legs_of(arguments: Namespace) -> tuple[list[PoseBone], list[LimbRequest]]:
     """The legs that are asked for: those that have IK, by their last bones, and those that are to get it."""
     rigs = [ob for ob in editable_rigs(arguments) if ob.pose.bones]
     there = [limb for ob in rigs for limb in limbs_of(ob) if is_leg(limb)]
     new = [line for ob in rigs for line in without_ik([*ob.pose.bones]) if is_leg(*line)]
-    requests = [Request(limb, segments) for limb, segments in new if is_match(limb.name, arguments.bone)]
+    requests = [LimbRequest(limb, segments) for limb, segments in new if is_match(limb.name, arguments.bone)]
     return _matching(arguments, there), requests
 
 
@@ -79,7 +79,7 @@ def _limbs_matched(
     return there, [(*limb, wildcards) for limb, wildcards in of_limbs.items()]
 
 
-def _add(ob: ArmatureObject, requests: list[Request], arguments: Namespace) -> None:
+def _add_limbs(ob: ArmatureObject, requests: list[LimbRequest], arguments: Namespace) -> None:
     view_layer_of(bpy.context).objects.active = ob
     controls, mode = "EMPTIES" if arguments.empties else "BONES", "LIVE" if arguments.live else "RIG"
     added = finished(add.steps(bpy.context, requests, controls=controls, mode=mode), going_on)
@@ -106,7 +106,7 @@ def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple
     mode = "LIVE" if arguments.live else "RIG"
     names: list[BoneName] = []
     refused: list[tuple[BoneName, Refused]] = []
-    owners = convertible(arguments)
+    owners = bones_to_convert(arguments)
     for ob in dict.fromkeys(owner.id_data for owner in owners):
         view_layer_of(bpy.context).objects.active = ob
         of_rig = [owner for owner in owners if owner.id_data == ob]
@@ -116,17 +116,17 @@ def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple
         refused += done.refused
         for warning in done.warnings:
             say(f"{ob.name}: {warning}")
-    limbs = {*_bones(names), *(limb for limb in converted(arguments))}
+    limbs = {*_bones(names), *(limb for limb in limbs_converted(arguments))}
     ordered = [limb for ob in editable_rigs(arguments) for limb in limbs_of(ob) if limb in limbs]
     return ordered, len(names), [(ob.pose.bones[name], str(why)) for (ob, name), why in refused]
 
 
-def convertible(arguments: Namespace) -> list[PoseBone]:
+def bones_to_convert(arguments: Namespace) -> list[PoseBone]:
     """The bones with IK constraints that are asked for."""
     return _matching(arguments, (owner for ob in editable_rigs(arguments) for owner in candidates(ob)))
 
 
-def converted(arguments: Namespace) -> list[PoseBone]:
+def limbs_converted(arguments: Namespace) -> list[PoseBone]:
     """The last bones of limbs that are asked for and were IK constraints before."""
     limbs = (limb for ob in editable_rigs(arguments) for limb in limbs_of(ob))
     return _matching(arguments, filter(is_converted, limbs))

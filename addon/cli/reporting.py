@@ -9,38 +9,38 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from ..bake import Request, bake, frames_between
+from ..bake import BakeRequest, bake, frames_by_step
 from ..blender.stepping import finished
 from ..blender.types import scene_of
 from ..tasks.contact_markers import Contacts
-from ..tasks.limbs import limb_of
-from ..tasks.reporting import State, reported
+from ..tasks.limbs import description_of
+from ..tasks.reporting import FrameStatus, reported
 from .interrupting import check_not_interrupted, going_on
 from .shots import say
 
 Line = dict[str, Any]
 
 
-def frames_of(arguments: Namespace) -> list[float]:
+def frames_asked_for(arguments: Namespace) -> list[float]:
     """The frames that are asked for."""
     scene = scene_of(bpy.context)
     first, last = arguments.frames or (scene.frame_start, scene.frame_end)
-    return frames_between(first, last, arguments.step)
+    return frames_by_step(first, last, arguments.step)
 
 
 def report_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
-    frames, max_miss = frames_of(arguments), arguments.max_miss
+    frames, max_miss = frames_asked_for(arguments), arguments.max_miss
     reports = reported(bpy.context, limbs, frames, max_miss, lambda _: check_not_interrupted())
     return [_line(report.limb, report.states, report.contacts) for report in reports]
 
 
-def _line(limb: PoseBone, states: list[State], contacts: Contacts | None) -> Line:
+def _line(limb: PoseBone, states: list[FrameStatus], contacts: Contacts | None) -> Line:
     runs = [list(run) for _, run in groupby(states, key=lambda state: state.reach)]
     line: Line = {
         "object": limb.id_data.name,
         "limb": limb.name,
-        "mode": limb_of(limb).mode,
+        "mode": description_of(limb).mode,
         "first": states[0].frame,
         "last": states[-1].frame,
         "frames": len(states),
@@ -70,9 +70,9 @@ def contact_words(contacts: Contacts | None) -> Line:
 
 def bake_limbs(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Bake limbs as the arguments say, and tell what became of them."""
-    request = Request(
+    request = BakeRequest(
         limbs=limbs,
-        frames=frames_of(arguments),
+        frames=frames_asked_for(arguments),
         tolerance=arguments.tolerance,
         remove=arguments.remove,
         for_game=arguments.purpose == "game",

@@ -108,7 +108,7 @@ class BranchLimb:
         return limb[-1], (*map(len, segments[:-1]), len(limb))
 
 
-class Limbs:
+class BranchLimbs:
     """The limbs that a rig could have by its branches: those that are ``evident``, which is all where none is; of
     these, those that are ``clear``; and the ``shared_parents``, the bones from which several of them hang."""
 

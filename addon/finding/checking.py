@@ -24,8 +24,8 @@ from ..limb.storage import (
     check_structure,
     is_control,
     is_limb,
+    is_mechanism_constraint,
     is_orphaned,
-    is_ours,
     limbs_of,
 )
 from ..limb.tips import foot_of
@@ -39,7 +39,7 @@ SAME_PLACE = "Two joints of '{bone}' are in the same place: move one in Edit Mod
 CONFLICTS = "'{name}' on '{bone}' conflicts with IK: mute it"
 
 
-def check(limb: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
+def check_addable(limb: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
     """Refuse a limb that IK can't be put on, with what to do about it."""
     check_editable(limb)
     if limb.id_data.data.pose_position == "REST":
@@ -100,7 +100,7 @@ def _check_orphaned(limb: PoseBone, chain: list[PoseBone]) -> None:
     """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
     foot = foot_of(limb)
     for bone in (*chain, *([foot] if foot else ())):
-        if is_orphaned(bone) or any(map(is_ours, bone.constraints)):
+        if is_orphaned(bone) or any(map(is_mechanism_constraint, bone.constraints)):
             template = "'{bone}' has constraints of a limb that is gone: remove what is left"
             raise Refused(template, "left", bone=bone.name)
 
@@ -133,10 +133,10 @@ def conflicts_of(limb: PoseBone) -> list[Any]:
     """The constraints that move the bones of a limb and are not of its mechanism."""
     dependencies = Dependencies()
     movers = [mover for bone in chain_bones(limb) for mover in dependencies.constraints_and_drivers(bone)]
-    return [mover for mover in movers if hasattr(mover, "influence") and not is_ours(mover)]
+    return [mover for mover in movers if hasattr(mover, "influence") and not is_mechanism_constraint(mover)]
 
 
-def mute(constraints: Iterable[Any]) -> None:
+def mute_constraints(constraints: Iterable[Any]) -> None:
     """Mute constraints of bones."""
     for constraint in constraints:
         announce(constraint.id_data)
@@ -149,7 +149,7 @@ def check_overruled(limb: PoseBone) -> None:
     own, and drivers."""
     dependencies = Dependencies()
     for bone in chain_bones(limb):
-        own = next((i for i, constraint in enumerate(bone.constraints) if is_ours(constraint)), 0)
+        own = next((i for i, constraint in enumerate(bone.constraints) if is_mechanism_constraint(constraint)), 0)
         above = list(bone.constraints[:own])
         for mover in dependencies.constraints_and_drivers(bone):
             if not hasattr(mover, "influence"):
@@ -221,7 +221,7 @@ def check_length(limb: PoseBone) -> None:
 def check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
     """Refuse what can't be a limb of these segments, whether it is one already or not."""
     if not is_limb(bone):
-        check(bone, segments)
+        check_addable(bone, segments)
         return
     check_structure(bone)
     check_parents(bone, sum(segments))

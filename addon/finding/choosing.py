@@ -21,8 +21,8 @@ from ..limb import names
 from ..limb.follow import matrix_of
 from ..limb.storage import chain_bones, is_control, is_limb, is_part, limbs_of
 from ..limb.tips import begins_at_tail, tip_of
-from .branches import AT_TIP, Limbs
-from .checking import check
+from .branches import AT_TIP, BranchLimbs
+from .checking import check_addable
 from .clicking import limb_with
 from .cylinders import bones_of_cylinders
 from .segments import Suggestion, held_by, is_twist, moved, segment_of, up_from
@@ -47,7 +47,7 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
         raise Refused("Select the bones of a limb, or its last one: cylinders are left alone")
     limbs, others = _meant(bones, context.active_pose_bone, count)
     if ends_at:
-        limbs = [moved(limb, ends_at, Limbs(limb[0].id_data).shared_parents) for limb in limbs]
+        limbs = [moved(limb, ends_at, BranchLimbs(limb[0].id_data).shared_parents) for limb in limbs]
     return _without_refused(limbs) if len(limbs) > 1 else LimbsToAdd(limbs, _followed(context, limbs[0], others), [])
 
 
@@ -57,7 +57,7 @@ def offered(context: Context) -> list[Suggestion]:
     bones = _selected(context)
     if not bones or "rig_id" in bones[0].id_data.data:
         return []
-    arms_and_legs = Limbs(bones[0].id_data)
+    arms_and_legs = BranchLimbs(bones[0].id_data)
     if len(bones) == 1 and arms_and_legs.clear and not arms_and_legs.at(bones[0]):
         return []
     try:
@@ -69,7 +69,7 @@ def offered(context: Context) -> list[Suggestion]:
 
 def without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
     """The arms and legs of a rig that bones are parts of, and that have no IK yet."""
-    limbs = Limbs(bones[0].id_data)
+    limbs = BranchLimbs(bones[0].id_data)
     evident = {limb.suggestion() for limb in limbs.evident if limb.is_evident}
     return [limb for limb in _found(bones, 0, limbs) if limb in evident]
 
@@ -81,7 +81,7 @@ def _selected(context: Context) -> list[PoseBone]:
     return [bone for bone in bones if bone.name not in apart[bone.id_data]]
 
 
-def limbs_of_bones(bones: Sequence[PoseBone], count: int = 0) -> dict[Suggestion, list[PoseBone]]:
+def limbs_to_make(bones: Sequence[PoseBone], count: int = 0) -> dict[Suggestion, list[PoseBone]]:
     """The limbs that bones of one rig are meant for where none is a target or a pole, each with those of the bones that
     say so; raises `Refused` where there is none."""
     groups = _groups(bones, bones[0], count)
@@ -102,7 +102,7 @@ MOST = 4
 """How many bones a line has that is a limb."""
 
 
-class Group(NamedTuple):
+class BoneGroup(NamedTuple):
     """Bones that are selected and hang on each other, and the limbs that they are meant for; why there are none."""
 
     bones: list[PoseBone]
@@ -113,14 +113,14 @@ class Group(NamedTuple):
     is_jointed: bool  # each begins at the tail of the one before, and a single one at that of its parent
 
 
-def _groups(bones: Sequence[PoseBone], active: PoseBone | None, count: int) -> list[Group]:
+def _groups(bones: Sequence[PoseBone], active: PoseBone | None, count: int) -> list[BoneGroup]:
     """Bones by what hangs together."""
     own_bones = dict.fromkeys(bone for bone in bones if not is_part(bone.bone))
     under: dict[PoseBone, list[PoseBone]] = {}
     for bone in bones:
         if bone in own_bones and bone.parent in own_bones:
             under.setdefault(bone.parent, []).append(bone)
-    limbs = {ob: Limbs(ob) for ob in dict.fromkeys(bone.id_data for bone in bones)}
+    limbs = {ob: BranchLimbs(ob) for ob in dict.fromkeys(bone.id_data for bone in bones)}
     tops = [bone for bone in bones if bone not in own_bones or bone.parent not in own_bones]
     groups = [[*own_bones]] if len(tops) > 1 and _is_all({*own_bones}) else [_all_under(top, under) for top in tops]
     return [_group(group, active, count, limbs[group[0].id_data]) for group in groups]
@@ -141,7 +141,7 @@ def _all_under(top: PoseBone, under: dict[PoseBone, list[PoseBone]]) -> list[Pos
     return group
 
 
-def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Limbs) -> Group:
+def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: BranchLimbs) -> BoneGroup:
     """The limbs of bones that hang together."""
     is_straight = len(bones) <= MOST and all(bone.parent == before for before, bone in pairwise(bones))
     line = _line(bones, limbs) if is_straight else []
@@ -160,12 +160,12 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Li
         refusal = why
     is_clear = any(map(limbs.at, line or bones))
     is_jointed = bool(line) and all(begins_at_tail(bone.bone) for bone in (line[1:] or line))
-    return Group(
+    return BoneGroup(
         bones=bones, limbs=suggested, refusal=refusal, is_line=len(line) > 1, is_clear=is_clear, is_jointed=is_jointed
     )
 
 
-def _line(bones: list[PoseBone], limbs: Limbs) -> list[PoseBone]:
+def _line(bones: list[PoseBone], limbs: BranchLimbs) -> list[PoseBone]:
     """A line of bones without the offset groups at its beginning, and without the foot at its end."""
     while len(bones) > 1 and held_by(bones[0].bone) == bones[1].bone:
         bones = bones[1:]
@@ -192,7 +192,7 @@ def _of_line(line: list[PoseBone]) -> Suggestion:
     return rest[-1], (*map(len, segments[:-1]), len(segments[-1]) + len(twists))
 
 
-def _found(bones: Sequence[PoseBone], count: int, limbs: Limbs) -> list[Suggestion]:
+def _found(bones: Sequence[PoseBone], count: int, limbs: BranchLimbs) -> list[Suggestion]:
     """The arms and legs that bones are parts of, each once, of those that have no IK yet."""
     ob = bones[0].id_data
     if "rig_id" in ob.data:
@@ -221,7 +221,7 @@ def _meant(
         if group.limbs and (group.is_clear or (group.is_line and (group.is_jointed or not any_clear)))
     ]
 
-    def claim(group: Group) -> tuple[bool, ...]:
+    def claim(group: BoneGroup) -> tuple[bool, ...]:
         has_active, is_certain = active in group.bones, group in certain
         return (
             bool(group.limbs),
@@ -240,7 +240,7 @@ def _meant(
     return main.limbs, [bone for group in groups if group is not main for bone in group.bones]
 
 
-def _is_pin(group: Group, limbs: Sequence[PoseBone]) -> bool:
+def _is_pin(group: BoneGroup, limbs: Sequence[PoseBone]) -> bool:
     """Whether bones are a single one that begins where one of these limbs ends, which is to be held there: no limb's,
     though there may be another such machine on the other side."""
     return len(group.bones) == 1 and any(_begins_at_tip(group.bones[0], limb) for limb in limbs)
@@ -260,7 +260,7 @@ def _without_refused(limbs: Sequence[Suggestion]) -> LimbsToAdd:
     dependencies = Dependencies()
     for limb, segments in limbs:
         try:
-            check(limb, segments, dependencies)
+            check_addable(limb, segments, dependencies)
             chain = chain_bones(limb, segments)
             if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
@@ -283,7 +283,7 @@ def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBon
     bones = [bone for bone in others if bone not in limb.parent_recursive]
     bones = [bone for bone in bones if not dependencies.moves_with((bone.id_data, bone.name), limb.id_data, own)]
     for bone in bones:
-        other = Limbs(bone.id_data).at(bone)
+        other = BranchLimbs(bone.id_data).at(bone)
         if other and other.is_twin and not _begins_at_tip(bone, limb):
             template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"
             raise Refused(template, bone=bone.name)

@@ -9,7 +9,7 @@ from ..blender.words import Refused
 from ..limb import names
 from ..limb.storage import chain_bones, is_part, limbs_of, segments_of
 from ..limb.tips import begins_at_tail, foot_of
-from .branches import Limbs
+from .branches import BranchLimbs
 from .constraints import candidates
 from .segments import Suggestion, above, below, held_by, segment_of, up_from
 
@@ -21,10 +21,10 @@ def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
     ``count`` says how many bones the limb is to have: of three or four the clicked one is the last. By itself a limb
     has two, or three where an animal's leg has a hock.
     """
-    return limb_with(bone, count, Limbs(bone.id_data))
+    return limb_with(bone, count, BranchLimbs(bone.id_data))
 
 
-def limb_with(bone: PoseBone, count: int, limbs: Limbs) -> Suggestion:
+def limb_with(bone: PoseBone, count: int, limbs: BranchLimbs) -> Suggestion:
     """What `limb_at` gives, by the limbs of the bone's rig."""
     if is_part(bone.bone):
         raise Refused("'{bone}' was made for a limb: select the bones of one", bone=bone.name)
@@ -39,7 +39,7 @@ def limb_with(bone: PoseBone, count: int, limbs: Limbs) -> Suggestion:
     return limb.suggestion(count) if limb else _last_of_two(bone, limbs)
 
 
-def _last_of_two(bone: PoseBone, limbs: Limbs) -> Suggestion:
+def _last_of_two(bone: PoseBone, limbs: BranchLimbs) -> Suggestion:
     """The limb of two segments that ends with a bone; where what is above it is no part of one, that which begins with
     it."""
     if bone.name in limbs.shared_parents:
@@ -57,7 +57,7 @@ def _last_of_two(bone: PoseBone, limbs: Limbs) -> Suggestion:
     return limb[-1], (len(segment) + len(groups), len(limb))
 
 
-def _is_apart(upper: PoseBone, bone: PoseBone, limbs: Limbs) -> bool:
+def _is_apart(upper: PoseBone, bone: PoseBone, limbs: BranchLimbs) -> bool:
     """Whether a bone above another is no part of the same limb: it carries several, or is of another one, or it is a
     root, from which the other stands off."""
     if upper.name in limbs.shared_parents or limbs.at(upper) or existing_at(upper):

@@ -14,7 +14,7 @@ from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..blender.words import Message, Refused
-from ..limb.follow import read
+from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
@@ -116,7 +116,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
         active = active[:1]
         free, poled = ([constraint for constraint in active if constraint in some] for some in (free, poled))
     for constraint in active:
-        _check(owner, constraint, bool(is_pair))
+        _check_constraint(owner, constraint, bool(is_pair))
     count = active[0].chain_count or _most(owner, active[0])
     solvers = Solvers(
         owner=owner,
@@ -134,7 +134,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
 
 def _reach(constraint: Any) -> tuple[Any, ...]:
     """What a constraint follows, and with which end."""
-    return (*read(constraint)[:2], constraint.use_tail)
+    return (*follow_of_constraint(constraint)[:2], constraint.use_tail)
 
 
 def _most(owner: PoseBone, constraint: Any) -> int:
@@ -191,7 +191,7 @@ def check_rest(context: Context, solvers: Solvers) -> None:
         raise Refused(template, bone=bone.name)
 
 
-def _check(owner: PoseBone, constraint: Any, is_pair: bool) -> None:
+def _check_constraint(owner: PoseBone, constraint: Any, is_pair: bool) -> None:
     most = _most(owner, constraint)
     length = constraint.chain_count or most
     is_group = constraint.target and constraint.target.type != "ARMATURE" and constraint.subtarget

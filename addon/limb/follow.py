@@ -30,17 +30,17 @@ class Follow(NamedTuple):
 def follow_of(limb: PoseBone) -> Follow:
     """What a limb follows; a bone that is not there counts as nothing to follow."""
     constraint = limb_constraint_of(limb)
-    return Follow() if constraint is None else read(constraint)
+    return Follow() if constraint is None else follow_of_constraint(constraint)
 
 
-def read(constraint: Any) -> Follow:
+def follow_of_constraint(constraint: Any) -> Follow:
     """What an IK constraint follows."""
     target, pole = constraint.target, constraint.pole_target
     bone = constraint.subtarget if is_armature(target) else ""
     return Follow(target, bone, pole, constraint.pole_subtarget if is_armature(pole) else "")
 
 
-def write(constraint: Any, follow: Follow) -> None:
+def set_follow(constraint: Any, follow: Follow) -> None:
     """Have an IK constraint follow this."""
     constraint.target, constraint.subtarget = follow.target, follow.subtarget
     constraint.pole_target, constraint.pole_subtarget = follow.pole, follow.pole_subtarget

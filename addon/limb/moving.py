@@ -65,7 +65,7 @@ def move(context: Context, moves: Sequence[Move]) -> list[Change]:
     another is put there again after that. Raises `Refused` for what can't be seen there."""
     announce(*(one.object for one in moves))
     changes = changes_of(moves)
-    placings = [Placing(move) for move in moves]
+    placings = [MoveInProgress(move) for move in moves]
     for _ in range(ROUNDS):
         for placing in placings:
             placing.put()
@@ -78,7 +78,7 @@ def move(context: Context, moves: Sequence[Move]) -> list[Change]:
     return changes
 
 
-class Placing:
+class MoveInProgress:
     """A move under way: where the owner is put by its channels, for its constraints to take it where it is to be seen.
 
     Without constraints these are the same place. With them, where it is seen depends on where it is put by a slope:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..blender.names import other_side
-from ..blender.names import side_of as sign_of_side
+from ..blender.names import side_sign as sign_of_side
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

@@ -44,7 +44,7 @@ def pole_goes_along(limb: PoseBone) -> bool:
     return pole.parent is not None and pole.parent == target
 
 
-def is_still(ob: ArmatureObject, name: str) -> bool:
+def is_still_helper(ob: ArmatureObject, name: str) -> bool:
     """Whether a bone is the helper that never moves."""
     bone: Any = ob.data.bones.get(name)
     return bone is not None and bone.get(MADE_FOR_LIMB) == STILL

@@ -21,7 +21,7 @@ import numpy as np
 from bpy.types import PoseBone
 
 from ..solver.groups import bends_to_and_fro, members
-from ..solver.matrices import Matrix, cross, inverted, rotation, unit
+from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
 from .sides import stored_axes
 from .storage import chain_bones, check_whole, group_of, hierarchy, is_part, segments_of
@@ -128,10 +128,10 @@ def _rest_geometry(
         reference_rotations=reference_rotations,
         tip=place,
         bone_directions=tuple(
-            matrix[:3, :3].T @ unit(along, matrix[:3, 1]) for matrix, along in zip(reference, flat, strict=True)
+            matrix[:3, :3].T @ unit_array(along, matrix[:3, 1]) for matrix, along in zip(reference, flat, strict=True)
         ),
         points=tuple(
-            bool(np.linalg.norm(unit(along, matrix[:3, 1]) - matrix[:3, 1]) < 1e-4)
+            bool(np.linalg.norm(unit_array(along, matrix[:3, 1]) - matrix[:3, 1]) < 1e-4)
             for matrix, along in zip(reference, segments_along, strict=True)
         ),
     )
@@ -140,7 +140,7 @@ def _rest_geometry(
 def lines_of(geometry: RestGeometry) -> list[Matrix]:
     """The directions from each joint to the next, in the axes of the bone there, which they keep in any pose."""
     parts = zip(geometry.bone_directions, geometry.lengths, geometry.normals, geometry.plane_offsets, strict=True)
-    return [unit(along * length + normal * off, along) for along, length, normal, off in parts]
+    return [unit_array(along * length + normal * off, along) for along, length, normal, off in parts]
 
 
 def _posed(rest: list[Matrix], rotations: dict[int, Turn]) -> list[Matrix]:
@@ -208,7 +208,7 @@ def _normal_of_flat(along: Matrix, ends: Matrix) -> Matrix | None:
     for points in (along, ends - ends.mean(axis=0)):
         _, sizes, axes = np.linalg.svd(points, full_matrices=False)
         if len(sizes) > 1 and sizes[1] > 1e-3 * sizes[0]:
-            normal: Matrix = axes[2] if len(axes) > 2 else cross(*axes)
+            normal: Matrix = axes[2] if len(axes) > 2 else cross_array(*axes)
             size = float(np.linalg.norm(np.ptp(ends, axis=0)))
             return normal if np.ptp(ends @ normal) <= LAYERED * size else None
     return None
@@ -218,11 +218,11 @@ def _bends_along(limb: PoseBone, normal: Matrix) -> bool:
     """Whether the last two bones of a limb bend about a normal, or are straight and square to it."""
     bones = hierarchy(limb, 2)
     along = [np.array(bone.bone.tail_local) - np.array(bone.bone.head_local) for bone in bones]
-    units = [unit(segment, normal) for segment in along]
+    units = [unit_array(segment, normal) for segment in along]
     if max(abs(float(direction @ normal)) for direction in units) <= ALONG[0]:
         return True
-    about = cross(units[0], units[-1])
-    return bool(np.linalg.norm(about) > 1e-2 and abs(float(unit(about, normal) @ normal)) >= ALONG[1])
+    about = cross_array(units[0], units[-1])
+    return bool(np.linalg.norm(about) > 1e-2 and abs(float(unit_array(about, normal) @ normal)) >= ALONG[1])
 
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
@@ -230,19 +230,20 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     root, segments_along = joints[0], [end - start for start, end in pairwise(joints)]
     size = sum(float(np.linalg.norm(along)) for along in segments_along) or 1.0
     first = next(
-        (unit(along, along) for along in segments_along if np.linalg.norm(along) > 1e-12), np.array((0.0, 1.0, 0.0))
+        (unit_array(along, along) for along in segments_along if np.linalg.norm(along) > 1e-12),
+        np.array((0.0, 1.0, 0.0)),
     )
-    units = [unit(along, first) for along in segments_along]
-    y = unit(joints[-1] - root, first) if np.linalg.norm(joints[-1] - root) > STRAIGHT * size else first
-    is_straight = all(np.linalg.norm(cross(*pair)) <= STRAIGHT for pair in pairwise(units))
+    units = [unit_array(along, first) for along in segments_along]
+    y = unit_array(joints[-1] - root, first) if np.linalg.norm(joints[-1] - root) > STRAIGHT * size else first
+    is_straight = all(np.linalg.norm(cross_array(*pair)) <= STRAIGHT for pair in pairwise(units))
     z = np.asarray(axis) if is_straight else _normal(joints, y)
     z = z - y * (z @ y)
     if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
         z = _square_to(y)
-    z = unit(z, y)
-    x = cross(y, z)
+    z = unit_array(z, y)
+    x = cross_array(y, z)
     if not is_straight:
-        zigzag = bool(bends_to_and_fro([float(cross(*pair) @ z) for pair in pairwise(units)], FLOATS))
+        zigzag = bool(bends_to_and_fro([float(cross_array(*pair) @ z) for pair in pairwise(units)], FLOATS))
         aside = sum(float(segments_along[k] @ x) for k in members(len(segments_along), zigzag)[0])
         if abs(aside) <= STRAIGHT * size:  # it is in line: to the same side as most
             aside = max((float((joint - root) @ x) for joint in joints[1:-1]), key=abs)
@@ -255,17 +256,17 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
 def _square_to(y: Matrix) -> Matrix:
     """A direction square to another."""
     x = np.eye(3)[np.argmin(abs(y))]
-    return unit(x - y * (x @ y), y)
+    return unit_array(x - y * (x @ y), y)
 
 
 def _normal(joints: list[Matrix], y: Matrix) -> Matrix:
     """The normal of the plane through the root along ``y`` that the joints lie nearest to: as complex numbers in the
     plane square to that, the root of the sum of their squares."""
     x = _square_to(y)
-    z = cross(x, y)
+    z = cross_array(x, y)
     places = [complex((joint - joints[0]) @ x, (joint - joints[0]) @ z) for joint in joints[1:-1]]
     angle = 0.5 * phase(sum(place * place for place in places))
-    return cross(cos(angle) * x + sin(angle) * z, y)
+    return cross_array(cos(angle) * x + sin(angle) * z, y)
 
 
 def _angles(segments_along: list[Matrix], frame: Matrix) -> list[float]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..blender.names import side_of
+from ..blender.names import side_sign
 from .settings import GROUP
 from .storage import group_of
 
@@ -19,13 +19,13 @@ def outwards(name: str) -> float:
     """By the name of a limb's last bone, what turns its swivel into a turn about the line from root to tip: 1 or -1.
 
     A knee to the front, of a leg that points down, turns to -X by a positive turn: inwards on the left."""
-    return -1.0 if side_of(name) > 0 else 1.0
+    return -1.0 if side_sign(name) > 0 else 1.0
 
 
 def keep_side(limb: PoseBone) -> None:
     """Note on which side the axes in a limb's group were found. Without a side, or axes, there is nothing to note."""
     group: Any = limb[GROUP]
-    if side_of(limb.name) and ("bend_axis" in group or "reference_rotations" in group):
+    if side_sign(limb.name) and ("bend_axis" in group or "reference_rotations" in group):
         group[KEPT_ON] = _sides(limb)
     elif KEPT_ON in group:
         del group[KEPT_ON]
@@ -48,4 +48,4 @@ def stored_axes(limb: PoseBone) -> tuple[list[float], list[float]]:
 
 def _sides(limb: PoseBone) -> list[int]:
     x = limb.bone.head_local[0]
-    return [side_of(limb.name), int(x > 0.0) - int(x < 0.0)]
+    return [side_sign(limb.name), int(x > 0.0) - int(x < 0.0)]

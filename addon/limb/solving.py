@@ -25,7 +25,7 @@ from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import ALL, SLIDERS, TWISTS
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
-from .table import ABSENT, Batch, Limb, Table, table_of
+from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
 from .tolerances import ON_TARGET
 from .transforms import own_location, unposed
@@ -347,7 +347,7 @@ def own_size(scale: Any, influence: Any) -> Any:
     return 1.0 + (scale - 1.0) * (1.0 - influence)
 
 
-def scales_of(limb: Limb, stretch: float) -> tuple[float, float, float]:
+def scales_of(limb: LimbEntry, stretch: float) -> tuple[float, float, float]:
     """The factors (x, y, z) on a bone's scale that make it ``stretch`` times as long."""
     if limb.choices["stretch_volume"] == "UNIFORM" or not all(limb.geometry.points):
         return (stretch, stretch, stretch)

@@ -130,7 +130,7 @@ def align_no_more(bone: PoseBone) -> None:
         del group["aligned"]
 
 
-def drop_limb(bone: PoseBone) -> None:
+def remove_limb(bone: PoseBone) -> None:
     """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
     constraint = limb_constraint_of(bone)
     group = group_of(bone) or {}
@@ -331,14 +331,14 @@ def by_rig(limbs: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
     return rigs
 
 
-def is_ours(constraint: Any) -> bool:
+def is_mechanism_constraint(constraint: Any) -> bool:
     """Whether a constraint of a limb's bone belongs to its mechanism."""
     return bool(constraint.name.startswith(MADE_BY_US))
 
 
 def is_on_rig(limb: PoseBone) -> bool:
     """Whether a limb has a mechanism, whole or not."""
-    return any(is_ours(constraint) for bone in chain_bones(limb) for constraint in bone.constraints)
+    return any(is_mechanism_constraint(constraint) for bone in chain_bones(limb) for constraint in bone.constraints)
 
 
 MAKING = "making"

@@ -38,7 +38,7 @@ NOTHING = (None, "")
 """No object, and so no bone of it."""
 
 
-class Limb(NamedTuple):
+class LimbEntry(NamedTuple):
     """One limb of a table: the names of its segments' first bones and of its last, its geometry at rest and what its
     solver follows."""
 
@@ -74,7 +74,7 @@ class Batch(NamedTuple):
     outwards: Array  # signs of their swivels
 
 
-class Single(NamedTuple):
+class SingleLimb(NamedTuple):
     """One limb as the solver takes it, in floats."""
 
     plane: Plane
@@ -86,7 +86,7 @@ class Table(NamedTuple):
     """What of n limbs of a rig does not change while they move. Arrays and tuples have a row for each limb, where
     nothing else is said. Bones are indices in the rig's pose; `ABSENT` is that of none."""
 
-    limbs: tuple[Limb, ...]
+    limbs: tuple[LimbEntry, ...]
     parents: Array  # (n,): the bones that carry them
     parent_bones: tuple[int, ...]  # those bones, each once
     parent_of_limb: Array  # (n,): indices in ``parent_bones``
@@ -98,7 +98,7 @@ class Table(NamedTuple):
     axes: Array  # (n, 3, 3): those of the first bones at rest, in G, by columns
     loose: tuple[int, ...]  # the rows of limbs whose first bones may have a location of their own
     batches: tuple[Batch, ...]  # the limbs by kind
-    singles: tuple[Single, ...]
+    singles: tuple[SingleLimb, ...]
     is_poled: Array  # (n,): whether there is a pole, and the plane is its
     slides: bool  # whether the first bone of some limb slides
     sliders: tuple[Slider, ...]  # those that some limb has
@@ -106,7 +106,7 @@ class Table(NamedTuple):
     follows: Array  # (2, n): indices in ``followed`` of the limbs' targets, and of their poles
 
 
-def limb_of(limb: PoseBone) -> Limb:
+def entry_of(limb: PoseBone) -> LimbEntry:
     """The limb of a last bone, of the rig as it is now."""
     geometry = rest_geometry_of(limb)
     bones = bones_of_limb(limb)
@@ -116,7 +116,7 @@ def limb_of(limb: PoseBone) -> Limb:
     if parent is not None:
         to_parent = inverted(rest_matrix(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
-    return Limb(
+    return LimbEntry(
         last=limb.name,
         bones=geometry.names,
         geometry=geometry,
@@ -132,7 +132,7 @@ def limb_of(limb: PoseBone) -> Limb:
 
 def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
     """The table of limbs of one rig. Bones are read of ``ob``, original or evaluated."""
-    entries = tuple(limb_of(limb) for limb in limbs)
+    entries = tuple(entry_of(limb) for limb in limbs)
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
     parents = [ob.pose.bones[entry.bones[0]].parent for entry in entries]
     parent_indices = [index[parent.name] if parent else ABSENT for parent in parents]
@@ -166,7 +166,7 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
     )
 
 
-def _batches(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Batch]:
+def _batches(limbs: Sequence[LimbEntry], is_poled: Array) -> Iterator[Batch]:
     """The limbs of a table by plane, number of bones, and which of these keep together."""
     kinds = [(limb.plane, len(limb.bones), limb.geometry.is_zigzag) for limb in limbs]
     for kind in dict.fromkeys(kinds):
@@ -222,7 +222,7 @@ def first_range_of(
     return low - angle, max(low, high) - angle
 
 
-def _limits_of(limbs: Sequence[Limb]) -> Limits | None:
+def _limits_of(limbs: Sequence[LimbEntry]) -> Limits | None:
     """The limits of both joints of limbs of one kind, as the solver takes them, a row each; None if none has any of its
     first."""
     ranges = [
@@ -246,11 +246,11 @@ def _range(ends: Sequence[tuple[float, float]]) -> Range:
     )
 
 
-def _single(row: int, batches: Sequence[Batch]) -> Single:
+def _single(row: int, batches: Sequence[Batch]) -> SingleLimb:
     """The limb of a row of the table."""
     batch = next(batch for batch in batches if isinstance(batch.rows, slice) or row in batch.rows)
     row_in_batch = row if isinstance(batch.rows, slice) else batch.rows.tolist().index(row)
-    return Single(batch.plane, row_of(batch.reference, row_in_batch), row_of(batch.settings, row_in_batch))
+    return SingleLimb(batch.plane, row_of(batch.reference, row_in_batch), row_of(batch.settings, row_in_batch))
 
 
 def reference_of(geometries: Sequence[RestGeometry]) -> Reference:

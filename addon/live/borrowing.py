@@ -36,21 +36,21 @@ class BorrowedChannels:
     def rows(self, channel: str) -> Rows:
         """The numbers of all bones (bones, numbers), to be read, and set in place."""
         if channel not in self._rows:
-            self._before[channel] = channels.read(self.rig, channel)
+            self._before[channel] = channels.read_channel(self.rig, channel)
             self._rows[channel] = self._before[channel].copy()
         return self._rows[channel]
 
     def write(self, tag: Literal["OBJECT", "DATA"]) -> None:
         """Write all that was set, for Blender to evaluate."""
         for channel, rows in self._rows.items():
-            channels.write(self.rig, channel, rows, self._before[channel])
+            channels.write_channel(self.rig, channel, rows, self._before[channel])
         self.rig.update_tag(refresh={tag})  # which foreach_set does not do
 
     def restore(self) -> None:
         """Put back what was there; the evaluated pose stays."""
         with ExitStack() as stack:  # each of them, though another may fail
             for channel, rows in self._rows.items():
-                stack.callback(channels.restore, self.rig, channel, rows, self._before[channel])
+                stack.callback(channels.restore_channel, self.rig, channel, rows, self._before[channel])
 
     def _write_animation(self, paths: Collection[str], evaluated: Any) -> None:
         for path in paths:

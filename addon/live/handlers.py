@@ -12,7 +12,7 @@ from bpy.types import Context, Depsgraph, Object, Scene, Window
 from ..blender.handlers import Handlers, listen, listen_no_more
 from ..blender.types import ArmatureObject, scene_of, view_layer_of
 from ..limb.storage import is_live
-from .plan import PLANS, Plan, tag_rigs
+from .plan import PLANS, LivePlan, tag_rigs
 from .posing import is_posing, pose
 
 
@@ -51,7 +51,7 @@ def _pose_updated(depsgraph: Depsgraph, is_frame: bool) -> None:
         pose(plan, depsgraph, rigs)
 
 
-def _plan_now(depsgraph: Depsgraph, is_frame: bool) -> tuple[Plan, Collection[ArmatureObject]]:
+def _plan_now(depsgraph: Depsgraph, is_frame: bool) -> tuple[LivePlan, Collection[ArmatureObject]]:
     """The plan of a graph, and the rigs of it that were evaluated anew: all, if the plan is new, as there was none or
     the graph, or one of its rigs, is not what it was made of."""
     is_anew = depsgraph.id_type_updated("COLLECTION")  # a graph that was built anew lists everything
@@ -66,7 +66,7 @@ def _plan_now(depsgraph: Depsgraph, is_frame: bool) -> tuple[Plan, Collection[Ar
     return plan, plan.fingerprints
 
 
-def _updated(plan: Plan, depsgraph: Depsgraph, is_frame: bool) -> Collection[ArmatureObject]:
+def _updated(plan: LivePlan, depsgraph: Depsgraph, is_frame: bool) -> Collection[ArmatureObject]:
     """On an edit, what was not evaluated may be listed too; on a frame, what only has other settings is not marked."""
     if depsgraph.mode == "RENDER":
         return plan.fingerprints

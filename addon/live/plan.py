@@ -55,7 +55,7 @@ class SlidingBones(NamedTuple):
     lines: Any
 
 
-class Group(NamedTuple):
+class LimbGroup(NamedTuple):
     """Limbs of one rig that need nothing of each other."""
 
     rig: ArmatureObject
@@ -65,11 +65,11 @@ class Group(NamedTuple):
     sliding: SlidingBones | None
 
 
-class Plan(NamedTuple):
+class LivePlan(NamedTuple):
     """The limbs of a graph in levels, and of each of their rigs what it looked like when the plan was made and what of
     it is animated. ``tag`` is what is to be evaluated anew where channels were written."""
 
-    levels: list[list[Group]]
+    levels: list[list[LimbGroup]]
     fingerprints: dict[ArmatureObject, Any]
     paths: dict[ArmatureObject, set[str]]
     tag: Literal["OBJECT", "DATA"]
@@ -79,12 +79,12 @@ class Plan(NamedTuple):
         return bool(self.fingerprints[rig] != rig_fingerprint(rig, self.fingerprints[rig][0]))
 
 
-def make_plan(depsgraph: Depsgraph) -> Plan:
+def make_plan(depsgraph: Depsgraph) -> LivePlan:
     """Look at all rigs that a graph evaluates. Others are looked at when they are shown."""
     rigs = [ob for ob in all_objects() if is_armature(ob) and is_evaluated(ob, depsgraph)]
     limbs = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
     of_rigs = by_rig(limbs)
-    return Plan(
+    return LivePlan(
         levels=[[*_groups(level)] for level in levels_of(limbs)],
         fingerprints={rig: rig_fingerprint(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
         paths={rig: animated_paths(rig) for rig in of_rigs},
@@ -136,10 +136,10 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
         yield numbers.tobytes()
 
 
-def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
+def _groups(level: Iterable[PoseBone]) -> Iterator[LimbGroup]:
     for rig, limbs in by_rig(level).items():
         table = table_of(rig, limbs)
-        yield Group(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table), _sliding(table))
+        yield LimbGroup(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table), _sliding(table))
 
 
 def _by_mode(rig: ArmatureObject, table: Table) -> Iterator[BonesOfMode]:
@@ -212,17 +212,17 @@ def _moved_by(limb: PoseBone) -> list[tuple[Object, str]]:
 # which of them hold, from event to event
 
 
-class Plans:
+class LivePlans:
     """The plans of Blender's graphs; with them go all references into the file."""
 
     def __init__(self) -> None:
-        self._plans: dict[tuple[int, int, str], Plan] = {}
+        self._plans: dict[tuple[int, int, str], LivePlan] = {}
 
-    def of_graph(self, depsgraph: Depsgraph) -> Plan | None:
+    def of_graph(self, depsgraph: Depsgraph) -> LivePlan | None:
         """The plan of a graph, or None if there is none that holds."""
         return self._plans.get(_key(depsgraph))
 
-    def make(self, depsgraph: Depsgraph) -> Plan:
+    def make(self, depsgraph: Depsgraph) -> LivePlan:
         """A new plan of a graph, which holds from now on."""
         plan = self._plans[_key(depsgraph)] = make_plan(depsgraph)
         return plan
@@ -232,7 +232,7 @@ class Plans:
         self._plans.clear()
 
 
-PLANS = Plans()
+PLANS = LivePlans()
 
 
 def tag_rigs() -> None:

@@ -26,7 +26,7 @@ from ..limb.solving import (
 )
 from ..solver.matrices import applied
 from .borrowing import BorrowedChannels
-from .plan import Group, Plan
+from .plan import LimbGroup, LivePlan
 
 _busy = [False]
 
@@ -36,13 +36,13 @@ def is_posing() -> bool:
     return _busy[0]
 
 
-def pose(plan: Plan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
+def pose(plan: LivePlan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
     """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
     animator set them."""
     borrowed_of_rig: dict[ArmatureObject, BorrowedChannels] = {}
     with ExitStack() as at_last:  # which all is done of, whatever fails of it
         at_last.callback(_set_busy, False)
-        at_last.callback(_restore, borrowed_of_rig)
+        at_last.callback(_restore_channels, borrowed_of_rig)
         _set_busy(True)
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
@@ -58,7 +58,7 @@ def _set_busy(is_busy: bool) -> None:
     _busy[0] = is_busy
 
 
-def _restore(borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]) -> None:
+def _restore_channels(borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]) -> None:
     """Restore the channels of rigs: of each, though it may fail for another."""
     with ExitStack() as stack:
         for borrowed in borrowed_of_rig.values():
@@ -66,7 +66,7 @@ def _restore(borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]) -> None:
 
 
 def _borrow(
-    plan: Plan, group: Group, depsgraph: Depsgraph, borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]
+    plan: LivePlan, group: LimbGroup, depsgraph: Depsgraph, borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]
 ) -> bool:
     """Solve the limbs of a group and write the solution to the rig's channels; False if it is evaluated already."""
     evaluated: Any = group.rig.evaluated_get(depsgraph)
@@ -77,7 +77,8 @@ def _borrow(
     borrowed = borrowed_of_rig[group.rig]
     touched = _set(group, *_solve(group, evaluated, depsgraph, borrowed), borrowed)
     shown = (
-        np.array_equal(borrowed.rows(name)[which], channels.read(evaluated, name)[which]) for name, which in touched
+        np.array_equal(borrowed.rows(name)[which], channels.read_channel(evaluated, name)[which])
+        for name, which in touched
     )
     if all(shown):
         return False
@@ -86,7 +87,7 @@ def _borrow(
 
 
 def _solve(
-    group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, borrowed: BorrowedChannels
+    group: LimbGroup, evaluated: ArmatureObject, depsgraph: Depsgraph, borrowed: BorrowedChannels
 ) -> tuple[Solution, Sliders]:
     table = group.table
     into = into_limbs(table, evaluated, _locations(group, evaluated, borrowed))
@@ -100,7 +101,7 @@ def _solve(
     return solve(table, target, pole, sliders, own, tolerance=None), sliders
 
 
-def _locations(group: Group, evaluated: ArmatureObject, borrowed: BorrowedChannels) -> Any:
+def _locations(group: LimbGroup, evaluated: ArmatureObject, borrowed: BorrowedChannels) -> Any:
     """The locations of first bones: of those that slide, not where they did."""
     if group.sliding is None:
         return locations_now(group.table, evaluated)
@@ -109,7 +110,7 @@ def _locations(group: Group, evaluated: ArmatureObject, borrowed: BorrowedChanne
     return locations
 
 
-def _own(group: Group, borrowed: BorrowedChannels) -> Any:
+def _own(group: LimbGroup, borrowed: BorrowedChannels) -> Any:
     """The bones' own (FK) rotations, (n, segments, 4), w first."""
     own = at_rest(group.table)
     for bones in group.by_mode:
@@ -118,7 +119,7 @@ def _own(group: Group, borrowed: BorrowedChannels) -> Any:
     return own
 
 
-def _set(group: Group, solution: Solution, sliders: Sliders, borrowed: BorrowedChannels) -> list[tuple[str, Any]]:
+def _set(group: LimbGroup, solution: Solution, sliders: Sliders, borrowed: BorrowedChannels) -> list[tuple[str, Any]]:
     """Set the channels that are borrowed; which these are, and of which bones."""
     touched = []
     for bones in group.by_mode:

@@ -124,7 +124,7 @@ def contacts_of(
         heights, lowest = sole[:, here, 2], sole[:, :, 2].min(axis=0)
         grounds = np.where(slow[:, here], heights, np.inf).min(axis=1, keepdims=True)
         is_on_floor = grounds.min() <= floor / path.size + height
-        if not is_on_floor and not _stands(lowest, start, end, grounds.min() - height / 2.0, round(BESIDE * pace)):
+        if not is_on_floor and not _is_contact(lowest, start, end, grounds.min() - height / 2.0, round(BESIDE * pace)):
             continue
         grounds = np.minimum(grounds, grounds.min() + height)  # each has its own, as on a slope
         in_contact = slow[:, here] & (heights < grounds + height)
@@ -153,7 +153,7 @@ def _slow(sole: Array, spread: int, pace: float, per_second: float, speed: float
     return flags
 
 
-def _stands(lowest: Array, start: int, end: int, ground: float, beside: int) -> bool:
+def _is_contact(lowest: Array, start: int, end: int, ground: float, beside: int) -> bool:
     """Whether a sole, which is at its lowest so high (frames), came from above to the ground that it has from a start
     to an end, and left it upwards; a foot that is held in the air comes from below."""
     before, after = lowest[max(start - beside, 0) : start], lowest[end + 1 : end + 1 + beside]

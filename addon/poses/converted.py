@@ -20,7 +20,7 @@ from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
 from ..blender.words import Message
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..finding.limits import joint_limits, limits_by_ik
-from ..limb.follow import read
+from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry, rest_geometry_of
 from ..limb.settings import CONSTRAINT_NAME, SLIDER
 from ..limb.sides import outwards
@@ -56,14 +56,16 @@ def conversion_of(context: Context, owner: PoseBone) -> Conversion:
     others = actions_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
-        fitted = fit(context, limb, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+        fitted = fit(
+            context, limb, solvers.segments, follow_of_constraint(solvers.acting), plane_of(solvers), "TAIL", inf
+        )
     return Conversion(solvers, fitted, others)
 
 
 def _moving_bones(solvers: Solvers) -> list[PoseBone]:
     """The bone with the constraints, those above it, and the bones of its rig that it follows."""
     ob, owner = solvers.owner.id_data, solvers.owner
-    follow = [pair for constraint in solvers.constraints for pair in read(constraint).pairs]
+    follow = [pair for constraint in solvers.constraints for pair in follow_of_constraint(constraint).pairs]
     return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
@@ -101,7 +103,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
     solvers, limb = plan.solvers, plan.solvers.limb
     taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.limb
     foot = foot_of(limb)
-    target, pole = (ref if ref[0] else None for ref in read(taken).pairs)
+    target, pole = (ref if ref[0] else None for ref in follow_of_constraint(taken).pairs)
     wish = Description(
         solvers.segments,
         foot.name if foot else "",

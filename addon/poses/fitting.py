@@ -26,9 +26,9 @@ from ..limb.tolerances import UNSEEN
 from ..rigging.description import Description
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of
-from ..solver.matrices import unit
+from ..solver.matrices import unit_array
 from ..solver.rotation import rotate
-from .inverse import KEPT_TURN, Inverse, Posture, clean, end_of_first_group, inverse_fit, posture_of_rows
+from .inverse import KEPT_TURN, Inverse, SolverPose, clean, end_of_first_group, inverse_fit, solver_pose_of_rows
 
 Array = NDArray[Any]
 
@@ -99,10 +99,10 @@ def fit(
         geometry = rest_geometry(limb, segments, reference_rotations, axis, tip)
         frame = frame_now(evaluated, geometry)
         pole = _pole_of(follow, evaluated, depsgraph)
-        posture = _posture(evaluated, limb, segments, geometry, frame, turns, pole)
-        inverse = _exact_fit(geometry, posture, plane)
+        pose = _solver_pose(evaluated, limb, segments, geometry, frame, turns, pole)
+        inverse = _exact_fit(geometry, pose, plane)
         error = inverse.off / UNSEEN  # what bones are turned off, twist makes up for
-        candidates.append((error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
+        candidates.append((error, _fit_of(geometry, frame, pose, inverse, plane, reference_rotations, axis)))
         if error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
             candidates = candidates[-1:]
             break
@@ -147,10 +147,10 @@ def _turn_of(matrix: BlenderMatrix) -> Turn:
     """The rotation nearest to a matrix that hardly differs from one, as a quaternion."""
     to_left, _, right = np.linalg.svd(np.array(matrix, float)[:3, :3])
     turn = BlenderMatrix((to_left @ right).tolist()).to_quaternion()
-    return _unit((turn.w, turn.x, turn.y, turn.z))
+    return _normalised((turn.w, turn.x, turn.y, turn.z))
 
 
-def _unit(turn: Any) -> Turn:
+def _normalised(turn: Any) -> Turn:
     """A quaternion at unit length."""
     size = float(np.linalg.norm(turn))
     w, x, y, z = (float(number) / size for number in turn)
@@ -163,7 +163,7 @@ def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) ->
     return None if place is None else evaluated.matrix_world.inverted_safe() @ place
 
 
-def _posture(
+def _solver_pose(
     evaluated: ArmatureObject,
     limb: PoseBone,
     segments: tuple[int, ...],
@@ -171,7 +171,7 @@ def _posture(
     frame: Array,
     turns: tuple[Turn, ...],
     pole: Any,
-) -> Posture:
+) -> SolverPose:
     """How a limb stands in its frame G, which is ``frame`` in the armature, as one row; ``pole`` is where that is
     there, or None."""
     to_frame, size = np.linalg.pinv(frame), sum(geometry.lengths)
@@ -183,21 +183,21 @@ def _posture(
     if _is_straight(joints):
         joints[-1] = joints[-1] * max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(joints[-1])))
     in_frame = None if pole is None else (to_frame @ [*pole, 1.0])[None, :3]
-    return posture_of_rows(np.array([turns]), np.array([joints]), in_frame)
+    return solver_pose_of_rows(np.array([turns]), np.array([joints]), in_frame)
 
 
-def _exact_fit(geometry: RestGeometry, posture: Posture, plane: str) -> Inverse:
+def _exact_fit(geometry: RestGeometry, pose: SolverPose, plane: str) -> Inverse:
     """How the solver comes nearest to a pose from a reference, in a plane, on either side, in floats; of a limb with a
     pole, the knee is on the side of that."""
     sides = [np.ones(1)] if plane == "POLE" else [np.ones(1), -np.ones(1)]
-    inverse: Inverse = row_of(inverse_fit(geometry, posture, plane, sides, enough=1.0), 0)
+    inverse: Inverse = row_of(inverse_fit(geometry, pose, plane, sides, enough=1.0), 0)
     return inverse
 
 
 def _fit_of(
     geometry: RestGeometry,
     frame: Array,
-    posture: Posture,
+    pose: SolverPose,
     inverse: Inverse,
     plane: str,
     reference_rotations: tuple[Turn, ...],
@@ -205,11 +205,11 @@ def _fit_of(
 ) -> Fit:
     """The settings that an inverse stands for."""
     away, normal = (np.array(rotate(inverse.turn, axis)) for axis in ((-inverse.side, 0.0, 0.0), (0.0, 0.0, 1.0)))
-    posture = row_of(posture, 0)
-    knees = np.array(end_of_first_group(geometry, posture.joints), float)
+    pose = row_of(pose, 0)
+    knees = np.array(end_of_first_group(geometry, pose.joints), float)
     pole = knees - normal * (normal @ knees) + sum(geometry.lengths) * away  # in the plane
-    tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.joints[0], pole))
-    swivel = 0.0 if plane == "POLE" and posture.pole is None else inverse.swivel
+    tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (pose.tip, pose.joints[0], pole))
+    swivel = 0.0 if plane == "POLE" and pose.pole is None else inverse.swivel
     return Fit(
         plane=plane,
         reference_rotations=reference_rotations,
@@ -228,7 +228,7 @@ def _fit_of(
 def _is_straight(joints: Any) -> bool:
     """Whether joints, from the first knee to the tip, lie in line with the root at the origin, one behind the other."""
     segments_along = np.diff(np.array([(0.0, 0.0, 0.0), *joints]), axis=0)
-    units = [unit(along, joints[-1]) for along in segments_along]
+    units = [unit_array(along, joints[-1]) for along in segments_along]
     return all(a @ b > 0.0 and np.linalg.norm(np.cross(a, b)) < STRETCHED for a, b in pairwise(units))
 
 

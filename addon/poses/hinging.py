@@ -17,7 +17,7 @@ from ..limb.storage import chain_bones, choices_of
 from ..limb.tolerances import ON_TARGET
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
-from .keeping import frames_of
+from .keeping import keyed_frames
 from .reading import LimbsRead, limbs_read
 from .recording import record
 
@@ -30,7 +30,7 @@ def targets_off_plane(context: Context, limbs: Sequence[PoseBone]) -> list[Messa
         target, bone = follow_of(limb).pairs[0]
         if target and choices_of(limb)["plane"] in FLAT:
             refs = dependencies.dependencies_of((target, bone), (limb.id_data, chain_bones(limb)[0].name))
-            frames_of_limb[ref_of(limb)] = frames_of(refs)
+            frames_of_limb[ref_of(limb)] = keyed_frames(refs)
     animated = [limb for limb in limbs if frames_of_limb.get(ref_of(limb))]
     frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:

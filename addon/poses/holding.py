@@ -19,15 +19,15 @@ from ..limb.transforms import rigid, turns_of
 from ..rigging import feet
 from ..solver.matrices import applied, inverted_all
 from .matching import factor_past, solver_target
-from .over_frames import turn_off
-from .parts import Part, part_of_foot, part_of_ik
-from .placing import Placing
+from .over_frames import foot_offset
+from .parts import KeyedPart, part_of_foot, part_of_ik
+from .placing import ControlPlacing
 from .planting import eased, turned_by, vectors_of
 from .reading import LimbsRead, Recording, matrices_of, places_of
 
 Array = NDArray[Any]
 
-Rows = tuple[int, int]
+RowRange = tuple[int, int]
 """A range of rows, both ends in it. Rows are frames that were read."""
 
 
@@ -35,7 +35,7 @@ class Ease(NamedTuple):
     """In which ranges of rows a limb is held, in order; over how many rows it is eased before and after each; and how
     far it reaches in the world."""
 
-    ranges: Sequence[Rows]
+    ranges: Sequence[RowRange]
     rows: int
     reach: float
 
@@ -66,13 +66,13 @@ class HeldLimb(NamedTuple):
     ranges; and what gets keys."""
 
     limb: PoseBone
-    placings: list[Placing]
+    placings: list[ControlPlacing]
     tips: Array
     ease: Ease
-    parts: list[Part]
+    parts: list[KeyedPart]
 
 
-class Plant(NamedTuple):
+class HoldPose(NamedTuple):
     """Where a tip is held, and how its foot is turned there, (3, 3), if it has one."""
 
     place: Array
@@ -80,7 +80,7 @@ class Plant(NamedTuple):
 
 
 def hold_flat(
-    recording: Recording, limbs: LimbsRead, row: int, ease: Ease, plants: Sequence[Plant], turns_foot: bool
+    recording: Recording, limbs: LimbsRead, row: int, ease: Ease, plants: Sequence[HoldPose], turns_foot: bool
 ) -> HeldLimb:
     """The limb of a row held as each of the plants says in its range. ``turns_foot`` where the foot, which does not
     follow the target, is turned by itself."""
@@ -97,18 +97,18 @@ def hold_flat(
         turns = _turns_held(rotations_of(recording, ref), ease, plants)
         turns[~changed] = np.nan
         if turns_foot:
-            placings.append(Placing(ref, ref, np.full_like(places, np.nan), sizes_of(limbs, row), turns))
+            placings.append(ControlPlacing(ref, ref, np.full_like(places, np.nan), sizes_of(limbs, row), turns))
             parts.append(part_of_foot(limb))
             turns = None
         else:
-            offset = turn_off(recording, solver_target(limb), ref)
-    target = Placing(
-        control_of(limb), solver_target(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
+            offset = foot_offset(recording, solver_target(limb), ref)
+    target = ControlPlacing(
+        moved_control(limb), solver_target(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
     )
     return HeldLimb(limb, [target, *placings], places, ease, parts)
 
 
-def _turns_held(turns: Array, ease: Ease, plants: Sequence[Plant]) -> Array:
+def _turns_held(turns: Array, ease: Ease, plants: Sequence[HoldPose]) -> Array:
     """How a foot that is turned so, (rows, 3, 3), is turned where it is held, (rows, 4), w first."""
     offsets = np.zeros((len(turns), 3))
     for (first, end), plant in zip(ease.ranges, plants, strict=True):
@@ -128,7 +128,7 @@ def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
 # what was read
 
 
-def control_of(limb: PoseBone) -> tuple[Any, str]:
+def moved_control(limb: PoseBone) -> tuple[Any, str]:
     """What is moved for a limb."""
     control: Any = follow_of(limb).pairs[0]
     return control  # type: ignore[no-any-return]

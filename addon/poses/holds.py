@@ -26,20 +26,20 @@ from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from .channels import Channel, Values, copied
 from .contacts import SOLE, Contact, FrameRange, Phase, slide_of
-from .holding import Ease, HeldLimb, Plant, hold_flat, roots_of, rotations_of, tips_of
+from .holding import Ease, HeldLimb, HoldPose, hold_flat, roots_of, rotations_of, tips_of
 from .parts import part_of_foot, part_of_ik, slider_channel
-from .placing import controls_of, parents_of, place
-from .planted_feet import SLIDERS, Stand, hold_rolling
+from .placing import controls_of, parents_of, place_controls
+from .planted_feet import SLIDERS, FootContact, hold_rolling
 from .planting import mean_of, reached
 from .reading import Recording, limbs_read
 from .recording import read_again, record
-from .tip_paths import path_of
+from .tip_paths import tip_path
 from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
 
 
-class Request(NamedTuple):
+class HoldOptions(NamedTuple):
     """How limbs are held: over how many frames before and after it is eased; whether feet that roll are planted on
     heel, sole and toe, as in contacts, or kept as they are turned; whether where they are moved least, or where they
     are in the current frame, or in that of a range which is nearest to it; and how far joints may be off for fewer
@@ -58,7 +58,7 @@ class Slip(NamedTuple):
     most: float
 
 
-class Report(NamedTuple):
+class HoldReport(NamedTuple):
     """In how many ranges limbs are held; how far soles slid in these, and do now; in how many frames the limb of a name
     does not reach where it is to be."""
 
@@ -74,7 +74,7 @@ class Report(NamedTuple):
         return [Message(template, bone=bone, count=count) for (_, bone), count in self.missed.items() if count]
 
 
-class Planted(NamedTuple):
+class LimbToHold(NamedTuple):
     """A limb, whether its foot rolls, and where it is held, in order."""
 
     limb: PoseBone
@@ -82,14 +82,14 @@ class Planted(NamedTuple):
     contacts: list[Contact]
 
 
-def planted_over(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: FrameRange) -> Planted:
+def planted_over(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: FrameRange) -> LimbToHold:
     """A limb to be held in contacts, as far as these are ``within`` a range: whose foot ``rolls``, if it can, in all of
     each, else where it is on its sole."""
     contacts = [clipped for contact in contacts for clipped in contact.within(within)]
     if not (rolls and has_roll(limb) and rolled_target(limb)):
-        return Planted(limb, False, [over(frames) for contact in contacts for frames in contact.ranges_on(SOLE)])
+        return LimbToHold(limb, False, [over(frames) for contact in contacts for frames in contact.ranges_on(SOLE)])
     check_undriven(limb, *SLIDERS)
-    return Planted(limb, True, [*contacts])
+    return LimbToHold(limb, True, [*contacts])
 
 
 def over(frames: FrameRange) -> Contact:
@@ -98,8 +98,8 @@ def over(frames: FrameRange) -> Contact:
 
 
 def hold_limbs(
-    context: Context, holds: Sequence[Planted], request: Request, within: FrameRange
-) -> Steps[Report | None]:
+    context: Context, holds: Sequence[LimbToHold], request: HoldOptions, within: FrameRange
+) -> Steps[HoldReport | None]:
     """Hold limbs, with keys in frames that are ``within`` a range; nothing where nothing is to be held. Two passes
     over the frames. Raises `Refused`."""
     limbs = [planted.limb for planted in holds]
@@ -139,23 +139,25 @@ def hold_limbs(
         writing.write(values)
         yield from read_again(context, recording, limbs, frames, rows, None, task.next_share())
 
-    yield from place([placing for limb_held in limbs_held for placing in limb_held.placings], recording, values, reread)
+    yield from place_controls(
+        [placing for limb_held in limbs_held for placing in limb_held.placings], recording, values, reread
+    )
     writing.finish(recording, values)
     count = sum(len(planted.contacts) for planted in holds)
     missed = {ref_of(limb_held.limb): _missed(recording, limb_held) for limb_held in limbs_held}
-    return Report(count, slid, _slip(recording, holds, frames), missed)
+    return HoldReport(count, slid, _slip(recording, holds, frames), missed)
 
 
-def _channels(planted: Planted) -> list[Channel]:
+def _channels(planted: LimbToHold) -> list[Channel]:
     """What of a limb may get keys."""
     limb = planted.limb
     channels = [*part_of_ik(limb).channels, *(part_of_foot(limb).channels if foot_of(limb) else ())]
     return channels + [slider_channel(limb, name) for name in SLIDERS if planted.rolls]
 
 
-def _slip(recording: Recording, holds: Sequence[Planted], frames: Sequence[int]) -> Slip:
+def _slip(recording: Recording, holds: Sequence[LimbToHold], frames: Sequence[int]) -> Slip:
     """How far what is lowest of soles slides where they are held."""
-    paths = [path_of(recording, planted.limb) for planted in holds]
+    paths = [tip_path(recording, planted.limb) for planted in holds]
     slides = [
         slide_of(path, frames, contact.frames)
         for planted, path in zip(holds, paths, strict=True)
@@ -168,7 +170,12 @@ def _slip(recording: Recording, holds: Sequence[Planted], frames: Sequence[int])
 
 
 def _held(
-    context: Context, recording: Recording, planted: Planted, request: Request, frames: Sequence[int], values: Values
+    context: Context,
+    recording: Recording,
+    planted: LimbToHold,
+    request: HoldOptions,
+    frames: Sequence[int],
+    values: Values,
 ) -> HeldLimb:
     """How a limb is held, by what was read. Raises `Refused`."""
     limb = planted.limb
@@ -181,7 +188,7 @@ def _held(
     current = scene_of(context).frame_current
     at = [None if request.is_mean else min(max(current, first), last) - first for first, last in ranges]
     if planted.rolls:
-        stands = [Stand(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
+        stands = [FootContact(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
         return hold_rolling(recording, limbs, row, ease, stands, times_of(scene_of(context), frames), values)
     tips, roots, foot = tips_of(recording, limb), roots_of(recording, limb), foot_of(limb)
     turns = rotations_of(recording, (limb.id_data, foot.name)) if foot else None
@@ -190,7 +197,7 @@ def _held(
         here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
         reach = np.full(len(roots[here]), ease.reach * (1.0 - UNSEEN) if i is None else inf)
         place_held = reached(tips[here].mean(axis=0), roots[here], reach)
-        plants.append(Plant(place_held, None if turns is None else mean_of(turns[here])))
+        plants.append(HoldPose(place_held, None if turns is None else mean_of(turns[here])))
     return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(limb))
 
 

@@ -34,7 +34,7 @@ EXACT = 0.1
 """The `Inverse.error` from which down no better ankle or side is looked for."""
 
 
-class Posture(NamedTuple):
+class SolverPose(NamedTuple):
     """How a limb stands: the rotations of its bones by their own channels, and in its frame G its joints and its pole,
     or None."""
 
@@ -80,15 +80,15 @@ class Inverse(NamedTuple):
         return is_better
 
 
-def posture_of_rows(turns: Array, joints: Array, pole: Array | None = None) -> Posture:
-    """A posture of arrays: turns ``(rows, segments, 4)``, joints ``(rows, segments, 3)``, pole ``(rows, 3)``."""
+def solver_pose_of_rows(turns: Array, joints: Array, pole: Array | None = None) -> SolverPose:
+    """A pose of arrays: turns ``(rows, segments, 4)``, joints ``(rows, segments, 3)``, pole ``(rows, 3)``."""
     of_segments = tuple(tuple(turns[:, k].T) for k in range(turns.shape[1]))
     of_joints = tuple(tuple(joints[:, k].T) for k in range(joints.shape[1]))
-    return Posture(of_segments, of_joints, None if pole is None else tuple(pole.T))
+    return SolverPose(of_segments, of_joints, None if pole is None else tuple(pole.T))
 
 
 def inverse_fit(
-    geometry: RestGeometry, posture: Posture, plane: str, sides: Sequence[Array], enough: float = EXACT
+    geometry: RestGeometry, pose: SolverPose, plane: str, sides: Sequence[Array], enough: float = EXACT
 ) -> Inverse:
     """How the solver comes nearest to poses in a plane, with the knee on the first of these sides (-1: flipped), each
     ``(rows,)``, on which the error is small ``enough``; else on whichever is nearest."""
@@ -96,11 +96,11 @@ def inverse_fit(
     best: Any = None
     for side in sides:
         is_missed = True if best is None else best.error > enough
-        for ankle in ankles_of(reference, posture.joints, side):
+        for ankle in ankles_of(reference, pose.joints, side):
             is_open = np.isfinite(ankle) & is_missed & (True if best is None else best.error > EXACT)
             rows = np.flatnonzero(is_open)
             if len(rows):
-                some = _taken(posture, rows)
+                some = _taken(pose, rows)
                 inverse = _inverse_at(reference, geometry, some, plane, side[rows], ankle[rows])
                 best = inverse if best is None else _with_better(best, inverse, rows)
     return best  # type: ignore[no-any-return]
@@ -128,38 +128,38 @@ def _with_rows(tree: Any, others: Any, rows: Array) -> Any:
 
 
 def _inverse_at(
-    reference: Reference, geometry: RestGeometry, posture: Posture, plane: str, side: Array, ankle: Array
+    reference: Reference, geometry: RestGeometry, pose: SolverPose, plane: str, side: Array, ankle: Array
 ) -> Inverse:
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
-    rolls = [np.zeros_like(ankle)] if plane in FLAT else _rolls(reference, geometry, posture, side, ankle)
+    rolls = [np.zeros_like(ankle)] if plane in FLAT else _rolls(reference, geometry, pose, side, ankle)
     best: Any = None
     for roll in rolls:
         if best is not None and (best.error <= EXACT).all():
             break
-        inverse = _inverse_with(reference, posture, plane, side, ankle, roll)
+        inverse = _inverse_with(reference, pose, plane, side, ankle, roll)
         best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
     return best  # type: ignore[no-any-return]
 
 
-def _rolls(reference: Reference, geometry: RestGeometry, posture: Posture, side: Array, ankle: Array) -> list[Array]:
+def _rolls(reference: Reference, geometry: RestGeometry, pose: SolverPose, side: Array, ankle: Array) -> list[Array]:
     """By how much the limb is turned about the line to the tip for its first bone to turn as in the pose, and for the
     knee to lie as there."""
-    tip, half_ankle = posture.tip, half_of_angle(ankle)
+    tip, half_ankle = pose.tip, half_of_angle(ankle)
     line = line_to(tip, _length(tip), ARRAYS)
     solved, _ = _solved(tip, reference, Settings(side, ankle=half_ankle), "FREE")
-    own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
+    own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (pose.turns[0], solved[0]))
     about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
-    knees = [end_of_first_group(geometry, joints) for joints in (posture.joints, joints_of(solved, reference))]
+    knees = [end_of_first_group(geometry, joints) for joints in (pose.joints, joints_of(solved, reference))]
     by_knee, before = (angle_of(roll_to(line, knee, ARRAYS)) for knee in knees)
     return [angle_of((about[0], about[2])), by_knee - before]
 
 
 def _inverse_with(
-    reference: Reference, posture: Posture, plane: str, side: Array, ankle: Array, roll: Array
+    reference: Reference, pose: SolverPose, plane: str, side: Array, ankle: Array, roll: Array
 ) -> Inverse:
     """The inverse with this ankle, and turned about the line to the tip by so much."""
-    tip, pole = posture.tip, posture.pole if plane == "POLE" else None
+    tip, pole = pose.tip, pose.pole if plane == "POLE" else None
     zeros, half_ankle = np.zeros_like(ankle), half_of_angle(ankle)
     if plane == "HINGE":
         cosine, sine = half_angle(tip[1], -tip[0], np.hypot(tip[0], tip[1]), ARRAYS)
@@ -168,12 +168,12 @@ def _inverse_with(
         line = (np.ones_like(ankle), zeros, zeros, zeros)
     else:
         line = line_to(tip, _length(tip), ARRAYS)
-    swivel = roll - _roll_of_pole(posture, plane)
+    swivel = roll - _roll_of_pole(pose, plane)
     settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
     solved, slide = _solved(tip, reference, settings, plane, pole)
-    off, off_turn = _errors_of(reference, posture, solved, slide)
+    off, off_turn = _errors_of(reference, pose, solved, slide)
     cosine, sine = half_of_angle(roll)
-    twist = twists_between(solved, posture.turns, reference, ARRAYS)
+    twist = twists_between(solved, pose.turns, reference, ARRAYS)
     return Inverse(
         side=side,
         swivel=clean(swivel),
@@ -186,24 +186,24 @@ def _inverse_with(
 
 
 def inverse_over_frames(
-    geometry: RestGeometry, posture: Posture, plane: str, side: Array, calm: float, keyed: Array
+    geometry: RestGeometry, pose: SolverPose, plane: str, side: Array, calm: float, keyed: Array
 ) -> Inverse:
     """`inverse_fit` for rows that are frames one after the other, or halfway between: limbs change to the other side
     only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by less
     than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as
     in the frames around."""
     if len(side) == 1 or plane == "SLIDE":
-        return inverse_fit(geometry, posture, plane, (side, -side))
-    aside = _aside(geometry, posture)
+        return inverse_fit(geometry, pose, plane, (side, -side))
+    aside = _aside(geometry, pose)
     bent = np.flatnonzero(aside > calm)
     twice = np.arange(2 * len(side)).reshape(2, -1)
     of_both = inverse_fit(
-        geometry, _taken(posture, twice.ravel() % len(side)), plane, (np.repeat((1.0, -1.0), len(side)),)
+        geometry, _taken(pose, twice.ravel() % len(side)), plane, (np.repeat((1.0, -1.0), len(side)),)
     )
     both = [_taken(of_both, its_rows) for its_rows in twice]
     rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
-    return inverse if plane in FLAT else _calmed(geometry, posture, inverse, bent)
+    return inverse if plane in FLAT else _calmed(geometry, pose, inverse, bent)
 
 
 def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
@@ -233,27 +233,27 @@ MISSED, SLIGHT = 1e3, 1e-5
 that are turned by a hundred thousand radians, or a change to the other side where a limb is straight."""
 
 
-def _aside(geometry: RestGeometry, posture: Posture) -> Array:
+def _aside(geometry: RestGeometry, pose: SolverPose) -> Array:
     """How far the knee is off the line from root to tip, in lengths of the limb."""
-    knee, tip = end_of_first_group(geometry, posture.joints), posture.tip
+    knee, tip = end_of_first_group(geometry, pose.joints), pose.tip
     aside: Array = _length(cross(knee, tip)) / np.maximum(_length(tip), 1e-30) / sum(geometry.lengths)
     return aside
 
 
-def _calmed(geometry: RestGeometry, posture: Posture, inverse: Inverse, bent: Array) -> Inverse:
+def _calmed(geometry: RestGeometry, pose: SolverPose, inverse: Inverse, bent: Array) -> Inverse:
     """The same, in all frames but these turned as the first bone is, off that as in the frames around."""
     rows = np.arange(len(inverse.side))
     some = np.setdiff1d(rows, bent)
     if not len(some):
         return inverse
     reference: Reference = row_of(reference_of([geometry]), 0)
-    by_bone, _ = _rolls(reference, geometry, posture, inverse.side, inverse.ankle)
+    by_bone, _ = _rolls(reference, geometry, pose, inverse.side, inverse.ankle)
     off_bone = np.zeros(len(rows))
     if len(bent):
         off_bone = np.interp(rows, bent, np.unwrap(within_half_turn(inverse.swivel - by_bone)[bent]))
     calm = _inverse_with(
         reference,
-        _taken(posture, some),
+        _taken(pose, some),
         "FREE",
         inverse.side[some],
         inverse.ankle[some],
@@ -262,11 +262,11 @@ def _calmed(geometry: RestGeometry, posture: Posture, inverse: Inverse, bent: Ar
     return _with_rows(inverse, calm, some)  # type: ignore[no-any-return]
 
 
-def _roll_of_pole(posture: Posture, plane: str) -> Any:
+def _roll_of_pole(pose: SolverPose, plane: str) -> Any:
     """By how much the pole turns the limb about the line to the tip."""
-    if plane != "POLE" or posture.pole is None:
+    if plane != "POLE" or pose.pole is None:
         return 0.0
-    return angle_of(roll_to(line_to(posture.tip, _length(posture.tip), ARRAYS), posture.pole, ARRAYS))
+    return angle_of(roll_to(line_to(pose.tip, _length(pose.tip), ARRAYS), pose.pole, ARRAYS))
 
 
 def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> tuple[list[Any], Any]:
@@ -276,11 +276,11 @@ def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole
     return turns, pose.slide
 
 
-def _errors_of(reference: Reference, posture: Posture, turns: Sequence[Any], slide: Any) -> tuple[Array, Array]:
+def _errors_of(reference: Reference, pose: SolverPose, turns: Sequence[Any], slide: Any) -> tuple[Array, Array]:
     """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
-    places = zip(joints_of(turns, reference, slide=slide), posture.joints, strict=True)
+    places = zip(joints_of(turns, reference, slide=slide), pose.joints, strict=True)
     off = [_length([a - b for a, b in zip(one, other, strict=True)]) / reference.bones.total for one, other in places]
-    off_turns = [angle_between(a, b) for a, b in zip(turns, posture.turns, strict=True)]
+    off_turns = [angle_between(a, b) for a, b in zip(turns, pose.turns, strict=True)]
     return np.max(off, axis=0), np.max(off_turns, axis=0)
 
 

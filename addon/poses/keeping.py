@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ..blender.action_writer import unkeyed
 from ..blender.animation import keyed_range
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.stepping import frames_between, time_now
+from ..blender.stepping import frames_of_times, time_now
 from ..blender.types import scene_of, split_path
 
 
@@ -21,7 +21,7 @@ def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
     refs = dependencies.dependencies_of(*starts)
     if goes_along:
         refs -= dependencies.dependencies_of(*{(ob, "") for ob, _ in starts})
-    return frames_of(refs)
+    return keyed_frames(refs)
 
 
 def is_posed_by_hand(context: Context, bones: Iterable[PoseBone]) -> bool:
@@ -30,7 +30,7 @@ def is_posed_by_hand(context: Context, bones: Iterable[PoseBone]) -> bool:
     return any((ob, split_path(path)[0]) in refs for ob in {ob for ob, _ in refs} for path in unkeyed(ob, now))
 
 
-def frames_of(refs: Iterable[BoneRef]) -> list[int]:
+def keyed_frames(refs: Iterable[BoneRef]) -> list[int]:
     """The whole frames from the first to the last key of objects and bones."""
     names: dict[object, set[str]] = {}
     for ob, bone in refs:
@@ -38,4 +38,4 @@ def frames_of(refs: Iterable[BoneRef]) -> list[int]:
     ranges = [keyed_range(ob, lambda path, names=of_ob: split_path(path)[0] in names) for ob, of_ob in names.items()]  # type: ignore[misc]
     ends = [range_ for range_ in ranges if range_]
     times = [time for range_ in ends for time in range_]
-    return [*frames_between(scene_of(bpy.context), min(times), max(times))] if ends else []
+    return [*frames_of_times(scene_of(bpy.context), min(times), max(times))] if ends else []

@@ -35,7 +35,7 @@ from .inverse import (
     angle_of,
     end_of_first_group,
     inverse_over_frames,
-    posture_of_rows,
+    solver_pose_of_rows,
 )
 from .reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
 from .standing import LimbPoses
@@ -47,7 +47,7 @@ NEARER = 0.8
 """How many times as far from the knee as at rest a pole may be before it is put ahead of the knee anew."""
 
 
-class Shown(NamedTuple):
+class MatchedLimb(NamedTuple):
     """What has one limb show poses by IK in f frames: its sliders by name (f), as they are to be; where in the world
     its target and its pole are to be seen (f, 3), not a number where the pole is to stay; how its foot is to be turned;
     and what to tell the person."""
@@ -60,13 +60,13 @@ class Shown(NamedTuple):
     foot: Array | None
     sizes: Array  # (f): the limb's length in the world
     warnings: list[Message]
-    aim: Aim
+    to_match: LimbToMatch
     inverse: Inverse
 
 
-def shown_in_ik(
+def matched_by_ik(
     recording: Recording, poses: dict[LimbRef, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
-) -> list[Shown]:
+) -> list[MatchedLimb]:
     """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel, ankle and
     twist. ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb.
     Raises `Refused`."""
@@ -74,12 +74,12 @@ def shown_in_ik(
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, limb in enumerate(rig.limbs):
-            aim = Aim(limbs, row, limb, poses[rig.object, limb.name], moves_controls)
-            shown.append(_shown_of(aim, keyed, tolerance))
+            to_match = LimbToMatch(limbs, row, limb, poses[rig.object, limb.name], moves_controls)
+            shown.append(_matched_limb(to_match, keyed, tolerance))
     return shown
 
 
-class Aim(NamedTuple):
+class LimbToMatch(NamedTuple):
     """A limb that is to stand so: what was read, of which it is a ``row``. Target and pole are to be moved only if
     ``moves_controls``."""
 
@@ -110,18 +110,18 @@ class Aim(NamedTuple):
         return self.limbs.sliders[name][:, self.row]
 
 
-def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
-    entry, limb, sign = aim.entry, aim.limb, outwards(aim.limb.name)
-    flip = aim.slider("flip") > 0.5
-    turns = aim.poses.turns
-    posture = posture_of_rows(turns, _joints(aim))
+def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> MatchedLimb:
+    entry, limb, sign = to_match.entry, to_match.limb, outwards(to_match.limb.name)
+    flip = to_match.slider("flip") > 0.5
+    turns = to_match.poses.turns
+    pose = solver_pose_of_rows(turns, _joints(to_match))
     plane = entry.plane if entry.plane in FLAT else "FREE"
     side = np.where(flip, -1.0, 1.0)
-    inverse: Inverse = aim.poses.inverse or inverse_over_frames(
-        entry.geometry, posture, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
+    inverse: Inverse = to_match.poses.inverse or inverse_over_frames(
+        entry.geometry, pose, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
     )
-    tip = np.stack(posture.tip, axis=-1)
-    if plane in FLAT and aim.moves_controls and (np.abs(tip[:, 2]) > UNSEEN * aim.size).any():
+    tip = np.stack(pose.tip, axis=-1)
+    if plane in FLAT and to_match.moves_controls and (np.abs(tip[:, 2]) > UNSEEN * to_match.size).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
         if plane == "SLIDE":
             template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
@@ -130,100 +130,100 @@ def _shown_of(aim: Aim, keyed: Array, tolerance: float) -> Shown:
     warnings = []
     if is_turned and not (has_twist(limb) or takes_structure(limb)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=limb.name))
-    target = tip if plane == "SLIDE" else _target_factor(aim, tip)[:, None] * tip
+    target = tip if plane == "SLIDE" else _target_factor(to_match, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
     if has_slider(limb, "ankle"):
         sliders["ankle"] = inverse.ankle
-    swivel, pole = _swivelled(aim, inverse, target) if plane == "FREE" else (None, None)
+    swivel, pole = _swivelled(to_match, inverse, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
     if has_twist(limb) or (is_turned and takes_structure(limb)):
         for slider, twist in zip(TWISTS, inverse.twist, strict=False):
             sliders[slider.name] = sign * np.unwrap(twist) if is_turned else np.zeros_like(twist)
-    frames = aim.frames
-    return Shown(
+    frames = to_match.frames
+    return MatchedLimb(
         limb=limb,
         sliders=sliders,
         target=applied(frames, target),
         in_frame=target,
         pole=None if pole is None else applied(frames, pole),
-        foot=aim.poses.foot,
-        sizes=aim.size * np.linalg.norm(frames[:, :3, 1], axis=1),
+        foot=to_match.poses.foot,
+        sizes=to_match.size * np.linalg.norm(frames[:, :3, 1], axis=1),
         warnings=warnings,
-        aim=aim,
+        to_match=to_match,
         inverse=inverse,
     )
 
 
-def swivel_again(recording: Recording, shown: Sequence[Shown]) -> list[Shown]:
+def swivel_again(recording: Recording, shown: Sequence[MatchedLimb]) -> list[MatchedLimb]:
     """Swivel limbs by the poles that were read since: one that stays may have gone along with a target. Gives those
     that have one."""
     again = []
     of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
-    for limb_shown in shown:
-        aim = limb_shown.aim._replace(limbs=of_rigs[limb_shown.limb.id_data], moves_controls=False)
-        if limb_shown.pole is None and "swivel" in limb_shown.sliders and aim.limbs.rig.table.is_poled[aim.row]:
-            limb_shown.sliders["swivel"] = _swivelled(aim, limb_shown.inverse, limb_shown.in_frame)[0]
-            again.append(limb_shown)
+    for matched in shown:
+        to_match = matched.to_match._replace(limbs=of_rigs[matched.limb.id_data], moves_controls=False)
+        if matched.pole is None and "swivel" in matched.sliders and to_match.limbs.rig.table.is_poled[to_match.row]:
+            matched.sliders["swivel"] = _swivelled(to_match, matched.inverse, matched.in_frame)[0]
+            again.append(matched)
     return again
 
 
-def _joints(aim: Aim, stretch: Any = 1.0) -> Array:
+def _joints(to_match: LimbToMatch, stretch: Any = 1.0) -> Array:
     """Where the poses have knees and tip in G, (f, segments, 3)."""
-    joints = _joints_of(aim, stretch)
+    joints = _joints_of(to_match, stretch)
     return np.stack([np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints], axis=1)
 
 
-def _joints_of(aim: Aim, stretch: Any = 1.0) -> Any:
-    turns: Any = [tuple(aim.poses.turns[:, k].T) for k in range(aim.poses.turns.shape[1])]
-    return joints_of(turns, aim.limbs.rig.table.singles[aim.row].reference, stretch)
+def _joints_of(to_match: LimbToMatch, stretch: Any = 1.0) -> Any:
+    turns: Any = [tuple(to_match.poses.turns[:, k].T) for k in range(to_match.poses.turns.shape[1])]
+    return joints_of(turns, to_match.limbs.rig.table.singles[to_match.row].reference, stretch)
 
 
-def _swivelled(aim: Aim, inverse: Inverse, target: Array) -> tuple[Array, Array | None]:
+def _swivelled(to_match: LimbToMatch, inverse: Inverse, target: Array) -> tuple[Array, Array | None]:
     """What turns the knee to where the pose has it: the swivels that the slider is to have, and the places in G that
     the pole is to have where that can be moved, not a number where it is to stay."""
-    limbs, row, sign, roll = aim.limbs, aim.row, outwards(aim.limb.name), inverse.swivel
-    before = aim.slider("swivel")
+    limbs, row, sign, roll = to_match.limbs, to_match.row, outwards(to_match.limb.name), inverse.swivel
+    before = to_match.slider("swivel")
     swivel, length = sign * before, np.linalg.norm(target, axis=1)
     line: Any = line_to(tuple(target.T), length, ARRAYS)
-    is_poled = limbs.rig.table.is_poled[row] & (aim.slider("pole") > 0.5)
+    is_poled = limbs.rig.table.is_poled[row] & (to_match.slider("pole") > 0.5)
     by_pole = np.zeros(len(roll))
     place = None
     is_moved = np.zeros(len(roll), bool)
     if is_poled.any():
-        pole: Any = tuple(applied(inverted_all(aim.frames), limbs.pole[:, row]).T)
+        pole: Any = tuple(applied(inverted_all(to_match.frames), limbs.pole[:, row]).T)
         by_pole = np.where(is_poled, angle_of(roll_to(line, pole, ARRAYS)), 0.0)
         is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > NO_TURN
-        if aim.moves_controls and is_pole_movable(aim.limb):
-            place, is_far = _ahead_of_knee(aim, line, roll - swivel, np.stack(pole, axis=-1))
+        if to_match.moves_controls and is_pole_movable(to_match.limb):
+            place, is_far = _ahead_of_knee(to_match, line, roll - swivel, np.stack(pole, axis=-1))
             is_moved = is_poled & (is_off if len(roll) == 1 else (is_off | is_far).any())
-            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(aim.limb) else np.nan
+            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(to_match.limb) else np.nan
     lacking = within_half_turn(roll - by_pole - swivel)
     is_turned = ~is_moved & (np.abs(lacking) > NO_TURN)
     return np.unwrap(np.where(is_turned, sign * (swivel + lacking), before)), place
 
 
-def _ahead_of_knee(aim: Aim, line: Any, angle: Array, pole: Array) -> tuple[Array, Array]:
+def _ahead_of_knee(to_match: LimbToMatch, line: Any, angle: Array, pole: Array) -> tuple[Array, Array]:
     """Where in G a pole is that is as far from the knee as at rest, straight ahead of it where it turns the limb by
     ``angle`` about the line; and where the pole is nearer or farther now."""
     zeros = np.zeros_like(angle)
     ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
     normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
-    knee = np.stack(np.broadcast_arrays(*end_of_first_group(aim.entry.geometry, _joints_of(aim))), axis=-1)
-    distance = _pole_distance(aim)
+    knee = np.stack(np.broadcast_arrays(*end_of_first_group(to_match.entry.geometry, _joints_of(to_match))), axis=-1)
+    distance = _pole_distance(to_match)
     now = np.linalg.norm(pole - knee, axis=1) / distance
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
     return in_plane + distance * ahead, (now < NEARER) | (now > 1.0 / NEARER)
 
 
-def _pole_distance(aim: Aim) -> float:
+def _pole_distance(to_match: LimbToMatch) -> float:
     """How far a limb's pole is from the knee at rest; of one that is no bone of its rig, a limb's length."""
-    ob, bone = follow_of(aim.limb).pairs[1]
-    if ob != aim.limb.id_data or not bone:
-        return aim.size
+    ob, bone = follow_of(to_match.limb).pairs[1]
+    if ob != to_match.limb.id_data or not bone:
+        return to_match.size
     pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
-    distance = float(np.linalg.norm(pole - aim.entry.geometry.rest[1][:3, 3]))
-    return distance if distance > 0.1 * aim.size else aim.size
+    distance = float(np.linalg.norm(pole - to_match.entry.geometry.rest[1][:3, 3]))
+    return distance if distance > 0.1 * to_match.size else to_match.size
 
 
 def is_pole_movable(limb: PoseBone) -> bool:
@@ -241,16 +241,17 @@ def is_pole_movable(limb: PoseBone) -> bool:
     return True
 
 
-def _target_factor(aim: Aim, tip: Array) -> Array:
+def _target_factor(to_match: LimbToMatch, tip: Array) -> Array:
     """How many times as far from the root as the tip of the limb at its rest lengths, which is at ``tip`` in G, its
     target has to be (f): see `factor_past`. Raises `Refused` where the bones are longer than IK makes them."""
-    stretch, share = aim.poses.stretch, aim.slider("stretch")
-    factor, to_farthest, softness = factor_past(aim.limbs, aim.row, tip, stretch)
-    total = aim.limbs.rig.table.singles[aim.row].reference.bones.total
+    stretch, share = to_match.poses.stretch, to_match.slider("stretch")
+    factor, to_farthest, softness = factor_past(to_match.limbs, to_match.row, tip, stretch)
+    total = to_match.limbs.rig.table.singles[to_match.row].reference.bones.total
     is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, UNSEEN * total))
     if ((np.abs(stretch - 1.0) > UNSEEN) & ~is_stretched).any():
         raise Refused(
-            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=aim.limb.name
+            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap",
+            bone=to_match.limb.name,
         )
     return factor
 
@@ -288,11 +289,11 @@ def warnings_of_misses(recording: Recording, poses: dict[LimbRef, LimbPoses], sl
                 now[name][:, row] = values
         _, joints = solved_poses(limbs, now)
         for row, limb in enumerate(rig.limbs):
-            aim = Aim(limbs, row, limb, poses[rig.object, limb.name], False)
-            expected, frames = _joints(aim, aim.poses.stretch), aim.frames
+            to_match = LimbToMatch(limbs, row, limb, poses[rig.object, limb.name], False)
+            expected, frames = _joints(to_match, to_match.poses.stretch), to_match.frames
             places = applied(frames[:, None], expected)
             off = np.linalg.norm(places - joints[:, row, : expected.shape[1]], axis=-1).max(axis=1)
-            if not (off <= SEEN * aim.size * np.linalg.norm(frames[:, :3, 1], axis=1)).all():
+            if not (off <= SEEN * to_match.size * np.linalg.norm(frames[:, :3, 1], axis=1)).all():
                 warnings.append(Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=limb.name))
     return warnings
 

@@ -30,8 +30,8 @@ from ..limb.tips import foot_of
 from ..rigging.mirrored import Image, Pair, images_there, matrix_across
 from .channels import Channel, Values, copied
 from .over_frames import go_on, turn_bone
-from .parts import Part, axes_of, part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
-from .placing import Placing, owner_of, parents_of, place
+from .parts import KeyedPart, part_of_fk, part_of_ik, place_in, rotated_axes, slider_channel, turn_channel
+from .placing import ControlPlacing, owner_of, parents_of, place_controls
 from .reading import Recording, matrices_of, worlds_of
 from .recording import read_again, record
 from .standing import world_turns
@@ -131,7 +131,7 @@ def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], so
         writing.write(values)
         yield from read_again(task.context, recording, others, sampling.frames, rows, share=task.next_share())
 
-    yield from place(placings, recording, values, reread)
+    yield from place_controls(placings, recording, values, reread)
     go_on(placings, values, sampling, keyed)
     _look_at_ik(recording, values)
     return writing.finish(recording, values)
@@ -159,7 +159,7 @@ def _turns_across(pair: Pair, twin: Twin, recording: Recording) -> Array:
     return np.concatenate((turns[:, :1], -turns[:, 1:] @ twin.across.T), axis=1)
 
 
-def _placing(image: Image, recording: Recording) -> Placing:
+def _placing(image: Image, recording: Recording) -> ControlPlacing:
     """Where the other limb's target or pole is to be over the frames."""
     ob, there = image.pair.ob, image.there  # type: Any, Any
     read = (matrices_of(recording, image.source), worlds_of(recording, ob), worlds_of(recording, image.source[0]))
@@ -167,27 +167,27 @@ def _placing(image: Image, recording: Recording) -> Placing:
     places = np.array(to_be)
     size = sum(rest_geometry_of(image.pair.limbs[1]).lengths)
     sizes = size * np.cbrt(np.abs(np.linalg.det(read[1][:, :3, :3])))
-    return Placing(there, there, places[:, :3, 3], sizes, world_turns(places))
+    return ControlPlacing(there, there, places[:, :3, 3], sizes, world_turns(places))
 
 
-def _parts_of(tolerance: float, limb: PoseBone, channels: Sequence[Channel]) -> list[Part]:
+def _parts_of(tolerance: float, limb: PoseBone, channels: Sequence[Channel]) -> list[KeyedPart]:
     """What of a limb gets keys: what its joints depend on together, all else by itself."""
     size = sum(rest_geometry_of(limb).lengths)
     together = [part_of_ik(limb, tolerance=tolerance), part_of_fk(limb, tolerance)]
     return [*together, *(_part_of_channel(channel, size) for channel in channels)]
 
 
-def _part_of_channel(channel: Channel, size: float) -> Part:
+def _part_of_channel(channel: Channel, size: float) -> KeyedPart:
     """A channel by itself, next to the length of a limb."""
     owner = owner_of((channel.object, channel.bone))
     is_turn = channel.path.endswith(rotation_channel(owner.rotation_mode))
 
     def points(values: Values, _at: Array) -> list[Array]:
         if is_turn:
-            return axes_of(owner.rotation_mode, values[channel], owner.length / size if channel.bone else 1.0)
+            return rotated_axes(owner.rotation_mode, values[channel], owner.length / size if channel.bone else 1.0)
         return [values[channel] / (size if channel.path.endswith("location") else 1.0)]
 
-    return Part([channel], lambda _recording, _values: points)
+    return KeyedPart([channel], lambda _recording, _values: points)
 
 
 def _set_numbers(limb: PoseBone, numbers: Values, values: Values) -> None:

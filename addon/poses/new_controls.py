@@ -24,11 +24,11 @@ from ..rigging.control_shapes import (
     drawing_of_flat,
     drawing_of_pole,
     drawing_of_tip,
-    stands,
+    is_on_ground,
 )
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..rigging.skins import skin_of
-from ..solver.matrices import unit
+from ..solver.matrices import unit_array
 from .fitting import Fit
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.06
@@ -42,7 +42,7 @@ Skins = dict[ArmatureObject, dict[str, Any]]
 """What of meshes feet and hands carry, by rig."""
 
 
-class Seen(NamedTuple):
+class FittedLimb(NamedTuple):
     """A limb for which controls are made: its last bone, its segments, how it stays where it is, its shape at rest, and
     how its knee is turned around it there."""
 
@@ -61,7 +61,7 @@ def skins_of(limbs: Iterable[PoseBone]) -> Skins:
     return {ob: skin_of(ob, ends) for ob, ends in feet.items()}
 
 
-def target_for(context: Context, seen_limb: Seen, kind: str, foot: bool, skins: Skins) -> Control:
+def target_for(context: Context, seen_limb: FittedLimb, kind: str, foot: bool, skins: Skins) -> Control:
     """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
     only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
     limb, ob = seen_limb.limb, seen_limb.limb.id_data
@@ -91,7 +91,7 @@ def target_for(context: Context, seen_limb: Seen, kind: str, foot: bool, skins: 
     )
 
 
-def _place_of(seen_limb: Seen) -> Place:
+def _place_of(seen_limb: FittedLimb) -> Place:
     """The end of a limb."""
     geometry, tip = seen_limb.rest, seen_limb.limb.bone.matrix_local @ vector(seen_limb.rest.tip)
     return Place(tip, upright(seen_limb.limb.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
@@ -105,7 +105,7 @@ def _drawing_of_target(limb: PoseBone, place: Place, normal: Vector | None, skin
     return drawing_of_end(limb.id_data, end, skin, place) if end else drawing_of_tip(place)
 
 
-def pole_for(seen_limb: Seen, kind: str, target: BoneRef | Control | None = None) -> Control:
+def pole_for(seen_limb: FittedLimb, kind: str, target: BoneRef | Control | None = None) -> Control:
     """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
     who looks at that from where it points. That of a leg hangs on the ``target``, if that is given and of its kind."""
     limb, ob, fitted, frame = seen_limb.limb, seen_limb.limb.id_data, seen_limb.fit, seen_limb.rest.frame
@@ -117,7 +117,7 @@ def pole_for(seen_limb: Seen, kind: str, target: BoneRef | Control | None = None
     if line.dot(up) < -HANGING and (place - tip).dot(up) < POLE_ALONG * size:
         place = _before_knee(root, line, ahead, knee, size, -POLE_ALONG)
     along = (place - knee).dot(line) / size
-    now, root_now = vector(unit(fitted.tip - fitted.frame[:3, 3], frame[:3, 1])), vector(fitted.frame[:3, 3])
+    now, root_now = vector(unit_array(fitted.tip - fitted.frame[:3, 3], frame[:3, 1])), vector(fitted.frame[:3, 3])
     to_pole = vector(fitted.pole) - root_now
     ahead_now = (to_pole - now * to_pole.dot(now)).normalized()
     rest = Matrix.Translation(place) @ upright(ob).to_4x4()
@@ -135,7 +135,7 @@ def pole_for(seen_limb: Seen, kind: str, target: BoneRef | Control | None = None
     )
 
 
-def _name_beside(seen_limb: Seen, kind: str, target: BoneRef | Control | None) -> str:
+def _name_beside(seen_limb: FittedLimb, kind: str, target: BoneRef | Control | None) -> str:
     """The name of a leg's target that a pole may hang on; nothing of others."""
     if target is None or not _is_leg(seen_limb):
         return ""
@@ -144,14 +144,14 @@ def _name_beside(seen_limb: Seen, kind: str, target: BoneRef | Control | None) -
     return target[1] if target[0] == seen_limb.limb.id_data and kind == "BONES" else ""
 
 
-def _is_leg(seen_limb: Seen) -> bool:
+def _is_leg(seen_limb: FittedLimb) -> bool:
     """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
     limb, end = seen_limb.limb, foot_of(seen_limb.limb)
     names = [bone.name for bone in chain_bones(limb, seen_limb.segments)]
     if any(says(name, ARM) for name in names):
         return False
     return any(says(name, LEG) for name in names) or (
-        end is not None and stands(limb.id_data, end, _place_of(seen_limb))
+        end is not None and is_on_ground(limb.id_data, end, _place_of(seen_limb))
     )
 
 

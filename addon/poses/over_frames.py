@@ -32,9 +32,17 @@ from ..solver.rotation import conjugate, multiply
 from .by_curves import Between
 from .channels import Channel, Values, copied
 from .inverse import angle_between
-from .matching import Shown, offset_turn, own_foot_turns, shown_in_ik, solver_target, swivel_again, warnings_of_misses
+from .matching import (
+    MatchedLimb,
+    matched_by_ik,
+    offset_turn,
+    own_foot_turns,
+    solver_target,
+    swivel_again,
+    warnings_of_misses,
+)
 from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
-from .placing import Placing, Reread, controls_of, parents_of, place, without_jumps
+from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
 from .standing import LimbPoses, poses_by_fk, world_turns
@@ -48,7 +56,7 @@ CHECKED = 4
 """Of how many frames one is looked at, whether what was written is what curves say."""
 
 
-class Matched(NamedTuple):
+class MatchResult(NamedTuple):
     """The properties that were changed to show a pose in another way, as they were before, and what to tell the
     person."""
 
@@ -62,7 +70,7 @@ def show_in_ik(
     poses: dict[LimbRef, LimbPoses] | None = None,
     moves_controls: bool = True,
     known: Recording | None = None,
-) -> Steps[Matched]:
+) -> Steps[MatchResult]:
     """Have limbs show by IK the bones' own pose, or these ``poses`` over the frames: by targets and poles (unless they
     stay where they are), flip, swivel and ankle. Two passes, one where controls stay, and one less where what is
     ``known`` was read before. Raises `Refused` for what can't be shown where it has to be."""
@@ -84,8 +92,8 @@ def show_in_ik(
     )
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
-    shown = shown_in_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
-    poses = {ref_of(one.limb): one.aim.poses._replace(inverse=one.inverse) for one in shown}
+    shown = matched_by_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
+    poses = {ref_of(one.limb): one.to_match.poses._replace(inverse=one.inverse) for one in shown}
     if _lets_twist(task.context, shown):
         again = [ob.pose.bones[name] for ob, name in named]
         return (yield from show_in_ik(task, again, poses, moves_controls, recording))
@@ -100,24 +108,24 @@ def show_in_ik(
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
         yield from read(rows)
-        for limb_shown, placing in zip(shown, placings, strict=False):
+        for matched, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
-                foot: Any = foot_of(limb_shown.limb)
-                placing.offset = turn_off(recording, placing.followed, (foot.id_data, foot.name))
+                foot: Any = foot_of(matched.limb)
+                placing.offset = foot_offset(recording, placing.followed, (foot.id_data, foot.name))
 
     if moves_controls:
-        yield from place(placings, recording, values, reread)
+        yield from place_controls(placings, recording, values, reread)
         go_on(placings, values, sampling, keyed)
         _turn_toes(recording, limbs, values)
         _set_sliders(swivel_again(recording, shown), values)
     sliders = {ref_of(limb): sliders for limb, sliders in _sliders_of(shown)}
-    warnings = sum((limb_shown.warnings for limb_shown in shown), warnings_of_misses(recording, poses, sliders))
+    warnings = sum((matched.warnings for matched in shown), warnings_of_misses(recording, poses, sliders))
     touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
     touched += [channel for placing in placings for channel in placing.channels]
-    return Matched(writing.finish(recording, values, touched), warnings)
+    return MatchResult(writing.finish(recording, values, touched), warnings)
 
 
-def _lets_twist(context: Context, shown: Sequence[Shown]) -> bool:
+def _lets_twist(context: Context, shown: Sequence[MatchedLimb]) -> bool:
     """Let those of limbs twist that have to and can't yet; whether there are any. Bones are to be fetched anew then."""
     twisted = [limb for limb, sliders in _sliders_of(shown) if TWISTS[0].name in sliders and not has_twist(limb)]
     apply(context, {ref_of(limb): with_twist(limb) for limb in twisted})
@@ -129,7 +137,7 @@ def _reader(
     recording: Recording,
     limbs: Sequence[PoseBone],
     sampling: Sampling,
-    placings: Sequence[Placing],
+    placings: Sequence[ControlPlacing],
     values: Values,
 ) -> Reread:
     """What reads rows anew, once controls were moved: of all rows what curves say, if Blender shows that in some
@@ -148,38 +156,38 @@ def _reader(
     return read
 
 
-def _sliders_of(shown: Sequence[Shown]) -> list[tuple[PoseBone, dict[str, Array]]]:
+def _sliders_of(shown: Sequence[MatchedLimb]) -> list[tuple[PoseBone, dict[str, Array]]]:
     """What the sliders of limbs have to say over the frames, by limb."""
-    return [(limb_shown.limb, limb_shown.sliders) for limb_shown in shown]
+    return [(matched.limb, matched.sliders) for matched in shown]
 
 
-def _set_sliders(shown: Sequence[Shown], values: Values) -> None:
-    for limb_shown in shown:
-        for name, rows in limb_shown.sliders.items():
-            channel = slider_channel(limb_shown.limb, name)
+def _set_sliders(shown: Sequence[MatchedLimb], values: Values) -> None:
+    for matched in shown:
+        for name, rows in matched.sliders.items():
+            channel = slider_channel(matched.limb, name)
             if not np.array_equal(rows, values[channel][:, place_in(name)]):
-                check_undriven(limb_shown.limb, name)
+                check_undriven(matched.limb, name)
                 values[channel][:, place_in(name)] = rows
 
 
-def _placings(shown: Sequence[Shown]) -> list[Placing]:
+def _placings(shown: Sequence[MatchedLimb]) -> list[ControlPlacing]:
     """Where controls are to be: targets first, as limbs are, then poles."""
     targets, poles = [], []
-    for limb_shown in shown:
-        follow, turn = follow_of(limb_shown.limb), None
-        if limb_shown.foot is not None and feet.foot_follows(limb_shown.limb):
-            turn = limb_shown.foot
-        offset = offset_turn(limb_shown.limb) if turn is not None else (1.0, 0.0, 0.0, 0.0)
-        followed: Any = solver_target(limb_shown.limb)
+    for matched in shown:
+        follow, turn = follow_of(matched.limb), None
+        if matched.foot is not None and feet.foot_follows(matched.limb):
+            turn = matched.foot
+        offset = offset_turn(matched.limb) if turn is not None else (1.0, 0.0, 0.0, 0.0)
+        followed: Any = solver_target(matched.limb)
         control: Any = follow.pairs[0]
-        targets.append(Placing(control, followed, limb_shown.target, limb_shown.sizes, turn, offset))
-        if limb_shown.pole is not None:
+        targets.append(ControlPlacing(control, followed, matched.target, matched.sizes, turn, offset))
+        if matched.pole is not None:
             pole: Any = follow.pairs[1]
-            poles.append(Placing(pole, pole, limb_shown.pole, limb_shown.sizes))
+            poles.append(ControlPlacing(pole, pole, matched.pole, matched.sizes))
     return [*targets, *poles]
 
 
-def go_on(placings: Sequence[Placing], values: Values, sampling: Sampling, keyed: set[Channel]) -> None:
+def go_on(placings: Sequence[ControlPlacing], values: Values, sampling: Sampling, keyed: set[Channel]) -> None:
     """Have the numbers of what turns go on from row to row; what was keyed before stays near to that."""
     for placing in placings:
         if placing.turns is not None:
@@ -197,16 +205,16 @@ def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) 
             is_off = angle_between(own_turn, tuple(in_ik.T)) > NO_TURN
             turn = multiply(multiply(own_turn, conjugate(tuple(in_ik.T))), own_turn)
             channel = turn_channel((toe.id_data, toe.name))
-            rows = in_mode(toe.rotation_mode, np.stack(turn, axis=-1), values[channel])
+            rows = in_rotation_mode(toe.rotation_mode, np.stack(turn, axis=-1), values[channel])
             values[channel][is_off] = rows[is_off]
 
 
-def in_mode(mode: str, turns: Array, near: Array) -> Array:
+def in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
     """Quaternions (f, 4) as the numbers of a rotation mode, in each frame those nearest to others (f, numbers)."""
     return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAYS)), axis=-1)
 
 
-def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[Matched]:
+def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
     parts = [part_of_fk(limb, task.tolerance) for limb in limbs]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
@@ -231,13 +239,13 @@ def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[Matched]:
             for bone in feet.following_bones(limb):
                 turn_bone(values, bone, own_foot_turns(recording, limb, bone)[1], sampling)
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-    return Matched(writing.finish(recording, values, channels), [])
+    return MatchResult(writing.finish(recording, values, channels), [])
 
 
 def turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:
     """Have a bone's own rotation say these turns (f, 4), w first, in numbers that jump least."""
     channel, mode = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)), bone.rotation_mode
-    rows = in_mode(mode, turns, values[channel])
+    rows = in_rotation_mode(mode, turns, values[channel])
     values[channel][:] = _without_jumps(mode, rows, sampling, is_animated(bone.id_data, channel.path))
 
 
@@ -246,11 +254,11 @@ def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -
     halves, smooth = sampling.between, rows.copy()
     smooth[sampling.rows] = without_jumps(mode, rows[sampling.rows], is_keyed)
     turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAYS), axis=-1)
-    smooth[halves] = in_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
+    smooth[halves] = in_rotation_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
     return smooth
 
 
-def turn_off(recording: Recording, followed: Any, foot: Any) -> Any:
+def foot_offset(recording: Recording, followed: Any, foot: Any) -> Any:
     """How a foot is turned off what it follows, (f, 4), w first."""
     one, other = (tuple(world_turns(matrices_of(recording, ref)).T) for ref in (followed, foot))
     return np.stack(multiply(conjugate(one), other), axis=-1)

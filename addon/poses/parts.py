@@ -51,7 +51,7 @@ Keys = Callable[[Values, Array], dict[Channel, tuple[Array, Array | None]]]
 the slopes there, or None for straight lines."""
 
 
-class Part(NamedTuple):
+class KeyedPart(NamedTuple):
     """What of a limb may get keys, all in the same frames, and where its joints are by these. ``points`` looks at what
     was read over the frames once it is asked. What is not keyed by joints and a tolerance says its ``keys`` itself.
     ``truth`` says where the first of these are to be, if not where keys in all frames have them."""
@@ -72,7 +72,7 @@ def part_of_ik(
     moves_controls: bool = True,
     poses: dict[LimbRef, LimbPoses] | None = None,
     tolerance: float = 0.0,
-) -> Part:
+) -> KeyedPart:
     """What IK follows and is set to; maybe the sliders only. Its joints are to be as in these ``poses``, by default as
     they are with keys in all frames; where they may be off by a ``tolerance``, bones are turned by no more than
     usual."""
@@ -85,7 +85,7 @@ def part_of_ik(
             channels += [turn_channel((ob, toe.name)) for toe in flat_toes(limb)]
         if is_pole_movable(limb):
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
-    return Part(
+    return KeyedPart(
         channels,
         lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name], _arm_for(tolerance)).points,
         truth=None if poses is None else lambda: _joints_posed(poses[ob, name], table_of(ob, [ob.pose.bones[name]])),
@@ -167,7 +167,7 @@ class _IKPoints:
             point
             for ref, length in refs_turned
             if (channel := turn_channel(ref)) in values
-            for point in axes_of(owner_of(ref).rotation_mode, values[channel], length / self._size)
+            for point in rotated_axes(owner_of(ref).rotation_mode, values[channel], length / self._size)
         ]
 
 
@@ -192,14 +192,14 @@ def _in_frame(place: Any, values: Values, at: Array) -> Array:
     return moved
 
 
-def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
+def rotated_axes(mode: str, rows: Array, length: float) -> list[Array]:
     """Where two axes of something that is turned by rows of numbers (rows, numbers) point, so long."""
     turn = to_quaternion(mode, [*rows.T], ARRAYS)
     ends = [rotate(turn, axis) for axis in ((0.0, length, 0.0), (length, 0.0, 0.0))]
     return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
 
 
-def part_of_fk(limb: PoseBone, tolerance: float) -> Part:
+def part_of_fk(limb: PoseBone, tolerance: float) -> KeyedPart:
     """The own channels of a limb's bones and of the foot that follows its target; joints may be off by a
     ``tolerance``."""
     ob, bones = limb.id_data, bones_of_limb(limb)
@@ -225,21 +225,21 @@ def part_of_fk(limb: PoseBone, tolerance: float) -> Part:
             slide = values[slid[0]] @ ref.line if slid and slid[0] in values else 0.0
             joints = _joints_and_sides(turns, reference, stretch, slide, size, _arm_for(tolerance))
             for name, length in lengths.items():
-                joints += axes_of(modes[name], rows[name], length / size)
+                joints += rotated_axes(modes[name], rows[name], length / size)
             return joints
 
         return points
 
-    return Part([*channels.values(), *scaled, *slid], points_over_frames)
+    return KeyedPart([*channels.values(), *scaled, *slid], points_over_frames)
 
 
-def part_of_foot(limb: PoseBone) -> Part:
+def part_of_foot(limb: PoseBone) -> KeyedPart:
     """The own rotation of the foot of a limb that does not follow its target."""
     foot: Any = foot_of(limb)
     mode, size = foot.rotation_mode, sum(table_of(limb.id_data, [limb]).limbs[0].geometry.lengths)
     channel = Channel.of_bone(limb.id_data, foot.name, rotation_channel(mode))
 
     def points(values: Values, _at: Array) -> list[Array]:
-        return axes_of(mode, values[channel], foot.bone.length / size)
+        return rotated_axes(mode, values[channel], foot.bone.length / size)
 
-    return Part([channel], lambda _recording, _values: points)
+    return KeyedPart([channel], lambda _recording, _values: points)

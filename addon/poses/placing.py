@@ -46,7 +46,7 @@ def owner_of(ref: tuple[Any, str]) -> Any:
     return bones_of(ob)[bone] if bone else ob
 
 
-class Placing:
+class ControlPlacing:
     """A control under way: where it, or what rolls with it, is to be seen, ``places`` (f, 3) in the world, not a number
     where it is to stay; and how what it turns is to be turned, ``turns`` (f, 4), or None. ``offset`` (4) or (f, 4) is
     how that is turned off what is seen."""
@@ -75,7 +75,7 @@ class Placing:
         self._before: tuple[Array, Array, Array] | None = None  # rows, location, and where that was seen
         self._rounds = 0
         self.moved: Array | None = None  # (f, 4, 4): how it was moved in the world since all was read
-        self.under: Placing | None = None  # the one that it hangs on
+        self.under: ControlPlacing | None = None  # the one that it hangs on
 
     @property
     def channels(self) -> list[Channel]:
@@ -183,7 +183,9 @@ class Placing:
         raise Refused("'{name}' can't be moved to where it has to be: have limbs follow a thing each", name=name)
 
 
-def place(placings: Sequence[Placing], recording: Recording, values: Values, reread: Reread) -> Steps[None]:
+def place_controls(
+    placings: Sequence[ControlPlacing], recording: Recording, values: Values, reread: Reread
+) -> Steps[None]:
     """Have controls be seen where they are to be in all rows, by their channels in ``values``. ``reread`` writes these
     and reads some rows anew. Raises `Refused` for what can't be seen there."""
     rows = np.arange(recording.frames)
@@ -209,12 +211,12 @@ def place(placings: Sequence[Placing], recording: Recording, values: Values, rer
         placing.check()
 
 
-def _depth(placing: Placing) -> int:
+def _depth(placing: ControlPlacing) -> int:
     """How many bones carry a control."""
     return len(owner_of(placing.control).parent_recursive) if placing.control[1] else 0
 
 
-def _carries(ref: BoneRef, placing: Placing) -> bool:
+def _carries(ref: BoneRef, placing: ControlPlacing) -> bool:
     """Whether a control hangs on another one, by nothing but parents."""
     ob, bone = placing.control
     if placing.holding or ref == placing.control:

@@ -14,17 +14,17 @@ from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
 from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
 from ..blender.words import Message, Refused
-from ..finding.checking import CONFLICTS, check, check_editable, check_followed, mute
+from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
 from ..finding.limits import joint_limits, limit_of
-from ..limb.follow import Follow, is_gone, matrix_of, read
+from ..limb.follow import Follow, follow_of_constraint, is_gone, matrix_of
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import TURNED
 from ..rigging.apply import apply
-from ..rigging.controls import Control, take_up
+from ..rigging.controls import Control, reuse_control
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, stand_of
@@ -32,14 +32,14 @@ from .bend_axes import axes_seen
 from .by_curves import Between
 from .fitting import fit, turned_around, with_fit
 from .keeping import animated_frames, is_posed_by_hand
-from .new_controls import Seen, pole_for, skins_of, target_for
-from .reading import Recording, bones_read
+from .new_controls import FittedLimb, pole_for, skins_of, target_for
+from .reading import Recording, bones_to_read
 from .recording import record
 from .thinning import sampling_of
 from .writing import Task
 
 
-class Request(NamedTuple):
+class LimbRequest(NamedTuple):
     """A limb to be: its last bone and segments, and what it is to follow, each an object and the name of its bone or
     nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
 
@@ -50,7 +50,7 @@ class Request(NamedTuple):
     plane: str = "AUTO"
 
 
-class Options(NamedTuple):
+class AddOptions(NamedTuple):
     """What limbs that are added are to get, see `tasks.adding.add`."""
 
     controls: str = "BONES"
@@ -62,7 +62,7 @@ class Options(NamedTuple):
     pole_follows: bool = True
 
 
-class Plan(NamedTuple):
+class PlannedLimb(NamedTuple):
     """A limb to be, live, and its bones; how long these are, in the armature's unit; how its foot stands in the world,
     if that is to follow; and the constraints ``limiting`` its bones, whose limits it has then."""
 
@@ -74,12 +74,12 @@ class Plan(NamedTuple):
     limiting: list[Any]
 
 
-def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
+def check_all(requests: Sequence[LimbRequest], dependencies: Dependencies) -> None:
     """Refuse what can't be made, before anything is done."""
     taken: set[PoseBone] = set()
     for request in requests:
         limb, segments = request.limb, request.segments
-        check(limb, segments, dependencies)
+        check_addable(limb, segments, dependencies)
         chain = chain_bones(limb, segments)
         if taken.intersection(chain):
             raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=limb.name)
@@ -89,7 +89,7 @@ def check_all(requests: Sequence[Request], dependencies: Dependencies) -> None:
                 check_followed(limb, segments, followed, dependencies)
 
 
-def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Request]:
+def after_edit_mode(context: Context, requests: Sequence[LimbRequest]) -> list[LimbRequest]:
     """The same, once rigs of old files rest as they will."""
     limbs = [ref_of(request.limb) for request in requests]
     shift_old_rests(context, (ob for ob, _ in limbs))
@@ -97,7 +97,7 @@ def after_edit_mode(context: Context, requests: Sequence[Request]) -> list[Reque
     return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs]
 
 
-def task_to_keep(context: Context, requests: Sequence[Request], controls: str, tolerance: float) -> Task:
+def task_to_keep(context: Context, requests: Sequence[LimbRequest], controls: str, tolerance: float) -> Task:
     """The frames in which keys move those of these limbs that get a target, or what carries them. This frame then shows
     what the keys say, unless the limbs are posed otherwise there."""
     new = [request for request in requests if request.target is None]
@@ -106,7 +106,7 @@ def task_to_keep(context: Context, requests: Sequence[Request], controls: str, t
     return Task(context, frames, tolerance, stays=is_posed_by_hand(context, bones))
 
 
-def stances_seen(task: Task, requests: Sequence[Request]) -> Steps[Recording]:
+def stances_seen(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording]:
     """How limbs to be stand in the frames of a task and between them, or in the one that is shown; and what may
     carry their controls."""
     sampling = sampling_of(task.frames or None)
@@ -118,15 +118,15 @@ def stances_seen(task: Task, requests: Sequence[Request]) -> Steps[Recording]:
             frames=sampling.frames,
             refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
             share=task.next_share(),
-            bones=[bone for limb, segments in limbs for bone in bones_read(limb, segments)],
+            bones=[bone for limb, segments in limbs for bone in bones_to_read(limb, segments)],
             between=Between(sampling.between),
         )
     )
 
 
 def planned(
-    context: Context, requests: Sequence[Request], options: Options, among: Dependencies, stances: Recording
-) -> list[Plan]:
+    context: Context, requests: Sequence[LimbRequest], options: AddOptions, among: Dependencies, stances: Recording
+) -> list[PlannedLimb]:
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
     rest bend as they do in their ``stances``."""
     named = [(request.limb, request.segments) for request in requests]
@@ -148,11 +148,13 @@ def planned(
                 wish = roll_for(wish, limb, among, seen_limb.rest)
         wish, limiting = _with_limits(_with_old_controls(context, wish), seen_limb)
         length = sum(seen_limb.rest.lengths)
-        plans.append(Plan(limb=limb, wish=wish, chain=chain, length=length, stand=feet.get(limb), limiting=limiting))
+        plans.append(
+            PlannedLimb(limb=limb, wish=wish, chain=chain, length=length, stand=feet.get(limb), limiting=limiting)
+        )
     return plans
 
 
-def _with_limits(wish: Description, seen_limb: Seen) -> tuple[Description, list[Any]]:
+def _with_limits(wish: Description, seen_limb: FittedLimb) -> tuple[Description, list[Any]]:
     """A limb with the limits that *Limit Rotation* has on its bones, and these constraints; raises `Refused` where they
     are not about its hinge. One that is straight bends to the side where they let it."""
     bones = bones_of_limb(seen_limb.limb, seen_limb.segments)
@@ -176,15 +178,15 @@ def _with_limits(wish: Description, seen_limb: Seen) -> tuple[Description, list[
     return wish, [constraint for _, constraint, _ in limits]
 
 
-def mute_limiting(plans: Sequence[Plan]) -> list[Message]:
+def mute_limiting(plans: Sequence[PlannedLimb]) -> list[Message]:
     """Mute the constraints whose limits limbs are to have; says which."""
     constraints = [constraint for plan in plans for constraint in plan.limiting]
-    mute(constraints)
+    mute_constraints(constraints)
     template = "'{name}' is muted: the limb has its limits now"
     return [Message(template, name=constraint.name) for constraint in constraints]
 
 
-def _seen(context: Context, request: Request, options: Options, axes: dict[tuple[Any, str], Any]) -> Seen:
+def _seen(context: Context, request: LimbRequest, options: AddOptions, axes: dict[tuple[Any, str], Any]) -> FittedLimb:
     """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own."""
     limb, segments, tip, turn = request.limb, request.segments, options.tip, options.turn
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
@@ -196,10 +198,10 @@ def _seen(context: Context, request: Request, options: Options, axes: dict[tuple
     rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip)
     if turn and not is_straight(rest):
         fitted = turned_around(fitted, turn, request.pole is not None)
-    return Seen(limb, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
+    return FittedLimb(limb, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
 
 
-def _described(request: Request, seen_limb: Seen, tip: str) -> Description:
+def _described(request: LimbRequest, seen_limb: FittedLimb, tip: str) -> Description:
     """A limb as it is to be, live, but for its foot and what it follows."""
     end = foot_of(request.limb)
     wish = Description(request.segments, end.name if end else "").with_choice("tip", tip)
@@ -208,7 +210,7 @@ def _described(request: Request, seen_limb: Seen, tip: str) -> Description:
     return with_fit(wish, request.limb, seen_limb.fit._replace(swivel=0.0) if request.pole else seen_limb.fit)
 
 
-def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -> dict[LimbRef, Matrix]:
+def _feet(context: Context, limbs: Sequence[FittedLimb], dependencies: Dependencies) -> dict[LimbRef, Matrix]:
     """How the feet that may follow stand in the world, by limb: those that are not part of a limb, and that nothing
     else moves."""
     depsgraph = context.evaluated_depsgraph_get()
@@ -225,11 +227,13 @@ def _feet(context: Context, limbs: Sequence[Seen], dependencies: Dependencies) -
 
 def _with_old_controls(context: Context, wish: Description) -> Description:
     """A limb as it is to be, with controls that were made for it before and that nothing uses now."""
-    target, pole = (take_up(context, ref) if isinstance(ref, Control) else ref for ref in (wish.target, wish.pole))
+    target, pole = (
+        reuse_control(context, ref) if isinstance(ref, Control) else ref for ref in (wish.target, wish.pole)
+    )
     return wish._replace(target=target, pole=pole)
 
 
-def let_off_feet(context: Context, plans: Sequence[Plan]) -> None:
+def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
     """Let feet be that can't follow as they stand: below mirrors and shear."""
     depsgraph = context.evaluated_depsgraph_get()
     off = {}
@@ -249,7 +253,7 @@ def let_off_feet(context: Context, plans: Sequence[Plan]) -> None:
 def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
     """A limb of a bone that can be the last of one, which bends as Add has it bend."""
     foot, there = foot_of(bone), bone.constraints.get(CONSTRAINT_NAME)
-    pairs = read(there).pairs if there else ()
+    pairs = follow_of_constraint(there).pairs if there else ()
     target, pole = (ref if ref[0] else None for ref in pairs or ((None, ""), (None, "")))
     wish = Description(segments, foot.name if foot else "", target=target, pole=pole)
     wish = wish.with_choice("plane", "POLE" if pole else "HINGE" if hinge_axis(bone) else "FREE")
@@ -303,7 +307,7 @@ def _refitted(context: Context, ref: LimbRef, wish: Description) -> Description:
     follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), wish.choices["plane"]
     fitted = fit(context, limb, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
     rest = rest_geometry(limb, wish.segments, (), fitted.bend_axis, wish.tip)
-    seen_limb, kind = Seen(limb, wish.segments, fitted, rest), _kind(ref, target)
+    seen_limb, kind = FittedLimb(limb, wish.segments, fitted, rest), _kind(ref, target)
     stand = stand_of(limb) if foot_follows(limb) else None
     new_target: Any = target or target_for(context, seen_limb, kind, stand is not None, skins_of([limb]))
     new_pole: Any = pole or (pole_for(seen_limb, kind, new_target) if fitted.plane == "POLE" else None)

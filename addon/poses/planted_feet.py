@@ -18,12 +18,12 @@ from ..limb.transforms import rigid, turns_of
 from ..solver.matrices import inverted_all, rotation
 from .channels import Channel, Values
 from .contacts import SOLE
-from .holding import Ease, HeldLimb, control_of, roots_of, sizes_of
+from .holding import Ease, HeldLimb, moved_control, roots_of, sizes_of
 from .matching import own_foot_turns, solver_target
-from .over_frames import in_mode
-from .parts import Keys, Part, no_points, slider_channel, turn_channel
-from .placing import Placing
-from .planting import Planted, RollShape, mean_of, placed, planted, rolled, turned_by, vectors_of
+from .over_frames import in_rotation_mode
+from .parts import KeyedPart, Keys, no_points, slider_channel, turn_channel
+from .placing import ControlPlacing
+from .planting import PlantedFoot, RollShape, mean_of, placed, planted, rolled, turned_by, vectors_of
 from .reading import LimbsRead, Recording, matrices_of
 
 Array = NDArray[Any]
@@ -36,7 +36,7 @@ SLIDERS = ("roll", "bank")
 """What a foot rolls by."""
 
 
-class Stand(NamedTuple):
+class FootContact(NamedTuple):
     """What a foot is planted by in a range: what it is on in each of its rows; and the row of the range in which its
     tip is to be where it is, or None for where it is moved least."""
 
@@ -49,7 +49,7 @@ def hold_rolling(
     limbs: LimbsRead,
     row: int,
     ease: Ease,
-    stands: Sequence[Stand],
+    stands: Sequence[FootContact],
     times: Array,
     values: Values,
 ) -> HeldLimb:
@@ -72,7 +72,7 @@ def hold_rolling(
         values[channel][:] = numbers[:, None]
     for i, ((first, end), stand) in enumerate(zip(ease.ranges, stands, strict=True)):
         rows = np.arange(first, end + 1) if stand.at is None else np.array([first + stand.at])
-        foot = Planted(feet[i].flat, curves.rolls[rows])
+        foot = PlantedFoot(feet[i].flat, curves.rolls[rows])
         feet[i] = placed(shape, foot, rolled_targets[rows, :3, 3], roots[rows], ease.reach, size)
     rolled_by = rolled(shape, curves.rolls)
     rolled_held = _rolled_targets(rolled_targets, rolled_by, ease, [foot.flat for foot in feet], roots)
@@ -81,9 +81,9 @@ def hold_rolling(
     places, turns, changed = controls[:, :3, 3].copy(), turns_of(rigid(controls)[0]), ease.changed(len(rolled_targets))
     tips = rolled_held[:, :3, 3].copy()
     places[~changed], turns[~changed], tips[~changed] = np.nan, np.nan, np.nan
-    placing = Placing(control_of(limb), control_of(limb), places, sizes_of(limbs, row), turns)
-    stays = Part([*placing.channels, *toes], no_points, still_keys(ease))
-    return HeldLimb(limb, [placing], tips, ease, [stays, Part(sliders, no_points, curves.keys(sliders))])
+    placing = ControlPlacing(moved_control(limb), moved_control(limb), places, sizes_of(limbs, row), turns)
+    stays = KeyedPart([*placing.channels, *toes], no_points, still_keys(ease))
+    return HeldLimb(limb, [placing], tips, ease, [stays, KeyedPart(sliders, no_points, curves.keys(sliders))])
 
 
 def shape_of(limb: PoseBone) -> RollShape:
@@ -126,7 +126,7 @@ def _rolled_targets(rolled_targets: Array, rolled_by: Array, ease: Ease, flats: 
 
 
 def _turn_toes(
-    recording: Recording, limb: PoseBone, ease: Ease, stands: Sequence[Stand], roll: Array, values: Values
+    recording: Recording, limb: PoseBone, ease: Ease, stands: Sequence[FootContact], roll: Array, values: Values
 ) -> list[Channel]:
     """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a range they stay as they
     are in the mean of where the foot is flat. Gives their channels."""
@@ -142,7 +142,7 @@ def _turn_toes(
         off = turned_by(ease.over(vectors_of(turns_held @ shown.swapaxes(1, 2))))
         channel = turn_channel((limb.id_data, toe.name))
         own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
-        values[channel][changed] = in_mode(toe.rotation_mode, own_turns, values[channel])[changed]
+        values[channel][changed] = in_rotation_mode(toe.rotation_mode, own_turns, values[channel])[changed]
         channels.append(channel)
     return channels
 

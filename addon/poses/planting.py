@@ -1,9 +1,9 @@
 """A foot planted as it stands: where it stays over a contact, how it rolls there about heel, ball and toe, and how what
 it is off the capture dies away before and after. Knows nothing of Blender.
 
-A foot is known by its rolled target (see `limb.foot_roll`): a frame at the tip of its limb. Planted, that is ``flat @
-rolled``: ``flat`` is the same in all frames of a contact, and stands for the control; ``rolled`` is what roll and bank
-make of it. Rows are frames, one after the other; matrices are 4 x 4, angles in radians."""
+A foot is known by its rolled target (see `limb.foot_roll`): a frame at the tip of its limb. PlantedFoot, that is ``flat
+@ rolled``: ``flat`` is the same in all frames of a contact, and stands for the control; ``rolled`` is what roll and
+bank make of it. Rows are frames, one after the other; matrices are 4 x 4, angles in radians."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solver.matrices import unit
+from ..solver.matrices import unit_array
 from .contacts import FLAT, HEEL, SOLE, TOE
 
 Array = NDArray[Any]
@@ -79,14 +79,14 @@ def rolls_of(shape: RollShape, turns: Array) -> Array:
     return np.stack((roll, side * np.arctan2(by_sole[:, up, across], by_sole[:, across, across])), axis=1)
 
 
-class Planted(NamedTuple):
+class PlantedFoot(NamedTuple):
     """Where a foot is planted in a contact, a matrix (4, 4), and how it is rolled and banked in its rows, (rows, 2)."""
 
     flat: Array
     rolls: Array
 
 
-def planted(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> Planted:
+def planted(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> PlantedFoot:
     """How a foot is planted as rolled targets (rows, 4, 4) have it, so that its tip moves least: flat as in the rows in
     which it is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb
     is in the lengths of ``shape``."""
@@ -104,10 +104,10 @@ def planted(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: fl
     for _ in range(FITS):
         flat[:3, 3] = _middle(tips - _offsets(shape, flat, rolls), NEAR * size * scale)
         rolls = np.clip(_nearer(shape, flat, rolls, tips, off_flat), rolls_seen - most, rolls_seen + most)
-    return Planted(flat, rolls)
+    return PlantedFoot(flat, rolls)
 
 
-def placed(shape: RollShape, foot: Planted, tips: Array, roots: Array, reach: float, size: float) -> Planted:
+def placed(shape: RollShape, foot: PlantedFoot, tips: Array, roots: Array, reach: float, size: float) -> PlantedFoot:
     """A foot planted where its tip, rolled so, is nearest to tips (rows, 3), while its limb, which begins at roots
     (rows, 3), gets no straighter, if that can be."""
     flat, offsets = foot.flat.copy(), _offsets(shape, foot.flat, foot.rolls)
@@ -223,7 +223,7 @@ def _levelled(shape: RollShape, turns: Array) -> Array:
     points up or down."""
     mean, up = mean_of(turns), np.array((0.0, 0.0, 1.0))
     ahead = mean @ shape.sole[:, 2]
-    level = unit(ahead - (ahead @ up) * up, np.zeros(3))
+    level = unit_array(ahead - (ahead @ up) * up, np.zeros(3))
     if not level.any():
         return mean
     axes = np.stack((np.cross(up, level), up, level), axis=1)

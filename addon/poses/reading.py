@@ -40,7 +40,7 @@ Evaluated = Callable[[Any], Any]
 """Gives the evaluated object of an original one."""
 
 
-class Read(NamedTuple):
+class RecordedProperty(NamedTuple):
     """One property of some bones of a rig, ``(frames, bones, numbers)``; ``row`` says where a bone is in it."""
 
     row: dict[str, int]
@@ -66,7 +66,7 @@ class Recording(NamedTuple):
 
     rigs: Sequence[Rig]
     worlds: dict[Object, Array]
-    read: dict[tuple[Object, str], Read]
+    read: dict[tuple[Object, str], RecordedProperty]
     channels: Values
     bases: dict[BoneRef, Array]
     frames: int
@@ -85,7 +85,7 @@ class LimbsRead(NamedTuple):
     pole: Array  # the same
 
 
-def bones_read(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
+def bones_to_read(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
     """What is read of a limb's rig: its bones, the foot or hand below with the toes, and what carries them; of what is
     no limb yet, with these segments."""
     foot = foot_of(limb)
@@ -168,7 +168,7 @@ def readers_of(
     return read_frame
 
 
-def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: bool) -> Read:
+def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: bool) -> RecordedProperty:
     everyone = {bone: i for i, bone in enumerate(ob.pose.bones.keys())}
     size = {**SIZES, "matrix": 16}[name]
     numbers = np.empty((count, len(bones), size), np.float32)
@@ -177,7 +177,7 @@ def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: b
     if is_sure and name != "matrix" and animated_paths(ob).isdisjoint(f"{path_to_bone(bone)}.{name}" for bone in bones):
         ob.pose.bones.foreach_get(name, buffer.ravel())
         numbers[:], buffer = buffer[which], buffer[:0]
-    return Read({bone: i for i, bone in enumerate(bones)}, which, numbers, buffer)
+    return RecordedProperty({bone: i for i, bone in enumerate(bones)}, which, numbers, buffer)
 
 
 def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:

@@ -25,7 +25,7 @@ from ..limb.settings import SLIDER
 from ..rigging.feet import at_influence
 from .by_curves import Between, Curves, arrays_of, filled_in
 from .channels import Channel, originals_of
-from .reading import Evaluated, Recording, bones_read, new_recording, readers_of
+from .reading import Evaluated, Recording, bones_to_read, new_recording, readers_of
 
 Array = NDArray[Any]
 
@@ -53,7 +53,7 @@ def record(
     nor are rows ``between`` others where F-curves say all."""
     count = 1 if frames is None else len(frames)
     recording = new_recording(
-        limbs, count, bones_read, True, [*refs, *controls], channels, ("location",), controls, bones
+        limbs, count, bones_to_read, True, [*refs, *controls], channels, ("location",), controls, bones
     )
     if known and _is_known(recording, known):
         filled_in(recording, Curves(context, frames or [], influence, known), np.arange(count), np.arange(0))

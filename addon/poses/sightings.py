@@ -17,18 +17,18 @@ from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps
 from ..blender.types import ArmatureObject, scene_of
 from ..finding.constraints import at_full_influence
-from ..limb.follow import read
+from ..limb.follow import follow_of_constraint
 from ..limb.storage import hierarchy, is_live, mode_of, segments_of
 from ..limb.tips import tip_of
 from ..rigging.description import LimbRef
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
-from .keeping import frames_of
+from .keeping import keyed_frames
 from .matching import solved_poses
 from .over_frames import CHECKED, show_in_ik
 from .parts import part_of_ik
-from .reading import Recording, bones_read, limbs_read, poses_of, worlds_of
+from .reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
 from .recording import record
 from .standing import LimbPoses, poses_shown, turns_shown
 from .thinning import sampling_of
@@ -78,7 +78,7 @@ def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) ->
         moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
         with using_action(ob, action):
             bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
-            if frames := frames_of(Dependencies().dependencies_of(*bones)):
+            if frames := keyed_frames(Dependencies().dependencies_of(*bones)):
                 sightings.append((yield from _sighting(whole, moved, ob, action, frames)))
     return sightings
 
@@ -87,8 +87,13 @@ def _sighting(
     whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None
 ) -> Steps[Sighting]:
     context, share, times = whole.context, whole.next_share() if frames else float, sampling_of(frames).frames
-    bones = [bone for plan in plans for bone in bones_read(plan.solvers.limb, plan.solvers.segments)]
-    follow: Any = [ref for plan in plans for constraint in plan.solvers.constraints for ref in read(constraint).pairs]
+    bones = [bone for plan in plans for bone in bones_to_read(plan.solvers.limb, plan.solvers.segments)]
+    follow: Any = [
+        ref
+        for plan in plans
+        for constraint in plan.solvers.constraints
+        for ref in follow_of_constraint(constraint).pairs
+    ]
 
     @contextmanager
     def fully() -> Iterator[None]:

@@ -27,7 +27,7 @@ class Places(NamedTuple):
     lengths: dict[LimbRef, float]
 
 
-def places_of(context: Context, plans: Sequence[Any], led: Sequence[LimbRef]) -> Places:
+def bone_places(context: Context, plans: Sequence[Any], led: Sequence[LimbRef]) -> Places:
     """Where the bones of the rigs of limbs begin before these are made as planned; those of limbs that are ``led``
     elsewhere may move, and what hangs on them."""
     lengths = {(bone.id_data, bone.name): plan.length for plan in plans for bone in plan.chain}

@@ -63,9 +63,9 @@ def thinned(
 ) -> tuple[Array, dict[Any, Slopes]]:
     """The fewest rows to key, of those that may be, of channels that go together, by their values over all rows (f,
     numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key, and are keyed
-    wherever they change. ``points`` (see `Part`) may be off by ``tolerance`` from where they are in the row, or from
-    the ``truth``, and twice that in the rows between; 0 keys all that may be. ``starts`` are rows that do not go on
-    from those before."""
+    wherever they change. ``points`` (see `KeyedPart`) may be off by ``tolerance`` from where they are in the row, or
+    from the ``truth``, and twice that in the rows between; 0 keys all that may be. ``starts`` are rows that do not go
+    on from those before."""
     choices = [rows for rows in values.values() if rows.dtype == bool]
     changes = [1 + np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) for rows in choices]
     chosen = np.unique(np.concatenate([*changes, starts])).astype(int)

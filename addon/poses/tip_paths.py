@@ -21,7 +21,7 @@ from .reading import Recording, matrices_of
 Array = NDArray[Any]
 
 
-def path_of(recording: Recording, limb: PoseBone) -> Path:
+def tip_path(recording: Recording, limb: PoseBone) -> Path:
     """The path of a limb over the frames of a recording that has its bones."""
     ob, geometry = limb.id_data, rest_geometry_of(limb)
     sole = [_over(recording, ob, bone, point) for bone, point in _sole_of(limb)]

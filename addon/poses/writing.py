@@ -20,7 +20,7 @@ from ..blender.types import is_armature, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..limb.tolerances import ROUNDING
 from .channels import Channel, Values
-from .parts import Part, Points
+from .parts import KeyedPart, Points
 from .reading import Recording
 from .recording import Share
 from .thinning import Slopes, thinned
@@ -57,7 +57,7 @@ class Run(NamedTuple):
     looked at, too."""
 
     rows: Array
-    parts: Sequence[Part]
+    parts: Sequence[KeyedPart]
 
     @property
     def all_rows(self) -> Array:
@@ -70,10 +70,10 @@ class Run(NamedTuple):
         return {channel for keyed_part in self.parts for channel in keyed_part.channels}
 
 
-class Bundle(NamedTuple):
+class KeyedTogether(NamedTuple):
     """Channels of one part that are keyed together, and the runs in which they are."""
 
-    keyed_part: Part
+    keyed_part: KeyedPart
     channels: Sequence[Channel]
     runs: list[Run]
 
@@ -117,20 +117,20 @@ class Writing:
             (writer.restore if self._task.stays else writer.show)(self._task.context)
         return []
 
-    def _bundles(self, values: Values) -> list[Bundle]:
+    def _bundles(self, values: Values) -> list[KeyedTogether]:
         """What is keyed together. A channel of two parts goes with the first."""
-        bundles: dict[Any, Bundle] = {}
+        bundles: dict[Any, KeyedTogether] = {}
         for run in self._runs:
             changed, taken = self._changed(values, run), set[Channel]()
             for keyed_part in run.parts:
                 channels = [key for key in keyed_part.channels if key in changed and key not in taken]
                 taken.update(channels)
                 if channels:
-                    bundle = Bundle(keyed_part, channels, [])
+                    bundle = KeyedTogether(keyed_part, channels, [])
                     bundles.setdefault((id(keyed_part), *channels), bundle).runs.append(run)
         return [*bundles.values()]
 
-    def _finish_bundle(self, bundle: Bundle, recording: Recording, values: Values) -> None:
+    def _finish_bundle(self, bundle: KeyedTogether, recording: Recording, values: Values) -> None:
         of_part = {key: values[key] for key in bundle.channels}
         if bundle.keyed_part.keys:
             for run in bundle.runs:

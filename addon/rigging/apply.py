@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from bpy.types import Context
 from mathutils import Matrix
 
-from ..blender.animation import drop_if_empty, stop
+from ..blender.animation import remove_animation, remove_if_empty
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
-from ..blender.editing import drop_collections, editing_bones, keeping_unkeyed, without_window_updates
+from ..blender.editing import editing_bones, keeping_unkeyed, remove_empty_collections, without_window_updates
 from ..blender.transaction import at_end
 from ..blender.types import (
     ArmatureObject,
@@ -27,25 +27,34 @@ from ..blender.types import (
     path_to_custom,
     view_layer_of,
 )
-from ..limb.follow import Follow, follow_of, read, write
+from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
 from ..limb.foot_roll import ROLLED_TARGET
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_BY_US
-from ..limb.storage import MAKING, drop_limb, group_of, is_orphaned, limb_constraint_of, segments_of
+from ..limb.storage import MAKING, group_of, is_orphaned, limb_constraint_of, remove_limb, segments_of
 from . import making
 from .controls import COLLECTION as CONTROLS
-from .controls import Control, Unused, finish, lay, made_for, make_object, remove_unused, unused_of
+from .controls import (
+    Control,
+    Unused,
+    add_control_bone,
+    finish_control,
+    made_for,
+    make_object,
+    remove_unused_controls,
+    unused_of,
+)
 from .description import Description, LimbRef, describe
 from .feature_parts import PIVOTS_COLLECTION
 from .inventory import HELPER_NAME, SPEC, inventory_of
-from .keeping import ended_sliders, keep_settings, restore
-from .made_keys import drop_keys
+from .keeping import ended_sliders, keep_settings, restore_settings
+from .made_keys import remove_keys
 from .needed import NOTHING, followed_refs
 from .parts import COLLECTION as HELPERS
 from .sliding import check_slide
 from .spec import to_json
-from .there import PartsThere
+from .there import ExistingPartsOfRig
 from .work import Work, work_of
 
 Wishes = Mapping[LimbRef, Description | None]
@@ -69,7 +78,7 @@ class Done(NamedTuple):
 
 
 def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
-    rigs = {ob: PartsThere(ob) for ob, _ in wishes}
+    rigs = {ob: ExistingPartsOfRig(ob) for ob, _ in wishes}
     there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in wishes}
     before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in wishes}
     followed = [ref for limb, wish in wishes.items() for ref in _let_go(limb, before[limb], wish)]
@@ -85,17 +94,17 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
     ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
     if not any(work.is_needed for work in works) and before == wishes:
         return Done(works, [])
-    strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _takes_off(works) else {}
+    strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _has_removals(works) else {}
     with keeping_unkeyed(context, rigs):
-        unused = _take_off(works, ended, followed, strays)
+        unused = _remove_parts(works, ended, followed, strays)
         edited = [*rigs, *unused.bones, *(control.ob for work in works for control in work.controls.values())]
         for ob in dict.fromkeys(edited):
             _edit(context, ob, works, unused.bones.get(ob, set()) | strays.get(ob, set()))
-        _put_on(works, carried)
+        _add_parts(works, carried)
     for ob in rigs:
         ob.update_tag(refresh={"DATA"})
     view_layer_of(context).update()
-    at_end(lambda: remove_unused(unused.objects))
+    at_end(lambda: remove_unused_controls(unused.objects))
     return Done(works, unused.kept)
 
 
@@ -138,14 +147,14 @@ def _with_objects(context: Context, wish: Description) -> Description:
     return wish
 
 
-def _takes_off(works: Sequence[Work]) -> bool:
+def _has_removals(works: Sequence[Work]) -> bool:
     return any(work.bones_off or work.wish is None for work in works)
 
 
 # taking off
 
 
-def _take_off(
+def _remove_parts(
     works: Sequence[Work],
     ended: Mapping[LimbRef, list[str]],
     followed: Sequence[BoneRef],
@@ -160,10 +169,10 @@ def _take_off(
             for ob, names in strays.items():
                 _free_of(ob, names)
             for work in works:
-                _take_parts_off(work)
+                _remove_drivers_first(work)
                 _end(work, ended[work.limb])
             for ob in dict.fromkeys(work.limb[0] for work in works):
-                drop_if_empty(ob)
+                remove_if_empty(ob)
     for work in works:
         for bone, name in work.astray:
             constraint: Any = _bone(work, bone).constraints[name]
@@ -172,7 +181,7 @@ def _take_off(
                     follower.target = None
     unused = unused_of(followed, with_keys=all(work.wish is None for work in works))
     for ob, names in unused.bones.items():
-        drop_keys(ob, names)
+        remove_keys(ob, names)
     return unused
 
 
@@ -180,7 +189,7 @@ def _bone(work: Work, name: str) -> Any:
     return work.limb[0].pose.bones[name]
 
 
-def _take_parts_off(work: Work) -> None:
+def _remove_drivers_first(work: Work) -> None:
     """Take drivers off first: Blender crashes on one that lost what it drives."""
     ob: Any = work.limb[0]
     for bone, path, channel in work.drivers_off:
@@ -209,11 +218,11 @@ def _end(work: Work, ended: Sequence[str]) -> None:
     """End what animates sliders that are gone, and the limb itself where that is taken away."""
     ob, name = work.limb
     if work.wish is None:
-        restore(_bone_of(work.limb))
+        restore_settings(_bone_of(work.limb))
     if ended:
-        stop(ob, [path_to_custom(name, key) for key in ended])
+        remove_animation(ob, [path_to_custom(name, key) for key in ended])
     if work.wish is None:
-        drop_limb(_bone_of(work.limb))
+        remove_limb(_bone_of(work.limb))
 
 
 # bones
@@ -236,17 +245,17 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
             edited.remove(edit_bone)
         renamed: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
         for work, kind, control in controls:
-            renamed[control.name] = lay(control, renamed.get(control.parent, control.parent))
+            renamed[control.name] = add_control_bone(control, renamed.get(control.parent, control.parent))
             work.new_controls[kind] = (ob, renamed[control.name])
         for work in own:
             refs = work.needed.refs
             for bone in work.bones_on:
                 name = refs[bone.role][1] or making.helper_name(*work.limb, bone.role)
-                refs[bone.role] = (ob, making.lay(ob, bone, name, refs, bone.role in work.new))
+                refs[bone.role] = (ob, making.add_helper_bone(ob, bone, name, refs, bone.role in work.new))
         for name, above in hung.items():
             if name in edited:
                 edited[name].parent = edited.get(above) if above else None
-    drop_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS, ALL_OURS))
+    remove_empty_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS, ALL_OURS))
 
 
 def _above(bone: Any) -> str:
@@ -274,7 +283,7 @@ def _used_by_others(ob: ArmatureObject) -> set[str]:
 # putting on
 
 
-def _put_on(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
+def _add_parts(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
     """Make what is lacking, now that all bones are there."""
     if not any(work.is_needed for work in works):
         return
@@ -290,19 +299,19 @@ def _follow(work: Work, wish: Description, carried: dict[tuple[Any, str], Matrix
     for kind, control in work.controls.items():
         ob, name = work.new_controls[kind]
         above = bones_of(ob)[name].parent
-        carried[ob, name] = finish(control, name, carried[ob, above.name] if above else None)
+        carried[ob, name] = finish_control(control, name, carried[ob, above.name] if above else None)
     target, pole = (work.new_controls.get(kind) or ref for kind, ref in (("target", wish.target), ("pole", wish.pole)))
     work.needed.refs.update(followed_refs(target, pole, work.needed.refs.get(ROLLED_TARGET)))
     if work.new_controls:
         constraint, follow = limb_constraint_of(_bone_of(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
-        if read(constraint) != follow:
-            write(constraint, follow)
+        if follow_of_constraint(constraint) != follow:
+            set_follow(constraint, follow)
 
 
 def _make(work: Work) -> None:
     ob, refs = work.limb[0], work.needed.refs
     for bone in work.bones_on:
-        making.finish(ob, bone, refs[bone.role][1])
+        making.finish_helper(ob, bone, refs[bone.role][1])
     if (spec := work.needed.spec) and ("root" in work.new or spec != work.there.built):
         ob.data.bones[refs["root"][1]][SPEC] = to_json(spec)
     for constraint in work.constraints_on:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..solver.matrices import rotation, unit
+from ..solver.matrices import rotation, unit_array
 from . import formulas
 from .spec import Spec, seat_in
 
@@ -63,7 +63,7 @@ def axes_of_turn(spec: Spec, k: int) -> Axes:
     frame = np.eye(4)
     frame[:3, 3] = spec.heads[k - 1]
     z = to_rest @ np.array(spec.normals[k - 1])
-    x = unit(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
+    x = unit_array(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
     frame[:3, :3] = np.column_stack((x, np.cross(z, x), z))
     return Axes(frame, seat_in(frame, axes_of_turn(spec, k - 1).rest))
 
@@ -74,7 +74,7 @@ def _axes_below_twist(spec: Spec, k: int) -> Axes:
     frame = np.eye(4)
     frame[:3, 3] = spec.heads[k - 1]
     y = np.array(spec.axes[k - 2]).reshape(3, 3) @ np.array(spec.lines[k - 2])
-    x = unit(np.cross(y, _in_reference(spec, k) @ np.array(spec.normals[k - 1])), frame[:3, 0])
+    x = unit_array(np.cross(y, _in_reference(spec, k) @ np.array(spec.normals[k - 1])), frame[:3, 0])
     frame[:3, :3] = np.column_stack((x, y, np.cross(x, y)))
     return Axes(frame, seat_in(frame, axes_of_turn(spec, k - 1).rest))
 

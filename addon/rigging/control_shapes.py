@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
 from ..limb.names import FEET, HANDS, says
-from ..solver.matrices import unit
+from ..solver.matrices import unit_array
 
 Array = NDArray[Any]
 """Points are rows, in the armature's rest space."""
@@ -90,7 +90,7 @@ def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array]
     bones = [foot.bone, *foot.bone.children_recursive]
     points = skin.get(foot.name)
     ends = points if points is not None else _ends(bones)
-    if stands(ob, foot, place, ends):
+    if is_on_ground(ob, foot, place, ends):
         return Drawing("SOLE", _drawn(_sole(ends, place, points is not None)))
     return Drawing("CUBE", _box(ends, foot.bone, place))
 
@@ -101,7 +101,7 @@ def _ends(bones: list[Bone]) -> Array:
     return np.array([end for bone in deforming for end in (bone.head_local[:], bone.tail_local[:])])
 
 
-def stands(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array | None = None) -> bool:
+def is_on_ground(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array | None = None) -> bool:
     """Whether a foot stands on the ground, by the points of its skin or else the ends of its bones. One that is called
     so always does; a hand if its arm hangs down to the level of the armature's origin, as a front paw's; what has no
     such name, if its limb hangs down to that of the lowest."""
@@ -156,7 +156,7 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
     level = offsets - np.outer(offsets @ up, up)
     ahead = _far(level)
     points_down = float(np.linalg.norm(ahead)) < 0.25 * HOOF * place.length
-    ahead = -axes[:, 1] if points_down else unit(ahead, -axes[:, 1])
+    ahead = -axes[:, 1] if points_down else unit_array(ahead, -axes[:, 1])
     across = np.cross(up, ahead)
     heel, toe = min(float((level @ ahead).min()), 0.0), max(float((level @ ahead).max()), 0.0)
     heel = heel if is_skin else min(heel, -HEEL * toe)

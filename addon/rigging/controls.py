@@ -23,7 +23,7 @@ from ..limb.storage import KINDS, chain_bones, is_control, is_part
 from ..limb.tips import foot_of
 from . import widgets
 from .control_shapes import Drawing
-from .made_keys import drop_keys, made_curves, own_curves
+from .made_keys import made_curves, own_curves, remove_keys
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -72,7 +72,7 @@ def name_of_control(limb: PoseBone, kind: str) -> str:
     return pole_name(limb.name, foot, joint_of([bone.name for bone in (limb, limb.parent, end) if bone]))
 
 
-def lay(control: Control, parent: str) -> str:
+def add_control_bone(control: Control, parent: str) -> str:
     """Make the bone of a control, in Edit Mode; its name. Blender takes no matrix for one without a length."""
     bones = control.ob.data.edit_bones
     bone = bones[control.name] if control.is_there else bones.new(control.name)
@@ -116,7 +116,7 @@ def _children(bone: Bone) -> list[Bone]:
     return [child for child in bone.children if not is_part(child)]
 
 
-def finish(control: Control, name: str, above: Matrix | None) -> Matrix:
+def finish_control(control: Control, name: str, above: Matrix | None) -> Matrix:
     """Give a new control bone its shape, its collection and its locks, and pose it. ``above`` is the evaluated matrix
     of what it hangs on, in the armature. Returns its own."""
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
@@ -180,7 +180,7 @@ def make_object(context: Context, control: Control, parent: Any = None) -> Any:
     return ob
 
 
-def take_up(context: Context, control: Control) -> Control:
+def reuse_control(context: Context, control: Control) -> Control:
     """A control, which may be there from before: a bone that was made for the same, that nothing uses but its own keys,
     and whose rig can be edited. Those keys go."""
     ob, name = control.ob, control.name
@@ -193,7 +193,7 @@ def take_up(context: Context, control: Control) -> Control:
     if (ob.data, name) in used_bones({ob.data}, own_curves(ob, name)):
         return control
     with keeping_unkeyed(context, [ob]):
-        drop_keys(ob, [name])
+        remove_keys(ob, [name])
     return control._replace(is_there=True)
 
 
@@ -248,7 +248,7 @@ def _is_used(ob: Any, going: Sequence[Any]) -> bool:
     return bool(ob.animation_data) or bool(users_of(ob) - {*going})
 
 
-def remove_unused(names: Iterable[str]) -> None:
+def remove_unused_controls(names: Iterable[str]) -> None:
     """Remove control objects for good that nothing uses, and outlines."""
     objects: list[Any] = [ob for ob in map(bpy.data.objects.get, names) if ob]
-    widgets.remove_unused([ob for ob in objects if not _is_used(ob, objects)])
+    widgets.remove_unused_shapes([ob for ob in objects if not _is_used(ob, objects)])

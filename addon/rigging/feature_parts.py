@@ -31,7 +31,18 @@ from ..limb.foot_roll import CONTROL as ROLL_CONTROL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import STILL
 from ..limb.settings import MADE_BY_US, SLIDER
-from .parts import CONTROL, IN_SPACE, PROPERTY, TARGET, Bone, Constraint, Driver, Parts, Read, Variable
+from .parts import (
+    CONTROL,
+    IN_SPACE,
+    PROPERTY,
+    TARGET,
+    ConstraintSpec,
+    DriverRead,
+    DriverSpec,
+    DriverVariable,
+    HelperBone,
+    Parts,
+)
 
 PIVOTS_COLLECTION = "IK Foot Pivots"
 """The bone collection of all pivots, which is hidden: shown, they can be moved in Edit Mode."""
@@ -52,12 +63,14 @@ UPWARDS = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
 """How the helper rests that never moves: at the origin, along Z."""
 
 
-def _driven(bone: str, path: str, channel: int, expression: str, letter: str, slider: str) -> Driver:
+def _driven(bone: str, path: str, channel: int, expression: str, letter: str, slider: str) -> DriverSpec:
     """A driver that reads one slider of the limb."""
-    return Driver(bone, path, channel, expression, (Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key),)),))
+    return DriverSpec(
+        bone, path, channel, expression, (DriverVariable(letter, PROPERTY, (DriverRead("last", SLIDER[slider].key),)),)
+    )
 
 
-def _acting(bone: str, constraint: str, expression: str = "t") -> Driver:
+def _acting(bone: str, constraint: str, expression: str = "t") -> DriverSpec:
     """One that has a constraint act by the influence of the limb."""
     return _driven(bone, f'constraints["{constraint}"].influence', -1, expression, "t", "influence")
 
@@ -79,12 +92,12 @@ def foot_parts(turn: tuple[float, float, float], is_near: bool, is_sharing: bool
     A foot that is turned off is turned back before it copies the target: so only the copying blends between FK and IK,
     the short way, and the offset is whole at any influence."""
     spaces, space = (IN_SPACE, SHARED) if is_sharing else (_spaces(is_near), "")
-    copying = Constraint("foot", FOOT, "COPY_ROTATION", TARGET, spaces, space=space)
+    copying = ConstraintSpec("foot", FOOT, "COPY_ROTATION", TARGET, spaces, space=space)
     if not any(turn):
         return Parts((), (copying,), (_acting("foot", FOOT),))
     back: Any = Euler(turn).to_matrix().inverted().to_euler("XYZ")
     offsets = [
-        Constraint("foot", name, "TRANSFORM", TARGET, (*spaces, *_turned_by(angles)), space=space)
+        ConstraintSpec("foot", name, "TRANSFORM", TARGET, (*spaces, *_turned_by(angles)), space=space)
         for name, angles in ((OFFSET_BACK, back), (OFFSET, turn))
     ]
     drivers = (_acting("foot", name, "t" if name == FOOT else "t>0") for name in (OFFSET_BACK, FOOT, OFFSET))
@@ -110,7 +123,7 @@ def roll_parts(
     for role in ROLES if toes else ROLES[:-1]:
         rest: Any = pivots.get(BALL if role == FLAT else role, rolled_rest)
         bones.append(
-            Bone(
+            HelperBone(
                 role,
                 BALL if role == FLAT else above,
                 tuple(map(float, np.ravel(rest))),
@@ -121,7 +134,7 @@ def roll_parts(
         )
         above = role
     kinds = {GOES: "COPY_TRANSFORMS"} if is_near else {GOES: "COPY_LOCATION", TURNS: "COPY_ROTATION"}
-    constraints = [Constraint(ROLL_CONTROL, name, kind, CONTROL, _spaces(is_near)) for name, kind in kinds.items()]
+    constraints = [ConstraintSpec(ROLL_CONTROL, name, kind, CONTROL, _spaces(is_near)) for name, kind in kinds.items()]
     drivers = [
         _driven(bone.role, "rotation_euler", 0, roll_expression(bone.role, break_angle), "r", READS[bone.role])
         for bone in bones
@@ -129,7 +142,7 @@ def roll_parts(
     ]
     flat = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("mix_mode", "BEFORE"))
     for toe in (f"toe {k}" for k in range(toes)):
-        constraints.append(Constraint(toe, FLAT_TOE, "COPY_ROTATION", FLAT, flat))
+        constraints.append(ConstraintSpec(toe, FLAT_TOE, "COPY_ROTATION", FLAT, flat))
         drivers.append(_acting(toe, FLAT_TOE))
     return Parts(tuple(bones), tuple(constraints), tuple(drivers))
 
@@ -150,9 +163,9 @@ def roll_expression(role: str, break_angle: float) -> str:
 def pole_follow_parts(hangs: bool, length: float) -> Parts:
     """What has the pole of a limb go with its target as far as a slider says, else with the bone that it ``hangs`` on,
     or with nothing; ``length`` is that of the limb's last bone."""
-    still = () if hangs else (Bone(STILL, "", UPWARDS, "QUATERNION", length=length),)
+    still = () if hangs else (HelperBone(STILL, "", UPWARDS, "QUATERNION", length=length),)
     targets = ("above pole" if hangs else STILL, "target")
-    carrying = Constraint("pole", FOLLOWING_POLE, "ARMATURE", "", targets=targets)
+    carrying = ConstraintSpec("pole", FOLLOWING_POLE, "ARMATURE", "", targets=targets)
     drivers = [
         _driven("pole", f'constraints["{FOLLOWING_POLE}"].targets[{i}].weight', -1, weight, "f", "pole_follow")
         for i, weight in enumerate(WEIGHTS)

@@ -11,7 +11,7 @@ from math import atan2, cos, pi, sin
 
 from ..limb.table import first_range_of, half_of, range_of
 from ..solver.groups import FOLDED as FOLDED_GROUP
-from ..solver.groups import Group, Groups, groups_of, nearest_of
+from ..solver.groups import SegmentGroup, SegmentGroups, groups_of, nearest_of
 from ..solver.ops import FLOATS
 from ..solver.rotation import HalfAngle
 from .letters import TWISTS, unsure_letters_of
@@ -56,7 +56,7 @@ def aims(spec: Spec) -> bool:
     return not is_shaped(spec) and not spec.ankle and not spec.twist
 
 
-def turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
+def turn_expressions(spec: Spec, more: Sequence[float] = ()) -> list[str]:
     """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
     all but the last where that aims; each with so much ``more``."""
     if spec.slides:
@@ -65,7 +65,7 @@ def turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
 
 
 def _free_turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
-    """`turns` without limits of the first joint."""
+    """`turn_expressions` without limits of the first joint."""
     line = "+atan2(-x,y+0)" if spec.plane == "HINGE" else ""  # y + 0 is never -0
     off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
     first_angle, *others = spec.angles
@@ -82,7 +82,7 @@ def slide(spec: Spec) -> str:
 
 
 def _turns_of_slide(spec: Spec, more: Sequence[float]) -> list[str]:
-    """`turns` of a bone that slides, and of the rod on it, unless that aims."""
+    """`turn_expressions` of a bone that slides, and of the rod on it, unless that aims."""
     first_more, rod_more = more or (0.0, 0.0)
     rod = f"atan2(-x,{_ahead(spec)})+{number(spec.angles[0] - spec.angles[1] + rod_more)}"
     return [number(first_more), *([] if aims(spec) else [finite(rod, number(rod_more))])]
@@ -95,7 +95,7 @@ def _ahead(spec: Spec) -> str:
 
 
 def _turns_within_limits(spec: Spec, more: Sequence[float]) -> list[str]:
-    """`turns` of two bones whose first joint has limits, as `solver.limits` has them."""
+    """`turn_expressions` of two bones whose first joint has limits, as `solver.limits` has them."""
     low, high = _first_range(spec)
     is_free = f"cos(P-{number((low + high) / 2.0)})>={number(cos((high - low) / 2.0))}"
     first_more, knee_more = more or (0.0, 0.0)
@@ -167,7 +167,7 @@ def square(spec: Spec) -> str:
     return "(x*x+y*y)" if spec.plane == "HINGE" else "d*d"
 
 
-def _groups(spec: Spec) -> Groups:
+def _groups(spec: Spec) -> SegmentGroups:
     return groups_of(spec.lengths, [half_of(angle) for angle in spec.angles], spec.is_zigzag, FLOATS)
 
 
@@ -183,7 +183,7 @@ def _turns_of_groups(spec: Spec) -> list[str]:
     off_line = f"atan2(sqrt(max(4*{a}*{c}-pow({beside},2),0)),{beside})"
     knee = f"atan2(sqrt(max(4*{a}*{b}-pow({ahead},2),0)),{ahead})"
 
-    def bends(group: Group, sine: str) -> list[str]:
+    def bends(group: SegmentGroup, sine: str) -> list[str]:
         """By how much its bones are off the line of a group, each to its side."""
         twice = (number(group.total - group.difference), number(group.total + group.difference))  # of the other bone
         height = f"{sine}*sqrt(max(1-{sine}*{sine},0))"
@@ -259,18 +259,18 @@ def folds(spec: Spec) -> dict[str, list[str]]:
     return {"fold": [finite(b), finite(c)], "largest share": [f"max(min({share},{sharpest}),1)"]}
 
 
-def _room(groups: Groups, spec: Spec) -> str:
+def _room(groups: SegmentGroups, spec: Spec) -> str:
     """By how much the square of the distance is less at rest than straight."""
     closing = f"sin({number(_angle(groups.closing))}+n/2)" if spec.ankle else number(groups.closing[1])
     return f"{number(groups.slack_unclosed)}+{number(groups.slack_closing)}*pow({closing},2)"
 
 
-def _is_turned(groups: Groups, group: Group, spec: Spec) -> bool:
+def _is_turned(groups: SegmentGroups, group: SegmentGroup, spec: Spec) -> bool:
     """Whether the ankle turns a bone of a group."""
     return spec.ankle and group is (groups.first if spec.is_zigzag and len(spec.lengths) == 3 else groups.second)
 
 
-def _sine(group: Group, is_turned: bool) -> str:
+def _sine(group: SegmentGroup, is_turned: bool) -> str:
     """The sine of half of a group's bend at rest."""
     return f"sin({number(_angle(group.bend))}-n/2)" if is_turned else number(group.bend[1])
 

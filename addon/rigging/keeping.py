@@ -9,7 +9,7 @@ from bpy.types import PoseBone
 
 from ..blender.animation import drivers_of, move_curves
 from ..blender.types import children_of, path_to_custom
-from ..limb.follow import Follow, read, write
+from ..limb.follow import Follow, follow_of_constraint, set_follow
 from ..limb.pole_follow import ON_TARGET
 from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER, VERSION, VERSION_KEY
 from ..limb.sides import KEPT_ON, keep_side
@@ -59,8 +59,8 @@ def keep_settings(ref: LimbRef, before: Description | None, wish: Description) -
     align(limb)
     constraint = limb_constraint_of(limb)
     pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]
-    if read(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
-        write(constraint, follow)
+    if follow_of_constraint(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
+        set_follow(constraint, follow)
 
 
 def _keep_chain(limb: Any, before: Description | None, wish: Description) -> None:
@@ -114,7 +114,7 @@ def ended_sliders(before: Description | None, wish: Description | None) -> list[
 # what was converted
 
 
-def restore(limb: PoseBone) -> None:
+def restore_settings(limb: PoseBone) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now. A constraint
     that was there before the limb poses again."""
     owner: Any = limb

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from zlib import crc32
 
-from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, stop
+from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, remove_animation
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject, is_armature, split_path
@@ -63,11 +63,11 @@ def own_curves(ob: ArmatureObject, bone: str) -> set[Any]:
     return {curve for curves in _curves_by_action(ob, bone) for curve in curves}
 
 
-def drop_keys(ob: ArmatureObject, bones: Iterable[str]) -> None:
+def remove_keys(ob: ArmatureObject, bones: Iterable[str]) -> None:
     """Take the F-curves of bones out of what acts on a rig; actions that nothing uses stay as they are."""
     names = {*bones}
     paths = {curve.data_path for curve in curves_everywhere(ob)}
-    stop(ob, {path for path in paths if split_path(path)[0] in names})
+    remove_animation(ob, {path for path in paths if split_path(path)[0] in names})
 
 
 def _curves_by_action(ob: Any, bone: str) -> list[list[Any]]:

@@ -14,12 +14,12 @@ from mathutils import Matrix
 
 from ..blender.editing import collect
 from ..blender.fcurves import reset
-from ..blender.names import side_of
+from ..blender.names import side_sign
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
 from ..limb.settings import ALL, COLLECTION, MADE_FOR_LIMB
 from ..limb.tolerances import ROUNDING
 from .feature_parts import PIVOTS_COLLECTION
-from .parts import CHANNEL, Bone, Constraint, Driver, Variable
+from .parts import CHANNEL, ConstraintSpec, DriverSpec, DriverVariable, HelperBone
 
 Refs = Mapping[str, tuple[Object | None, str]]
 """The bones and objects that roles stand for, by role, each an object and the name of a bone, or nothing."""
@@ -49,10 +49,10 @@ def helper_name(ob: ArmatureObject, last: str, role: str) -> str:
     core = core.encode()[:LONGEST].decode(errors="ignore")
     if any(bone.name in core for bone in ob.data.bones):
         core = f"{crc32(last.encode()):08x}"
-    return f"MCH-{core}-{role.replace(' ', '')}{('.R', '', '.L')[side_of(last) + 1]}"
+    return f"MCH-{core}-{role.replace(' ', '')}{('.R', '', '.L')[side_sign(last) + 1]}"
 
 
-def lay(ob: ArmatureObject, bone: Bone, name: str, refs: Refs, is_new: bool) -> str:
+def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs, is_new: bool) -> str:
     """Make a helper bone in Edit Mode, or have the one of this name rest as described; its name. Blender takes no
     matrix for a bone without a length."""
     bones = ob.data.edit_bones
@@ -73,7 +73,7 @@ def lay(ob: ArmatureObject, bone: Bone, name: str, refs: Refs, is_new: bool) -> 
     return str(laid.name)
 
 
-def finish(ob: ArmatureObject, bone: Bone, name: str) -> None:
+def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
     """Give a helper bone what it has besides Edit Mode. One that is made anew still has the channels of the one before
     of its name."""
     pose_bone: Any = ob.pose.bones[name]
@@ -84,7 +84,7 @@ def finish(ob: ArmatureObject, bone: Bone, name: str) -> None:
     collect(ob, pose_bone.bone, bone.collection, COLLECTION, place).is_visible = False
 
 
-def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:
+def rests_so(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs) -> bool:
     """Whether the bone of this name rests and hangs as a helper bone is to."""
     there = ob.data.bones[name]
     rest = np.array(there.matrix_local, float)
@@ -101,7 +101,7 @@ def rests_so(ob: ArmatureObject, bone: Bone, name: str, refs: Refs) -> bool:
 # constraints
 
 
-def constrain(ob: ArmatureObject, constraint: Constraint, refs: Refs) -> None:
+def constrain(ob: ArmatureObject, constraint: ConstraintSpec, refs: Refs) -> None:
     """Make a constraint, or have that of its name be as described."""
     owner: Any = ob.pose.bones[refs[constraint.bone][1]]
     real: Any = owner.constraints.get(constraint.name)
@@ -122,7 +122,7 @@ def constrain(ob: ArmatureObject, constraint: Constraint, refs: Refs) -> None:
         real.space_object, real.space_subtarget = refs[constraint.space]
 
 
-def _followers(real: Any, constraint: Constraint, refs: Refs) -> list[tuple[Any, tuple[Object | None, str]]]:
+def _followers(real: Any, constraint: ConstraintSpec, refs: Refs) -> list[tuple[Any, tuple[Object | None, str]]]:
     """What of a constraint follows something, and what."""
     if constraint.targets:
         return [(target, refs[role]) for target, role in zip(real.targets, constraint.targets, strict=True)]
@@ -137,12 +137,12 @@ def aim(follower: Any, ob: Object | None, bone: str) -> None:
         follower.subtarget = bone
 
 
-def is_aimed(real: Any, constraint: Constraint, refs: Refs) -> bool:
+def is_aimed(real: Any, constraint: ConstraintSpec, refs: Refs) -> bool:
     """Whether a constraint follows what it is to follow; not yet, where that is still to be made."""
     return follows(real, constraint, refs) and all(ob for _, (ob, _) in _followers(real, constraint, refs))
 
 
-def follows(real: Any, constraint: Constraint, refs: Refs) -> bool:
+def follows(real: Any, constraint: ConstraintSpec, refs: Refs) -> bool:
     """The same where what is missing is not to be made: nothing is followed, then."""
     if constraint.targets and len(real.targets) != len(constraint.targets):
         return False
@@ -152,7 +152,7 @@ def follows(real: Any, constraint: Constraint, refs: Refs) -> bool:
     )
 
 
-def is_set(real: Any, constraint: Constraint) -> bool:
+def is_set(real: Any, constraint: ConstraintSpec) -> bool:
     """Whether the settings of a constraint are as described."""
     return all(_is_alike(getattr(real, name), value) for name, value in constraint.settings)
 
@@ -175,17 +175,17 @@ def put_in_order(ob: ArmatureObject, bone: str, names: Sequence[str]) -> None:
 # drivers
 
 
-def path_of(driver: Driver, refs: Refs) -> str:
+def driven_path(driver: DriverSpec, refs: Refs) -> str:
     """The data path, from its rig, of what a driver drives."""
     return f"{path_to_bone(refs[driver.bone][1])}.{driver.path}"
 
 
-def drive(ob: ArmatureObject, driver: Driver, refs: Refs) -> None:
+def drive(ob: ArmatureObject, driver: DriverSpec, refs: Refs) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
-    curve: Any = ob.driver_add(path_of(driver, refs), driver.channel)
+    curve: Any = ob.driver_add(driven_path(driver, refs), driver.channel)
     reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
     new = curve.driver
-    new.type = kind_of(driver)
+    new.type = driver_type(driver)
     for variable in driver.variables:
         added = new.variables.new()
         added.name, added.type = variable.letter, variable.type
@@ -199,12 +199,12 @@ def drive(ob: ArmatureObject, driver: Driver, refs: Refs) -> None:
             raise RuntimeError(f"Blender does not take the expression {driver.expression}")
 
 
-def kind_of(driver: Driver) -> str:
+def driver_type(driver: DriverSpec) -> str:
     """The type of a driver: where all of it is what it reads, no expression is needed."""
     return "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
 
 
-def _reads(variable: Variable, refs: Refs) -> list[dict[str, str]]:
+def _reads(variable: DriverVariable, refs: Refs) -> list[dict[str, str]]:
     """The settings of a variable's targets."""
     reads = []
     for read in variable.reads:
@@ -220,10 +220,10 @@ def _reads(variable: Variable, refs: Refs) -> list[dict[str, str]]:
     return reads
 
 
-def drives_so(ob: ArmatureObject, curve: Any, driver: Driver, refs: Refs) -> bool:
+def drives_so(ob: ArmatureObject, curve: Any, driver: DriverSpec, refs: Refs) -> bool:
     """Whether a driver that is there is as described."""
     now = curve.driver
-    if now.type != kind_of(driver) or (now.type == "SCRIPTED" and now.expression != driver.expression):
+    if now.type != driver_type(driver) or (now.type == "SCRIPTED" and now.expression != driver.expression):
         return False
     if [(variable.name, variable.type) for variable in now.variables] != [
         (variable.letter, variable.type) for variable in driver.variables

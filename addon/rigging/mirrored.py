@@ -15,7 +15,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, bones_of, has_bone, split_path, takes_bones
 from ..blender.words import Refused
-from ..finding.checking import check
+from ..finding.checking import check_addable
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
 from ..limb.moving import check_apart
@@ -81,7 +81,7 @@ def pair_of(limb: PoseBone) -> Pair:
     if other is None:
         raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=limb.name, other=name)
     if not is_limb(other):
-        check(other, segments_of(limb))
+        check_addable(other, segments_of(limb))
     return Pair(limb.id_data, limb.name, name, _mirror_between(limb, other))
 
 

@@ -14,9 +14,9 @@ from .controls import Control
 from .description import Description, LimbRef
 from .feature_parts import SHARED, foot_parts, pole_follow_parts, roll_parts
 from .foot_pivots import rolled_target_at_rest
-from .parts import CONTROL, POLE, TARGET, Bone, Parts, parts_of
+from .parts import CONTROL, POLE, TARGET, HelperBone, Parts, parts_of
 from .spec import Spec, differs, spec_of
-from .there import There
+from .there import ExistingParts
 
 NOTHING: tuple[None, str] = (None, "")
 
@@ -30,7 +30,7 @@ class Needed(NamedTuple):
     spec: Spec | None
 
 
-def needed_of(ref: LimbRef, wish: Description, there: There) -> Needed:
+def needed_of(ref: LimbRef, wish: Description, there: ExistingParts) -> Needed:
     """What a limb that is described so, with all that is kept on its bones, is to have. A mechanism that fits is to
     stay as it is."""
     spec = _spec_of(ref[0].pose.bones[ref[1]], there.built) if wish.mode == "RIG" else None
@@ -80,7 +80,7 @@ def _spec_of(limb: PoseBone, built: Spec | None) -> Spec:
     return built._replace(bones=spec.bones, last=spec.last, parent=spec.parent)
 
 
-def refs_of(ref: LimbRef, wish: Description, bones: Iterable[Bone], there: There) -> dict[str, Any]:
+def refs_of(ref: LimbRef, wish: Description, bones: Iterable[HelperBone], there: ExistingParts) -> dict[str, Any]:
     """What the roles stand for of parts with these helper bones."""
     ob, name = ref
     chain = bones_of_limb(ob.pose.bones[name])

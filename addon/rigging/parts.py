@@ -40,7 +40,7 @@ from ..limb.settings import ALL, MADE_BY_US, SLIDER
 from ..limb.tolerances import ROUNDING
 from . import formulas
 from .axes import Axes, TwistedLine, axes_of, axes_of_turn, twisted_line
-from .letters import LETTERS, Location, Number, Slider, Target, letters_of
+from .letters import LETTERS, LocationLetter, NumberLetter, SliderLetter, TargetLetter, letters_of
 from .spec import Spec
 
 PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
@@ -62,7 +62,7 @@ COLLECTION = "MCH Planar IK"
 """The bone collection of all helper bones but pivots."""
 
 
-class Bone(NamedTuple):
+class HelperBone(NamedTuple):
     """A helper bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), its
     rotation mode, the location that its channels say, how long it is, and its bone collection. It inherits rotation and
     scale as the bone ``like`` does, and rests just as that one if it ``is_askew``."""
@@ -78,7 +78,7 @@ class Bone(NamedTuple):
     is_askew: bool = False
 
 
-class Constraint(NamedTuple):
+class ConstraintSpec(NamedTuple):
     """A constraint of a bone. ``target`` is the role of a bone of the rig, or `TARGET`, `POLE` or `CONTROL`; ``space``
     the role of the bone in whose space it works, where that is custom; ``targets`` are the roles of bones where it has
     several, and comes first on its bone."""
@@ -92,7 +92,7 @@ class Constraint(NamedTuple):
     targets: tuple[str, ...] = ()
 
 
-class Read(NamedTuple):
+class DriverRead(NamedTuple):
     """What a variable reads of a bone: a channel of its place in a space, a property of it (`CHANNEL`), or a custom
     property (without a space), of one with several numbers that at ``item``."""
 
@@ -102,31 +102,31 @@ class Read(NamedTuple):
     item: int = ALL
 
 
-class Variable(NamedTuple):
+class DriverVariable(NamedTuple):
     """What a letter of an expression stands for: one thing read, or how far two bones are from each other."""
 
     letter: str
     type: str
-    reads: tuple[Read, ...]
+    reads: tuple[DriverRead, ...]
 
 
-class Driver(NamedTuple):
+class DriverSpec(NamedTuple):
     """A driver of a property of a bone, at a path from the bone; of one of its numbers, or of all of it (-1)."""
 
     bone: str
     path: str
     channel: int
     expression: str
-    variables: tuple[Variable, ...]
+    variables: tuple[DriverVariable, ...]
 
 
 class Parts(NamedTuple):
     """All that one limb needs, or a part of that; bones come after their parents. ``free`` are the roles of bones that
     hang on nothing meanwhile."""
 
-    bones: tuple[Bone, ...] = ()
-    constraints: tuple[Constraint, ...] = ()
-    drivers: tuple[Driver, ...] = ()
+    bones: tuple[HelperBone, ...] = ()
+    constraints: tuple[ConstraintSpec, ...] = ()
+    drivers: tuple[DriverSpec, ...] = ()
     free: tuple[str, ...] = ()
 
 
@@ -151,7 +151,7 @@ def _parts_of(spec: Spec) -> Parts:
     return Parts(tuple(bones), tuple(_constraints(spec)), tuple(_drivers(spec)))
 
 
-def _bones(spec: Spec) -> list[Bone]:
+def _bones(spec: Spec) -> list[HelperBone]:
     roles = []
     if formulas.is_shaped(spec):
         roles.append("span")
@@ -165,17 +165,17 @@ def _bones(spec: Spec) -> list[Bone]:
     tip = sum(length * exp(1j * (angle - off)) for length, angle in zip(spec.lengths, spec.angles, strict=True))
     at_rest[base.at("X")], at_rest[base.at("Y")] = -tip.imag, tip.real
     bones = [
-        Bone("root", "parent", rest, "QUATERNION", like="bone 1", is_askew=spec.is_askew),
-        *([Bone("origin", "root", _flat(_rest_of_first(spec)), "QUATERNION")] if spec.is_moved else ()),
-        Bone("target_in_frame", _origin(spec), rest, "QUATERNION", tuple(at_rest)),
-        *(Bone(role, "root", rest, "QUATERNION") for role in roles),
+        HelperBone("root", "parent", rest, "QUATERNION", like="bone 1", is_askew=spec.is_askew),
+        *([HelperBone("origin", "root", _flat(_rest_of_first(spec)), "QUATERNION")] if spec.is_moved else ()),
+        HelperBone("target_in_frame", _origin(spec), rest, "QUATERNION", tuple(at_rest)),
+        *(HelperBone(role, "root", rest, "QUATERNION") for role in roles),
     ]
     above = "root"
     for k, is_still in enumerate(spec.is_still, 1):
         axes = axes_of_turn(spec, k)
         if not is_still:
-            bones.append(Bone(f"reference {k}", above, _flat(axes.rest), "QUATERNION"))
-        bones.append(Bone(f"turn {k}", above, _flat(axes.rest), axes.order))
+            bones.append(HelperBone(f"reference {k}", above, _flat(axes.rest), "QUATERNION"))
+        bones.append(HelperBone(f"turn {k}", above, _flat(axes.rest), axes.order))
         above = f"turn {k}"
     return bones
 
@@ -196,43 +196,43 @@ def _flat(matrix: Any) -> tuple[float, ...]:
     return tuple(map(float, matrix.ravel()))
 
 
-def _constraints(spec: Spec) -> list[Constraint]:
+def _constraints(spec: Spec) -> list[ConstraintSpec]:
     constraints = _constraints_of_line(spec)
     if spec.is_moved:
         along = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("use_offset", True))
-        constraints.append(Constraint("turn 1", ROOT, "COPY_LOCATION", "origin", along))
+        constraints.append(ConstraintSpec("turn 1", ROOT, "COPY_LOCATION", "origin", along))
     for k in range(1, len(spec.bones) + 1) if spec.twist else ():
         constraints += _constraints_of_twist(spec, k)
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
             after = (*LOCAL, ("mix_mode", "AFTER_FULL"))
-            constraints.append(Constraint(f"turn {k}", POSE, "COPY_TRANSFORMS", f"reference {k}", after))
+            constraints.append(ConstraintSpec(f"turn {k}", POSE, "COPY_TRANSFORMS", f"reference {k}", after))
     if not spec.is_flat:
         before = (*LOCAL, ("mix_mode", "BEFORE"))
-        constraints.append(Constraint("turn 1", LINE, "COPY_ROTATION", "target_in_frame", before))
+        constraints.append(ConstraintSpec("turn 1", LINE, "COPY_ROTATION", "target_in_frame", before))
     count = len(spec.bones)
     if formulas.aims(spec):
         axes = axes_of_turn(spec, count)
         constraints.append(_locked(f"turn {count}", IN_PLANE, "target_in_frame", axes, track="Y", about="Z"))
     for k in range(1, count + 1):
-        constraints.append(Constraint(f"bone {k}", POSE, "COPY_TRANSFORMS", f"turn {k}", OWN))
+        constraints.append(ConstraintSpec(f"bone {k}", POSE, "COPY_TRANSFORMS", f"turn {k}", OWN))
     if spec.stretch:
-        constraints.append(Constraint("bone 1", STRETCH, "COPY_SCALE", "scale", (*LOCAL, ("use_offset", True))))
+        constraints.append(ConstraintSpec("bone 1", STRETCH, "COPY_SCALE", "scale", (*LOCAL, ("use_offset", True))))
     return constraints
 
 
-def _constraints_of_line(spec: Spec) -> list[Constraint]:
+def _constraints_of_line(spec: Spec) -> list[ConstraintSpec]:
     """What takes the bone for the target there, and has it point away from the root. It swings the shortest way first,
     as far as Blender's arc cosine has that (3e-4), then exactly."""
     bone, axes = "target_in_frame", axes_of(spec)
-    constraints = [Constraint(bone, POSE, "COPY_LOCATION", TARGET)]
+    constraints = [ConstraintSpec(bone, POSE, "COPY_LOCATION", TARGET)]
     if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
         outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
-        constraints.append(Constraint(bone, NOT_NEARER, "LIMIT_DISTANCE", _origin(spec), outside, space="root"))
+        constraints.append(ConstraintSpec(bone, NOT_NEARER, "LIMIT_DISTANCE", _origin(spec), outside, space="root"))
     if not spec.is_flat:
         swing = (*IN_SPACE, ("track_axis", f"TRACK_NEGATIVE_{axes.name('Y')}"))
         constraints += [
-            Constraint(bone, SWING, "DAMPED_TRACK", _origin(spec), swing, space="root"),
+            ConstraintSpec(bone, SWING, "DAMPED_TRACK", _origin(spec), swing, space="root"),
             _locked(bone, IN_PLANE, _origin(spec), axes, track="-Y", about="Z"),
             _locked(bone, ACROSS, _origin(spec), axes, track="-Y", about="X"),
         ]
@@ -241,7 +241,7 @@ def _constraints_of_line(spec: Spec) -> list[Constraint]:
     return constraints
 
 
-def _constraints_of_twist(spec: Spec, k: int) -> list[Constraint]:
+def _constraints_of_twist(spec: Spec, k: int) -> list[ConstraintSpec]:
     """What turns a bone about its line after its own turn, which has it turned as if the line was Y: about Y, and back
     to where the line is."""
     about, out, tilted = twisted_line(spec, k)
@@ -254,19 +254,21 @@ def _constraints_of_twist(spec: Spec, k: int) -> list[Constraint]:
         fixed = tuple((f"to_min_{axes.name(axis).lower()}_rot", angle) for axis, angle in angles.items())
         in_order = ("to_euler_order", "".join(map(axes.name, order)))
         settings = (*LOCAL, ("map_to", "ROTATION"), ("mix_mode_rot", "AFTER"), in_order, *fixed)
-        constraints.append(Constraint(f"turn {k}", TWIST + (f" {i + 1}" if i else ""), "TRANSFORM", "root", settings))
+        constraints.append(
+            ConstraintSpec(f"turn {k}", TWIST + (f" {i + 1}" if i else ""), "TRANSFORM", "root", settings)
+        )
     return constraints
 
 
-def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: str) -> Constraint:
+def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: str) -> ConstraintSpec:
     """A constraint that points one axis of the frame of a bone at a target, turning about another."""
     sign = "NEGATIVE_" if track[0] == "-" else ""
     tracked = ("track_axis", f"TRACK_{sign}{axes.name(track[-1])}")
     locked = ("lock_axis", f"LOCK_{axes.name(about)}")
-    return Constraint(bone, name, "LOCKED_TRACK", target, (*IN_SPACE, tracked, locked), space="root")
+    return ConstraintSpec(bone, name, "LOCKED_TRACK", target, (*IN_SPACE, tracked, locked), space="root")
 
 
-def _drivers(spec: Spec) -> list[Driver]:
+def _drivers(spec: Spec) -> list[DriverSpec]:
     drivers: list[tuple[str, str, int, str]] = []
     axes = axes_of(spec)
     if spec.is_moved:
@@ -289,14 +291,14 @@ def _drivers(spec: Spec) -> list[Driver]:
             parts = enumerate(_reference_rotation(spec, k))
             drivers += [(f"reference {k}", "rotation_quaternion", *numbered) for numbered in parts]
         drivers.append((f"bone {k}", f'constraints["{POSE}"].influence', -1, "t"))
-    return [Driver(*driver, _variables(driver[3], axes)) for driver in drivers]
+    return [DriverSpec(*driver, _variables(driver[3], axes)) for driver in drivers]
 
 
 def _drivers_of_turns(spec: Spec) -> list[tuple[str, str, int, str]]:
     """What turns the bones in the bend plane, and about their lines."""
     lines = [twisted_line(spec, k) for k in range(1, len(spec.bones) + 1)] if spec.twist else []
     drivers = [driver for k, line in enumerate(lines, 1) for driver in _drivers_of_twist(spec, k, line)]
-    for k, turn in enumerate(formulas.turns(spec, [line.about for line in lines]), 1):
+    for k, turn in enumerate(formulas.turn_expressions(spec, [line.about for line in lines]), 1):
         if turn == formulas.NONE:
             continue
         drivers.append((f"turn {k}", "rotation_euler", axes_of_turn(spec, k).at("Z"), turn))
@@ -322,19 +324,23 @@ def _reference_rotation(spec: Spec, k: int) -> list[str]:
     return [formulas.number(component) for component in (w, *about_in_bone)]
 
 
-def _variables(expression: str, axes: Axes) -> tuple[Variable, ...]:
+def _variables(expression: str, axes: Axes) -> tuple[DriverVariable, ...]:
     return tuple(_variable(letter, axes) for letter in letters_of(expression))
 
 
-def _variable(letter: str, axes: Axes) -> Variable:
+def _variable(letter: str, axes: Axes) -> DriverVariable:
     match LETTERS[letter]:
-        case Slider(slider=slider):
-            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key, item=SLIDER[slider].bone),))
-        case Location(axis=axis):
-            return Variable(letter, PROPERTY, (Read("bone 1", f"location[{axis}]", CHANNEL),))
-        case Number(role=role, axis=axis):
-            return Variable(letter, PLACE, (Read(role, f"LOC_{axis}", AS_SET),))
-        case Target(axis=""):  # how far from where it rests: the root does not move in its own space
-            return Variable(letter, DISTANCE, (Read("target_in_frame", "", BELOW_PARENT), Read("root", "", AS_SET)))
-        case Target(axis=axis):
-            return Variable(letter, PLACE, (Read("target_in_frame", f"LOC_{axes.name(axis)}", BELOW_PARENT),))
+        case SliderLetter(slider=slider):
+            return DriverVariable(letter, PROPERTY, (DriverRead("last", SLIDER[slider].key, item=SLIDER[slider].bone),))
+        case LocationLetter(axis=axis):
+            return DriverVariable(letter, PROPERTY, (DriverRead("bone 1", f"location[{axis}]", CHANNEL),))
+        case NumberLetter(role=role, axis=axis):
+            return DriverVariable(letter, PLACE, (DriverRead(role, f"LOC_{axis}", AS_SET),))
+        case TargetLetter(axis=""):  # how far from where it rests: the root does not move in its own space
+            return DriverVariable(
+                letter, DISTANCE, (DriverRead("target_in_frame", "", BELOW_PARENT), DriverRead("root", "", AS_SET))
+            )
+        case TargetLetter(axis=axis):
+            return DriverVariable(
+                letter, PLACE, (DriverRead("target_in_frame", f"LOC_{axes.name(axis)}", BELOW_PARENT),)
+            )

@@ -20,7 +20,7 @@ from .inventory import Inventory
 from .needed import needed_parts, refs_of
 from .parts import Parts
 from .spec import Spec, differs, spec_of
-from .there import PartsThere
+from .there import ExistingPartsOfRig
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
@@ -36,14 +36,14 @@ TOLD = {"roll": (ROLL_MISSING, ROLL_MISSING), "pole follow": (MISSING, MISSING),
 """What is said where parts are missing, and where they follow something else, by what they are for."""
 
 
-def problem_of(limb: PoseBone) -> str:
+def mechanism_problem(limb: PoseBone) -> str:
     """What is wrong with the mechanism or the foot roll of a limb, as a sentence with {bone} in it; "" if nothing."""
     return problems_of([limb])[0]
 
 
 def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
-    """`problem_of` each of some limbs of one rig."""
-    on_rig = PartsThere(limbs[0].id_data) if any(map(_has_parts, limbs)) else None
+    """`mechanism_problem` each of some limbs of one rig."""
+    on_rig = ExistingPartsOfRig(limbs[0].id_data) if any(map(_has_parts, limbs)) else None
     return [
         _problem_of_version(limb) or (_problem(limb, on_rig) if on_rig and _has_parts(limb) else "") for limb in limbs
     ]
@@ -60,7 +60,7 @@ def _problem_of_version(limb: PoseBone) -> str:
     return OLDER if version < VERSION else NEWER if version > VERSION else ""
 
 
-def _problem(limb: PoseBone, on_rig: PartsThere) -> str:
+def _problem(limb: PoseBone, on_rig: ExistingPartsOfRig) -> str:
     """What is otherwise than the limb is described, of what was made for it."""
     ref, there = ref_of(limb), on_rig.of_limb(limb.name)
     wish = describe(ref)

@@ -9,9 +9,9 @@ from ..blender.types import ArmatureObject, split_path
 from ..limb.follow import follow_of
 from ..limb.foot_roll import CONTROL, PIVOTS, ROLLED_TARGET, flat_toes, helpers_of
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.pole_follow import ON_TARGET, STILL, is_still
+from ..limb.pole_follow import ON_TARGET, STILL, is_still_helper
 from ..limb.settings import SLIDERS
-from ..limb.storage import chain_bones, group_of, is_ours
+from ..limb.storage import chain_bones, group_of, is_mechanism_constraint
 from ..limb.tips import foot_of
 from .inventory import Inventory, inventory_of, roll_helpers, turned_by_rolls
 from .spec import Spec
@@ -20,7 +20,7 @@ OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
 """How the paths begin from a limb's last bone to its sliders."""
 
 
-class There(NamedTuple):
+class ExistingParts(NamedTuple):
     """What a rig has of one limb's parts: helper bones by role, those that are of no use, constraints by the names of
     their bones and their own, and of poles that go with the target what these hang on without that."""
 
@@ -36,14 +36,17 @@ class There(NamedTuple):
         return {*self.helpers.values()} | self.useless
 
 
-class PartsThere:
+class ExistingPartsOfRig:
     """What there is of all limbs on one rig."""
 
     def __init__(self, ob: ArmatureObject) -> None:
         self.ob = ob
         self.inventory: Inventory = inventory_of(ob)
         self.ours: list[tuple[str, Any]] = [
-            (bone.name, constraint) for bone in ob.pose.bones for constraint in bone.constraints if is_ours(constraint)
+            (bone.name, constraint)
+            for bone in ob.pose.bones
+            for constraint in bone.constraints
+            if is_mechanism_constraint(constraint)
         ]
         self._turned = turned_by_rolls(ob)
         self._ours_by_bone: dict[str, list[str]] = {}
@@ -58,7 +61,7 @@ class PartsThere:
                 for limb in _limbs_read(curve) if names else ():
                     self._driven.setdefault(limb, set()).update((bone, name) for name in names)
 
-    def of_limb(self, name: str) -> There:
+    def of_limb(self, name: str) -> ExistingParts:
         """What there is of one limb."""
         limb = self.ob.pose.bones[name]
         roll = {role: bone.name for role, bone in helpers_of(limb).items()}
@@ -87,7 +90,7 @@ class PartsThere:
             parents[bone], still = self._hung_on(limb, bone)
             if still:
                 helpers[STILL] = still
-        return There(helpers, useless, constraints, parents, self.inventory.built_of(name))
+        return ExistingParts(helpers, useless, constraints, parents, self.inventory.built_of(name))
 
     def _hung_on(self, limb: Any, pole: str) -> tuple[str, str]:
         """What a pole hangs on without Pole Follow, and the helper that never moves, if there is one that no other pole
@@ -96,7 +99,7 @@ class PartsThere:
         names = [target.subtarget for target in carrying.targets]
         if len(names) != 2:
             return "", ""
-        above = "" if is_still(self.ob, names[0]) else names[0]
+        above = "" if is_still_helper(self.ob, names[0]) else names[0]
         others = {
             target.subtarget
             for bone, constraint in self.ours

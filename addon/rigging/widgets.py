@@ -133,7 +133,7 @@ def mirrored(matrix: Matrix) -> Matrix:
     return sideways @ matrix @ sideways
 
 
-def remove_unused(objects: Iterable[Object]) -> None:
+def remove_unused_shapes(objects: Iterable[Object]) -> None:
     """Remove control objects, and all outlines that nothing is drawn as any more."""
     blocks: Any = bpy.data
     widgets = [ob for ob in blocks.objects if kind_of(ob) and not ob.users and not ob.library]

@@ -12,11 +12,11 @@ from . import making
 from .description import Description, LimbRef
 from .inventory import Inventory
 from .needed import Needed, needed_of
-from .parts import Bone, Constraint, Driver, Parts
+from .parts import ConstraintSpec, DriverSpec, HelperBone, Parts
 from .spec import differs, spec_of
-from .there import PartsThere, There
+from .there import ExistingParts, ExistingPartsOfRig
 
-NONE = There({}, set(), set(), {}, None)
+NONE = ExistingParts({}, set(), set(), {}, None)
 """Nothing, or nothing that is to stay."""
 
 Pair = tuple[str, str]
@@ -33,16 +33,16 @@ class Work(NamedTuple):
 
     limb: LimbRef
     wish: Description | None
-    there: There
+    there: ExistingParts
     needed: Needed
     rest: Any
     new: set[str]
-    bones_on: list[Bone]
+    bones_on: list[HelperBone]
     bones_off: set[str]
-    constraints_on: list[Constraint]
+    constraints_on: list[ConstraintSpec]
     constraints_off: set[Pair]
     astray: list[Pair]
-    drivers_on: list[Driver]
+    drivers_on: list[DriverSpec]
     drivers_off: set[Driven]
     new_controls: dict[str, Any]
 
@@ -68,7 +68,9 @@ class Work(NamedTuple):
         return differs(spec, spec_of(self.limb[0].pose.bones[self.limb[1]]))
 
 
-def work_of(ref: LimbRef, wish: Description | None, on_rig: PartsThere, there: There, anew: bool) -> Work:
+def work_of(
+    ref: LimbRef, wish: Description | None, on_rig: ExistingPartsOfRig, there: ExistingParts, anew: bool
+) -> Work:
     """What is to be done for a limb to be as it is described, or to be no more; of one that is made ``anew``, nothing
     stays that there is."""
     stays = NONE if anew or wish is None else there
@@ -111,7 +113,7 @@ def _rest_now(ref: LimbRef) -> Any:
     return np.array([bone.bone.matrix_local for bone in chain_bones(ref[0].pose.bones[ref[1]])])
 
 
-def _rests_so(ref: LimbRef, bone: Bone, refs: making.Refs) -> bool:
+def _rests_so(ref: LimbRef, bone: HelperBone, refs: making.Refs) -> bool:
     return making.rests_so(ref[0], bone, refs[bone.role][1], refs)
 
 
@@ -122,11 +124,11 @@ def _made(ref: LimbRef, pair: Pair) -> Any:
     return ref[0].pose.bones[pair[0]].constraints[pair[1]]
 
 
-def _is_of_kind(ref: LimbRef, pair: Pair, constraint: Constraint) -> bool:
+def _is_of_kind(ref: LimbRef, pair: Pair, constraint: ConstraintSpec) -> bool:
     return bool(_made(ref, pair).type == constraint.type)
 
 
-def _is_so(ref: LimbRef, pair: Pair, constraint: Constraint, refs: making.Refs) -> bool:
+def _is_so(ref: LimbRef, pair: Pair, constraint: ConstraintSpec, refs: making.Refs) -> bool:
     real = _made(ref, pair)
     return making.is_aimed(real, constraint, refs) and making.is_set(real, constraint)
 
@@ -134,7 +136,7 @@ def _is_so(ref: LimbRef, pair: Pair, constraint: Constraint, refs: making.Refs) 
 # drivers
 
 
-def _owned(inventory: Inventory, there: There) -> set[Driven]:
+def _owned(inventory: Inventory, there: ExistingParts) -> set[Driven]:
     """The drivers of helper bones, and of constraints of ours."""
     of_bones = {(bone, *key) for bone in there.bones for key in inventory.drivers.get(bone, ())}
     return of_bones | _curves_of(inventory, there.constraints)
@@ -149,6 +151,6 @@ def _curves_of(inventory: Inventory, constraints: Iterable[Pair]) -> set[Driven]
     }
 
 
-def _drives(inventory: Inventory, key: Driven, driver: Driver, refs: making.Refs) -> bool:
+def _drives(inventory: Inventory, key: Driven, driver: DriverSpec, refs: making.Refs) -> bool:
     curve = inventory.drivers[key[0]][key[1:]]
     return not curve.mute and curve.driver.is_valid and making.drives_so(inventory.ob, curve, driver, refs)

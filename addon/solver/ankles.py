@@ -56,7 +56,7 @@ def within_half_turn(angle: Any) -> Any:
 
 def _by_share(reference: Reference, bend: Array, distance: Array) -> list[Array]:
     """Of ``bend``, the sine of half is the root of the share s times that of half the rest's bend less the ankle a.
-    With s = (L^2 - d^2) / (unclosed + c sin^2((closing + a) / 2)), see `Groups`::
+    With s = (L^2 - d^2) / (unclosed + c sin^2((closing + a) / 2)), see `SegmentGroups`::
 
         sin^2(bend / 2) (unclosed + c sin^2((closing + a) / 2)) = (L^2 - d^2) sin^2((rest - a) / 2)
 

@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 from .ops import FLOATS, Ops
 from .rotation import HalfAngle, half_angle, minus, plus
-from .triangle import Bones, turns
+from .triangle import Bones, triangle_angles
 
 STRAIGHT = 1e-3
 """The sine of the turn from one bone to the next below which the two count as in line, bent to neither side."""
@@ -46,7 +46,7 @@ FOLDED = 0.75
 """The squared sine of half of the bend that a group goes on bending to, nearer than at rest: 120 degrees."""
 
 
-class Group(NamedTuple):
+class SegmentGroup(NamedTuple):
     """Two bones of lengths r and q that keep together, or one: of that, q is 0."""
 
     total: Any  # r + q
@@ -55,12 +55,12 @@ class Group(NamedTuple):
     bend: HalfAngle  # by which the first is turned off the second at rest, ankle included
 
 
-class Groups(NamedTuple):
+class SegmentGroups(NamedTuple):
     """A limb of more than two bones. L^2 - d0^2 is ``slack_unclosed + slack_closing * sine^2``, with the sine of
     ``closing``: see `groups_of`."""
 
-    first: Group
-    second: Group
+    first: SegmentGroup
+    second: SegmentGroup
     slack_unclosed: Any
     slack_closing: Any
     closing: HalfAngle  # by which the last bone is turned off the line from the root to where it begins, ankle included
@@ -86,7 +86,7 @@ def members(count: int, is_zigzag: bool) -> tuple[range, range]:
     return range(count - 2), range(count - 2, count)
 
 
-def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigzag: bool, ops: Ops) -> Groups:
+def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigzag: bool, ops: Ops) -> SegmentGroups:
     """The groups of a limb's bones; ``half_angles`` are those of their directions at rest.
 
     With p where the last bone begins, L' the length of all others and q that of the last::
@@ -109,7 +109,7 @@ def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigza
     first, second = (
         _group([(lengths[k], half_angles[k]) for k in numbers], ops) for numbers in members(len(lengths), is_zigzag)
     )
-    groups = Groups(
+    groups = SegmentGroups(
         first=first,
         second=second,
         slack_unclosed=open_square / (reach + size + ops.tiny) * (reach + size + 2.0 * last),
@@ -121,16 +121,18 @@ def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigza
     return with_largest_share(groups, ops)
 
 
-def _group(bones: list[tuple[Any, HalfAngle]], ops: Ops) -> Group:
+def _group(bones: list[tuple[Any, HalfAngle]], ops: Ops) -> SegmentGroup:
     r, half = bones[0]
     if len(bones) == 1:
-        return Group(r, r, 0.0, (1.0, 0.0))
+        return SegmentGroup(r, r, 0.0, (1.0, 0.0))
     q, other = bones[1]
     cosine, sine = minus(half, other)
-    return Group(r + q, r - q, 4.0 * r * q, (abs(cosine), ops.select(cosine < 0.0, -sine, sine)))  # within half a turn
+    return SegmentGroup(
+        r + q, r - q, 4.0 * r * q, (abs(cosine), ops.select(cosine < 0.0, -sine, sine))
+    )  # within half a turn
 
 
-def with_ankle(groups: Groups, ankle: HalfAngle, count: int, ops: Ops) -> Groups:
+def with_ankle(groups: SegmentGroups, ankle: HalfAngle, count: int, ops: Ops) -> SegmentGroups:
     """The groups of a limb of ``count`` bones, with the direction of the last one at rest turned by the ankle."""
     first, second = (group._replace(bend=minus(group.bend, ankle)) for group in (groups.first, groups.second))
     groups = groups._replace(closing=plus(groups.closing, ankle))
@@ -138,7 +140,7 @@ def with_ankle(groups: Groups, ankle: HalfAngle, count: int, ops: Ops) -> Groups
     return with_largest_share(groups._replace(first=first) if is_in_first else groups._replace(second=second), ops)
 
 
-def with_largest_share(groups: Groups, ops: Ops) -> Groups:
+def with_largest_share(groups: SegmentGroups, ops: Ops) -> SegmentGroups:
     """The groups with their largest share, as derived above."""
     if groups.is_zigzag:
         return groups
@@ -153,36 +155,36 @@ def with_largest_share(groups: Groups, ops: Ops) -> Groups:
     return groups._replace(largest_share=ops.maximum(ops.minimum(share, FOLDED / (sharpest + ops.tiny)), 1.0))
 
 
-def _opened(group: Group) -> Any:
+def _opened(group: SegmentGroup) -> Any:
     """By how much the square of a group's length is less at rest than straight: v."""
     return group.product * group.bend[1] * group.bend[1]
 
 
-def slack_at_rest(groups: Groups) -> Any:
+def slack_at_rest(groups: SegmentGroups) -> Any:
     """L^2 - d0^2."""
     return groups.slack_unclosed + groups.slack_closing * groups.closing[1] * groups.closing[1]
 
 
-def nearest_of(groups: Groups, ops: Ops) -> Any:
+def nearest_of(groups: SegmentGroups, ops: Ops) -> Any:
     """The least distance from root to tip: with both groups bent by the largest share."""
     return abs(_bent(groups.first, groups.largest_share, ops)[0] - _bent(groups.second, groups.largest_share, ops)[0])
 
 
 def bend(
-    span: Any, to_straight: Any, bones: Bones, groups: Groups | None, side: Any, count: int, ops: Ops
+    span: Any, to_straight: Any, bones: Bones, groups: SegmentGroups | None, side: Any, count: int, ops: Ops
 ) -> tuple[HalfAngle, list[HalfAngle]]:
     """The half angles of a limb's first bone or group off the line from root to target (of any length), and of each of
     its ``count`` bones off that (unit). Its tip is ``span`` from the root, which is ``bones.total`` less
     ``to_straight``; ``side`` is -1 for the mirror image. Two bones need no ``groups``."""
     if groups is None:
         longer, shorter = span + bones.difference, span - bones.difference
-        knee_cos, knee_sin, cosine, sine = turns(bones.total + span, to_straight, longer, shorter, side, ops)
+        knee_cos, knee_sin, cosine, sine = triangle_angles(bones.total + span, to_straight, longer, shorter, side, ops)
         return (cosine, sine), [(1.0, 0.0), (knee_cos, -knee_sin)]
     return bend_groups(span, to_straight, bones.total, groups, side, count, ops)
 
 
 def bend_groups(
-    span: Any, to_straight: Any, total: Any, groups: Groups, side: Any, count: int, ops: Ops
+    span: Any, to_straight: Any, total: Any, groups: SegmentGroups, side: Any, count: int, ops: Ops
 ) -> tuple[HalfAngle, list[HalfAngle]]:
     """`bend` for groups. The triangle's A = (RA + RB)^2 - d^2, which is small near full reach, without cancellation::
 
@@ -205,7 +207,7 @@ def bend_groups(
     opening = ops.maximum(share * (rest_slack - v_a - v_b - 2.0 * lost) + excess, 0.0)  # A
     longer, shorter = ops.maximum(span + (r_a - r_b), 0.0), ops.maximum(span - (r_a - r_b), 0.0)
     reach = r_a + r_b + span + ops.tiny
-    knee_cos, knee_sin, cosine, sine = turns(reach, opening / reach, longer, shorter, 1.0, ops)
+    knee_cos, knee_sin, cosine, sine = triangle_angles(reach, opening / reach, longer, shorter, 1.0, ops)
     knee = (knee_cos, -knee_sin)
     in_first, in_second = members(count, groups.is_zigzag)
     half_angles = dict(zip(in_first, firsts, strict=False))
@@ -213,7 +215,7 @@ def bend_groups(
     return (cosine, side * sine), [(half_angles[k][0], side * half_angles[k][1]) for k in range(count)]
 
 
-def _bent(group: Group, share: Any, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle]:
+def _bent(group: SegmentGroup, share: Any, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle]:
     """The length of a group, and the half angles (unit) of its bones off the line of both."""
     sine = ops.sqrt(share) * group.bend[1]
     folded, open_ = (

@@ -42,7 +42,7 @@ from .rotation import (
 )
 from .slide import slid
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
-from .triangle import extend, extend_shaped, judge
+from .triangle import extend, extend_shaped, reach_of
 from .twist import twisted
 
 IN_LINE_SQUARE = 1e-12
@@ -317,7 +317,7 @@ def _bend(
             ops.select(settings.farthest < bones.total, Reach.LIMITED, Reach.TOO_FAR),
         )
     slack = 0.0 if tolerance is None else tolerance * bones.total
-    reach = Reach.REACHED if tolerance is None else judge(shortfall, -slack, slack, *ends, ops)
+    reach = Reach.REACHED if tolerance is None else reach_of(shortfall, -slack, slack, *ends, ops)
     off_line, halves = bend(span, to_straight, bones, groups, settings.side, len(reference.lengths), ops)
     if groups is not None:
         off_line = plus(off_line, halves[0])

@@ -14,7 +14,7 @@ from .groups import bend, bends_to_and_fro, direction, groups_of, members, neare
 from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
 from .rotation import HalfAngle, half_angle, plus
-from .triangle import Bones, extend, judge
+from .triangle import Bones, extend, reach_of
 
 ROUNDING = 1e-15
 """The shortfall, as a fraction of the limb's length, that is rounding and not distance."""
@@ -149,7 +149,7 @@ def _pose(
         joints += joint
         directions += u, v
     shortfall = distance - span
-    reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, Reach.TOO_NEAR, Reach.TOO_FAR, ops)
+    reach = reach_of(shortfall, -ROUNDING * total, ROUNDING * total, Reach.TOO_NEAR, Reach.TOO_FAR, ops)
     return [*joints, *directions, reach, abs(shortfall)]
 
 

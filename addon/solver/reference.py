@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .groups import Groups, groups_of, nearest_of, unit_half
+from .groups import SegmentGroups, groups_of, nearest_of, unit_half
 from .ops import Ops
 from .rotation import HalfAngle, Quaternion, Vector, components, cross, minus, unit
 from .triangle import Bones, bones_of_lengths
@@ -32,7 +32,7 @@ class Reference(NamedTuple):
     # the bone below it has in the reference pose.
     lines: tuple[Vector, ...]
     lines_above: tuple[Vector, ...]
-    groups: Groups | None  # of more than two bones
+    groups: SegmentGroups | None  # of more than two bones
 
 
 def reference(

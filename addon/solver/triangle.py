@@ -102,7 +102,7 @@ def extend_shaped(distance: Any, bones: Bones, settings: Settings, ops: Ops) -> 
     return span, (bones.total - farthest) + minimum(to_farthest, farthest - nearest), factor, distance - factor * span
 
 
-def turns(reach: Any, to_straight: Any, longer: Any, shorter: Any, side: Any, ops: Ops) -> Turns:
+def triangle_angles(reach: Any, to_straight: Any, longer: Any, shorter: Any, side: Any, ops: Ops) -> Turns:
     """The half angles of the triangle, from R + d, R - d, d + D and d - D, none negative; ``side`` is 1 or -1.
 
     Near each limit one of the four is small: what matters of it is the relative error.
@@ -114,7 +114,7 @@ def turns(reach: Any, to_straight: Any, longer: Any, shorter: Any, side: Any, op
     return knee_cos, knee_sin, reach * knee_cos, shorter * knee_sin
 
 
-def judge(length: Any, shortest: Any, longest: Any, if_near: Any, if_far: Any, ops: Ops) -> Any:
+def reach_of(length: Any, shortest: Any, longest: Any, if_near: Any, if_far: Any, ops: Ops) -> Any:
     """The `Reach` of a target: reached from ``shortest`` to ``longest``, else ``if_near`` or ``if_far``."""
     too_far = ops.select(length > longest, if_far, Reach.REACHED)
     too_near = ops.select(length < shortest, if_near, Reach.REACHED)

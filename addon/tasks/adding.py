@@ -14,22 +14,22 @@ from ..limb.tolerances import KEPT
 from ..limb.transactional import transactional_steps
 from ..poses.over_frames import show_in_ik
 from ..poses.planned import (
-    Options,
-    Request,
+    AddOptions,
+    LimbRequest,
     after_edit_mode,
     check_all,
-    let_off_feet,
+    leave_out_feet,
     mute_limiting,
     planned,
     stances_seen,
     task_to_keep,
 )
-from ..poses.staying import check_still, places_of
+from ..poses.staying import bone_places, check_still
 from ..rigging.apply import apply
 from ..rigging.features import live_for_now
 from ..rigging.made_keys import mark_keys
 
-__all__ = ["KEPT", "Added", "Request", "add"]
+__all__ = ["KEPT", "Added", "LimbRequest", "add"]
 
 
 class Added(NamedTuple):
@@ -44,7 +44,7 @@ class Added(NamedTuple):
 @transactional_steps
 def add(
     context: Context,
-    requests: Sequence[Request],
+    requests: Sequence[LimbRequest],
     controls: str = "BONES",
     knee: str = "AUTO",
     foot: bool = True,
@@ -73,18 +73,22 @@ def add(
     dependencies = Dependencies()
     task = task_to_keep(context, requests if keyed == "KEEP" else (), controls, tolerance)
     frames: Any = task.frames
-    options = Options(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
+    options = AddOptions(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     stances = yield from stances_seen(task, requests)
     plans = planned(context, requests, options, dependencies, stances)
     refs = [plan.limb for plan in plans]
     new = [ref for ref, request in zip(refs, requests, strict=True) if request.target is None]
     led = [ref for ref, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
-    places, wishes, warnings = places_of(context, plans, led), {plan.limb: plan.wish for plan in plans}, list[Message]()
+    places, wishes, warnings = (
+        bone_places(context, plans, led),
+        {plan.limb: plan.wish for plan in plans},
+        list[Message](),
+    )
     if mode == "RIG":
         wishes, warnings = live_for_now(wishes, dependencies)
     warnings += mute_limiting(plans)
     apply(context, wishes)
-    let_off_feet(context, plans)
+    leave_out_feet(context, plans)
     check_still(context, places, KEPT)
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]

@@ -33,7 +33,7 @@ from ..poses.contacts import (
     slide_of,
 )
 from ..poses.recording import record
-from ..poses.tip_paths import path_of
+from ..poses.tip_paths import tip_path
 
 __all__ = ["HEIGHT", "SPEED", "Contact", "FrameRange", "Path"]
 
@@ -260,4 +260,4 @@ def slides_now(
 
 def _paths(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> Steps[dict[PoseBone, Path]]:
     recording = yield from record(context, limbs, frames)
-    return {limb: path_of(recording, limb) for limb in limbs}
+    return {limb: tip_path(recording, limb) for limb in limbs}

@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.editing import collect, drop_collections, edit_mode
+from ..blender.editing import collect, edit_mode, remove_empty_collections
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..blender.words import Refused
 from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
@@ -97,17 +97,17 @@ def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     with edit_mode(context, ob):
         for name in feet:
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
-    drop_collections(ob, (COLLECTION, ALL_OURS))
+    remove_empty_collections(ob, (COLLECTION, ALL_OURS))
 
 
 def remove_cylinders(context: Context, ob: ArmatureObject) -> None:
     """Take away all of a rig that `make_cylinder` made."""
-    bones = [bone for cylinder in cylinders_of(ob) if is_ours(cylinder) for bone in cylinder]
+    bones = [bone for cylinder in cylinders_of(ob) if is_our_cylinder(cylinder) for bone in cylinder]
     if bones:
         remove_cylinder(context, bones)
 
 
-def is_ours(cylinder: Cylinder) -> bool:
+def is_our_cylinder(cylinder: Cylinder) -> bool:
     """Whether a cylinder is as `make_cylinder` makes them."""
     return all(any(map(_is_ours, bone.constraints)) for bone in cylinder)
 

@@ -10,7 +10,7 @@ from bpy.types import Object, PoseBone
 from ..blender.transaction import as_one
 from ..blender.types import has_bone
 from ..blender.words import Refused
-from ..finding.checking import check, check_chain, check_followed
+from ..finding.checking import check_addable, check_chain, check_followed
 from ..limb import values
 from ..limb.storage import check_structure, group_of, is_limb, limb_constraint_of, segments_of
 from ..poses.planned import new_limb, with_segments
@@ -18,7 +18,7 @@ from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from .following import refollow
 from .removing import remove
-from .setting import check_limb
+from .setting import check_settable
 
 NEW = (1, 1)
 """The segments of a limb that is made without saying how many bones it is to have."""
@@ -28,7 +28,7 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     """Make a bone the last of a limb, or take its limb away."""
     is_wanted = values.to_flag("enabled", value)
     if is_wanted and not is_limb(bone):
-        check(bone, NEW)
+        check_addable(bone, NEW)
         with as_one(bpy.context):
             apply(bpy.context, {ref_of(bone): new_limb(bone, NEW)})
     elif not is_wanted and group_of(bone) is not None:
@@ -62,9 +62,9 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     if name == "target" and not is_limb(bone):
         if value is None:
             return
-        check(bone, NEW)
+        check_addable(bone, NEW)
     else:
-        check_limb(bone, name)
+        check_settable(bone, name)
     ob = read_followed(bone, role) if is_bone else value
     subtarget = value if is_bone else read_followed(bone, role_of_bone)
     if not is_bone and not has_bone(ob, subtarget):

@@ -33,7 +33,7 @@ def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
 
 
 @transactional
-def give_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
+def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Give limbs that have none a foot roll, whose feet then follow their targets. Raises `Refused`."""
     for limb in limbs:
         check_editable(limb)
@@ -46,7 +46,7 @@ def give_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 
 @transactional
-def take_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
+def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Take the foot roll of limbs away, with its keys; where limbs are rolled now, their controls go where the feet
     are, if they can be moved."""
     limbs = [limb for limb in limbs if has_roll(limb)]
@@ -58,7 +58,7 @@ def take_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 
 @transactional
-def give_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
+def add_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Let the poles of limbs that do not do so yet go with their targets as far as a slider says: 0, or 1 of a pole
     that hung on the target. Raises `Refused`."""
     limbs, dependencies = [limb for limb in limbs if not has_pole_follow(limb)], Dependencies()
@@ -69,7 +69,7 @@ def give_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 
 @transactional
-def take_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
+def remove_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Have poles hang on what they hung on before, where they are now."""
     limbs = [limb for limb in limbs if has_pole_follow(limb)]
     for limb in limbs:
@@ -80,13 +80,13 @@ def take_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 
 @transactional
-def give_twist(context: Context, limbs: Sequence[PoseBone]) -> None:
+def add_twist(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Let the bones of limbs be turned about their own lines."""
     apply(context, {ref_of(limb): with_twist(limb) for limb in limbs})
 
 
 @transactional
-def drop_feature(context: Context, limbs: Sequence[PoseBone], *names: str) -> None:
+def remove_features(context: Context, limbs: Sequence[PoseBone], *names: str) -> None:
     """Take softness, stretch or twist of limbs away, with what animates it."""
     apply(context, {ref_of(limb): describe(ref_of(limb)).without_sliders(*names) for limb in limbs})
 
@@ -98,10 +98,10 @@ def toggle(context: Context, limbs: Sequence[PoseBone], name: str, like: PoseBon
     if name == "foot":
         set_feet(context, limbs, limb.foot_turn is None)
     elif name == "roll":
-        (take_roll if limb.roll else give_roll)(context, limbs)
+        (remove_foot_roll if limb.roll else add_foot_roll)(context, limbs)
     elif name == "twist" and limb.has_twist:
-        drop_feature(context, limbs, *(twist.name for twist in TWISTS))
+        remove_features(context, limbs, *(twist.name for twist in TWISTS))
     elif name == "twist":
-        give_twist(context, limbs)
+        add_twist(context, limbs)
     else:
-        (take_pole_follow if name in limb.sliders else give_pole_follow)(context, limbs)
+        (remove_pole_follow if name in limb.sliders else add_pole_follow)(context, limbs)

@@ -15,7 +15,7 @@ from ..limb.solving import LimbsNow, limbs_now
 from ..limb.storage import read_slider
 from ..limb.table import Table
 from ..solver.rotation import rotate
-from .status import MISSED, problem_of
+from .status import MISSED, unposable_status
 
 Array = NDArray[Any]
 
@@ -41,7 +41,7 @@ class Stroke(NamedTuple):
     points: Array
 
 
-class View(NamedTuple):
+class Viewpoint(NamedTuple):
     """How somebody looks: along which unit vector in the world (none without a window), whether something is dragged,
     and whether all of the reach is to be seen."""
 
@@ -53,13 +53,13 @@ class View(NamedTuple):
 def figure(
     limb: PoseBone,
     depsgraph: Depsgraph,
-    view: View = View(),  # noqa: B008  # it is constant
+    view: Viewpoint = Viewpoint(),  # noqa: B008  # it is constant
     table: Table | None = None,
 ) -> list[Stroke]:
     """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
     reach where the target is near that (or all of it, stretched too), and its whole solution where it is between FK and
     IK."""
-    if not is_evaluated(limb.id_data, depsgraph) or problem_of(limb):
+    if not is_evaluated(limb.id_data, depsgraph) or unposable_status(limb):
         return []
     now = limbs_now(limb.id_data, [limb], depsgraph, is_whole=True, table=table)
     measured = measure(now)
@@ -77,7 +77,7 @@ def figure(
     return [*strokes, *_reach(now, measured, view)]
 
 
-def _pole(measured: Measured, view: View) -> list[Stroke]:
+def _pole(measured: Measured, view: Viewpoint) -> list[Stroke]:
     """The line from knee to pole; and who looks along it sees a ring around the knee."""
     knee, pole = measured.joints[0, 0], measured.poles[0]
     line = Stroke("pole", np.array([knee, pole]))
@@ -95,7 +95,7 @@ def _turned_about(axis: Array, edge: Array, arc: float, count: int) -> Array:
     return np.array([rotate((cos(angle / 2.0), *(axis * sin(angle / 2.0))), tuple(edge)) for angle in angles])
 
 
-def _reach(now: LimbsNow, measured: Measured, view: View) -> list[Stroke]:
+def _reach(now: LimbsNow, measured: Measured, view: Viewpoint) -> list[Stroke]:
     """The arc of the full reach by the target, in the plane that the limb bends in."""
     limb, root = now.table.limbs[0], now.frames[0, :3, 3]
     total = sum(limb.geometry.lengths)

@@ -15,10 +15,10 @@ from ..limb.moving import check_movable, rig_slider
 from ..limb.storage import is_live, mode_of
 from ..limb.transactional import transactional_steps
 from ..poses.contacts import Contact, FrameRange
-from ..poses.holds import Report, Request, hold_limbs, over, planted_over
+from ..poses.holds import HoldOptions, HoldReport, hold_limbs, over, planted_over
 from ..rigging.made_keys import keeping_marks
 
-__all__ = ["Report", "Request", "over"]
+__all__ = ["HoldOptions", "HoldReport", "over"]
 
 MOST_EASE = 10
 """The frames that a hold may be eased in and out over."""
@@ -30,8 +30,8 @@ def hold_tips(
     context: Context,
     limbs: Sequence[PoseBone],
     contacts: Sequence[Sequence[Contact]],
-    request: Request,
-) -> Steps[Report]:
+    request: HoldOptions,
+) -> Steps[HoldReport]:
     """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
     where they are on their soles. Raises `Refused`, and then nothing has changed."""
     within = FrameRange(scene_of(context).frame_start, scene_of(context).frame_end)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 
 from ..blender.words import Message
-from ..finding.branches import Limbs
+from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
 from ..limb.names import ARM, HANDS, LEG, says
@@ -30,12 +30,12 @@ __all__ = [
 ]
 
 
-def limb_of(limb: PoseBone) -> Description:
+def description_of(limb: PoseBone) -> Description:
     """What a limb is."""
     return describe(ref_of(limb))
 
 
-def kind_of(limb: PoseBone) -> str:
+def arm_or_leg(limb: PoseBone) -> str:
     """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
     names = [bone.name for bone in chain_bones(limb)]
     return next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
@@ -49,7 +49,7 @@ def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
 
 def is_arm_or_leg(bone: PoseBone) -> bool:
     """Whether a bone is of an arm or a leg of its rig, where some are clear: a finger is not."""
-    limbs = Limbs(bone.id_data)
+    limbs = BranchLimbs(bone.id_data)
     return not limbs.clear or limbs.at(bone) is not None
 
 

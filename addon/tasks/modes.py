@@ -17,9 +17,9 @@ from ..rigging.apply import apply
 from ..rigging.controls import recolour
 from ..rigging.description import describe, ref_of
 from ..rigging.features import roll_for
-from ..rigging.state import check_moved, find_feet, problem_of, unfit
+from ..rigging.state import check_moved, find_feet, mechanism_problem, unfit
 
-__all__ = ["problem_of"]
+__all__ = ["mechanism_problem"]
 
 
 @transactional

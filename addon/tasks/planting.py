@@ -15,16 +15,16 @@ from ..limb.tolerances import UNSEEN
 from ..poses.contacts import HEIGHT, SPEED
 from ..rigging.description import ref_of
 from . import holding
-from .adding import Request, add
+from .adding import LimbRequest, add
 from .contact_markers import Contacts, find_contacts, mark_contacts
-from .features import give_roll
+from .features import add_foot_roll
 from .limbs import foot_of
 
 NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
 KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is for a rig that walks"
 
 
-class Wish(NamedTuple):
+class PlantOptions(NamedTuple):
     """How feet are planted: how low and how slow they stand, see `contacts_of`, and over how many frames before and
     after a contact what they are off dies away."""
 
@@ -33,12 +33,12 @@ class Wish(NamedTuple):
     ease: int = 3
 
 
-class Planted(NamedTuple):
+class PlantResult(NamedTuple):
     """The legs whose feet are planted, with their contacts and how far they slid there; how they are held; and
     warnings."""
 
     legs: list[Contacts]
-    report: holding.Report
+    report: holding.HoldReport
     warnings: list[Message]
 
 
@@ -49,11 +49,11 @@ class NoneStands(Refused):
 @Stepwise
 def plant(
     context: Context,
-    requests: Sequence[Request],
+    requests: Sequence[LimbRequest],
     limbs: Sequence[PoseBone],
     frames: Sequence[int],
-    wish: Wish,
-) -> Steps[Planted]:
+    wish: PlantOptions,
+) -> Steps[PlantResult]:
     """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
     marked in place of those that are. Raises `Refused`, and then nothing has changed."""
     names = [ref_of(limb) for limb in (*limbs, *(request.limb for request in requests))]
@@ -61,7 +61,7 @@ def plant(
     with as_one(context):
         if requests:
             warnings = (yield from add.steps(context, requests, mode="RIG", foot_roll=True)).warnings
-        give_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
+        add_foot_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
         legs = [ob.pose.bones[bone] for ob, bone in names]
         listed = yield from find_contacts.steps(context, legs, frames, wish.height, wish.speed)
         standing = [of_leg for of_leg in listed if of_leg.contacts]
@@ -69,11 +69,11 @@ def plant(
             raise NoneStands(NOT_LOW)
         if all(_keeps_still(of_leg, frames) for of_leg in listed):
             raise NoneStands(KEEP_STILL, first=frames[0], last=frames[-1])
-        request = holding.Request(wish.ease, rolls=True, is_mean=True)
+        request = holding.HoldOptions(wish.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
         report = yield from holding.hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)
         mark_contacts(scene_of(context), standing)
-    return Planted(standing, report, [*warnings, *report.warnings])
+    return PlantResult(standing, report, [*warnings, *report.warnings])
 
 
 def _keeps_still(leg: Contacts, frames: Sequence[int]) -> bool:

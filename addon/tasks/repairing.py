@@ -9,11 +9,11 @@ from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
 from ..blender.words import Refused
-from ..finding.checking import check, conflicts_of, mute
+from ..finding.checking import check_addable, conflicts_of, mute_constraints
 from ..limb.follow import follow_of, is_gone
 from ..limb.storage import bones_of_limb, chain_bones, is_limb
 from ..limb.tips import is_foot_gone
-from ..rigging.state import problem_of
+from ..rigging.state import mechanism_problem
 from .following import make_targets
 from .modes import rebuild
 from .removing import remove
@@ -30,7 +30,7 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
         return ["LEFT"]
     if is_gone(*follow_of(limb).pairs[0]):
         return ["TARGET", "PICK"]
-    repairs = ["REBUILD"] if problem_of(limb) or is_foot_gone(limb) else []
+    repairs = ["REBUILD"] if mechanism_problem(limb) or is_foot_gone(limb) else []
     repairs += ["MUTE"] if conflicts_of(limb) else []
     return repairs or (["INHERIT_SCALE"] if _uneven(limb) else [])
 
@@ -38,7 +38,7 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
 def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
     """Why IK can't be added to a limb; nothing if it can."""
     try:
-        check(limb, segments)
+        check_addable(limb, segments)
     except Refused as why:
         return why
     return None
@@ -48,8 +48,8 @@ def _uneven(limb: PoseBone) -> list[PoseBone]:
     return [bone for bone in chain_bones(limb) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
 
 
-def _mute(_context: Context, limb: PoseBone) -> None:
-    mute(conflicts_of(limb))
+def _mute_conflicts(_context: Context, limb: PoseBone) -> None:
+    mute_constraints(conflicts_of(limb))
 
 
 def _inherit(context: Context, limb: PoseBone) -> None:
@@ -62,7 +62,7 @@ def _inherit(context: Context, limb: PoseBone) -> None:
 
 REPAIRS: dict[str, Callable[[Context, PoseBone], Any]] = {
     "TARGET": lambda context, limb: make_targets(context, [limb]),
-    "MUTE": _mute,
+    "MUTE": _mute_conflicts,
     "INHERIT_SCALE": _inherit,
     "REBUILD": lambda context, limb: rebuild(context, [limb], and_others=True),
     "LEFT": lambda context, limb: remove(context, [limb]),

@@ -11,13 +11,13 @@ from ..blender.editing import keeping_frame, set_frame
 from ..blender.stepping import Progress
 from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import by_rig
-from ..poses.reading import bones_read, new_recording, readers_of
-from ..poses.tip_paths import path_of
+from ..poses.reading import bones_to_read, new_recording, readers_of
+from ..poses.tip_paths import tip_path
 from .contact_markers import Contacts, contacts_known, readable_limbs_beside
 from .status import Status, statuses
 
 
-class State(NamedTuple):
+class FrameStatus(NamedTuple):
     """One limb in one frame: how its target was reached, how far its tip is off, and what is wrong, if something is."""
 
     frame: float
@@ -27,23 +27,23 @@ class State(NamedTuple):
     problem: str
 
 
-class Report(NamedTuple):
+class LimbReport(NamedTuple):
     """One limb over frames, and its contacts in these, if it can be read."""
 
     limb: PoseBone
-    states: list[State]
+    states: list[FrameStatus]
     contacts: Contacts | None
 
 
 def reported(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], max_miss: float | None, progress: Progress
-) -> list[Report]:
+) -> list[LimbReport]:
     """What limbs do in these frames; a tip that is farther off than ``max_miss`` is missed, else one that does not
     reach its target."""
     scene, rigs = scene_of(context), by_rig(limbs)
     readable = readable_limbs_beside(context, limbs)
-    recording = new_recording(readable, len(frames), bones_read, False)
-    states: dict[PoseBone, list[State]] = {limb: [] for limb in limbs}
+    recording = new_recording(readable, len(frames), bones_to_read, False)
+    states: dict[PoseBone, list[FrameStatus]] = {limb: [] for limb in limbs}
     with keeping_frame(scene):
         for i, frame in enumerate(frames):
             progress(i / len(frames))
@@ -51,20 +51,20 @@ def reported(
             depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
                 for limb, status in zip(group, statuses(ob, group, depsgraph), strict=True):
-                    states[limb].append(_state(frame, status, max_miss))
+                    states[limb].append(_frame_status(frame, status, max_miss))
             readers_of(recording, _evaluated_by(depsgraph), lambda ob: ob)(i)
-    paths = {limb: path_of(recording, limb) for limb in readable}
+    paths = {limb: tip_path(recording, limb) for limb in readable}
     listed = contacts_known(scene, [limb for limb in limbs if limb in paths], frames, paths)
     contacts = {of_limb.limb: of_limb for of_limb in listed}
-    return [Report(limb, states[limb], contacts.get(limb)) for limb in limbs]
+    return [LimbReport(limb, states[limb], contacts.get(limb)) for limb in limbs]
 
 
 def _evaluated_by(depsgraph: Depsgraph) -> Callable[[Any], Any]:
     return lambda ob: ob.evaluated_get(depsgraph)
 
 
-def _state(frame: float, status: Status, max_miss: float | None) -> State:
+def _frame_status(frame: float, status: Status, max_miss: float | None) -> FrameStatus:
     is_off = not status.is_reached if max_miss is None else status.residual > max_miss
     reach = status.reach.name if status.is_broken or not status.is_fk else "FK"
     problem = status.message if status.is_broken or status.is_off else ""
-    return State(frame, reach, status.residual, status.is_ik and is_off, problem)
+    return FrameStatus(frame, reach, status.residual, status.is_ik and is_off, problem)

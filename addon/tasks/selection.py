@@ -10,12 +10,11 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
-from ..finding.choosing import LimbsToAdd, limbs_to_add, offered, without_ik
-from ..finding.choosing import limbs_of_bones as limbs_to_make
+from ..finding.choosing import LimbsToAdd, limbs_to_add, limbs_to_make, offered, without_ik
 from ..finding.clicking import existing_at
 from ..finding.constraints import candidates, last_of
 from ..finding.generated import bones_around, fk_bones
-from ..limb.follow import Follow, follow_of, is_gone, read
+from ..limb.follow import Follow, follow_of, follow_of_constraint, is_gone
 from ..limb.names import FEET, says
 from ..limb.storage import bones_of_limb, chain_bones, is_orphaned, limbs_of
 from ..limb.tips import foot_of
@@ -25,12 +24,12 @@ __all__ = ["LimbsToAdd", "candidates", "existing_at", "limbs_to_add", "limbs_to_
 Around = Callable[[PoseBone], frozenset[str]]
 
 
-def beside(limb: PoseBone) -> frozenset[str]:
+def bones_beside(limb: PoseBone) -> frozenset[str]:
     """The names of the other bones of a limb of a rig that has a slider of its own for it."""
     return bones_around(limb, control_of(limb))
 
 
-def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around = beside) -> list[PoseBone]:
+def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around = bones_beside) -> list[PoseBone]:
     """The limbs of which bones are a part, or else those that follow them or what hangs on them, or whose feet they
     are; ``around`` gives the names of what is beside them."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
@@ -93,7 +92,8 @@ def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     near, rigs = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
     owners = [owner for rig in rigs for owner in candidates(rig)]
     follows = {
-        owner: [read(constraint) for constraint in owner.constraints if constraint.type == "IK"] for owner in owners
+        owner: [follow_of_constraint(constraint) for constraint in owner.constraints if constraint.type == "IK"]
+        for owner in owners
     }
     named = {(bone.id_data, bone.name) for bone in bones}
     followed = [owner for owner in owners if any(named & {*follow.pairs} for follow in follows[owner])]

@@ -29,14 +29,14 @@ from ..limb.storage import (
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from ..rigging.features import ROLL_SLIDERS
-from .features import give_pole_follow, give_roll, give_twist
+from .features import add_foot_roll, add_pole_follow, add_twist
 
 
 def set_slider(limb: PoseBone, name: str, value: Any) -> None:
     """Set a setting that animates; a limb that lacks the feature gets it."""
     slider = SLIDER[name]
     number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
-    check_limb(limb, name)
+    check_settable(limb, name)
     if name == "ankle" and len(segments_of(limb)) < 3:
         raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=limb.name)
     if has_slider(limb, name):
@@ -48,9 +48,9 @@ def set_slider(limb: PoseBone, name: str, value: Any) -> None:
     ref = ref_of(limb)
     with as_one(bpy.context):
         if name in ROLL_SLIDERS:
-            give_roll(bpy.context, [limb])
+            add_foot_roll(bpy.context, [limb])
         elif name == "pole_follow":
-            give_pole_follow(bpy.context, [limb])
+            add_pole_follow(bpy.context, [limb])
         else:
             apply(bpy.context, {ref: describe(ref).with_slider(name, number)})
             return
@@ -68,10 +68,10 @@ def set_twist(limb: PoseBone, value: Any) -> None:
     """Set by how much each bone of a limb is turned about its own line: a number for each."""
     twists = TWISTS[: len(segments_of(limb))]
     numbers = values.to_numbers("twist", value, len(twists), TURNS)
-    check_limb(limb, "twist")
+    check_settable(limb, "twist")
     ob, bone = limb.id_data, limb.name
     if not has_twist(limb):
-        give_twist(bpy.context, [limb])
+        add_twist(bpy.context, [limb])
     for twist, number in zip(twists, numbers, strict=True):
         write_slider(ob.pose.bones[bone], twist.name, number)
 
@@ -80,7 +80,7 @@ def set_choice(limb: PoseBone, name: str, value: Any) -> None:
     """Set a setting that does not animate: it is part of the mechanism."""
     allowed: Any = ALLOWED[name]
     value = (values.to_word if isinstance(CHOICES[name], str) else values.to_number)(name, value, allowed)
-    check_limb(limb, name)
+    check_settable(limb, name)
     if choices_of(limb)[name] == value:
         return
     _check_first_limits(limb, name, value)
@@ -108,7 +108,7 @@ def _check_first_limits(limb: PoseBone, name: str, value: Any) -> None:
         raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=limb.name)
 
 
-def check_limb(limb: PoseBone, name: str) -> None:
+def check_settable(limb: PoseBone, name: str) -> None:
     """Refuse to set something on a bone that is none, or of a rig that keeps nothing of what is set."""
     if not is_limb(limb):
         template = "'{bone}' has no IK, so it has no {name}: set enabled, target or chain_count first"

@@ -16,11 +16,11 @@ from ..limb.follow import check_posable, follow_of
 from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.transactional import transactional, transactional_steps
-from ..poses.over_frames import Matched, show_in_fk, show_in_ik
+from ..poses.over_frames import MatchResult, show_in_fk, show_in_ik
 from ..poses.writing import Task
 from ..rigging.rolling import reset_roll
 
-Snap = Callable[[Context, Sequence[PoseBone]], Matched]
+Snap = Callable[[Context, Sequence[PoseBone]], MatchResult]
 
 
 @Stepwise
@@ -55,7 +55,7 @@ def snap_fk(
     return _snapped(context, (yield from show_in_fk(Task(context, frames, tolerance), limbs)))
 
 
-def _snapped(context: Context, matched: Matched) -> list[Message]:
+def _snapped(context: Context, matched: MatchResult) -> list[Message]:
     key_changes(context, matched.changes)
     return matched.warnings
 
@@ -74,12 +74,12 @@ def check_snap(limbs: Sequence[PoseBone], snap: Snap) -> None:
             check_movable(limb, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
 
 
-def to_target(context: Context, limbs: Sequence[PoseBone]) -> Matched:
+def to_target(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
     """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
     return finished(show_in_ik(Task(context, None), limbs))
 
 
-def to_fk(context: Context, limbs: Sequence[PoseBone]) -> Matched:
+def to_fk(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
     """Give the bones, and the feet that turn with targets, the solved rotations as their own in this frame, without
     keys."""
     return finished(show_in_fk(Task(context, None), limbs))

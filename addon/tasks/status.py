@@ -135,7 +135,7 @@ def statuses(
     """The status of limbs of one rig, as it is evaluated now; ``structure`` is that of one."""
     if not is_evaluated(ob, depsgraph):
         return [_invalid("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name) for _ in limbs]
-    problems = [problem_of(limb) for limb in limbs]
+    problems = [unposable_status(limb) for limb in limbs]
     posed = [limb for limb, problem in zip(limbs, problems, strict=True) if not problem]
     judged = iter(_judged(ob, posed, depsgraph, structure) if posed else ())
     return [problem or next(judged) for problem in problems]
@@ -149,14 +149,14 @@ def _judged(
     is_off = [not is_live(scene) and mode_of(limb) == "LIVE" for limb in limbs]
     now.sliders["influence"][is_off] = 0.0
     measured, broken = measure(now), [structure.broken] if structure else problems_of(limbs)
-    judged = [_judge(limb, broken[row], measured, row) for row, limb in enumerate(limbs)]
+    judged = [_status(limb, broken[row], measured, row) for row, limb in enumerate(limbs)]
     return [
         status._replace(template=OFF) if off and status.reach != Reach.INVALID else status
         for status, off in zip(judged, is_off, strict=True)
     ]
 
 
-def problem_of(limb: PoseBone) -> Status | None:
+def unposable_status(limb: PoseBone) -> Status | None:
     """The status of a limb that can't be posed at all."""
     try:
         check_posable(limb)
@@ -165,7 +165,7 @@ def problem_of(limb: PoseBone) -> Status | None:
     return None
 
 
-def _judge(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status:
+def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
     off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
     influence = float(measured.influence[row])

@@ -11,7 +11,7 @@ from bpy.props import FloatProperty, PointerProperty
 from bpy.types import PoseBone, PropertyGroup, Scene
 
 from ..blender.words import Refused
-from ..tasks.limbs import field_of, limb_of
+from ..tasks.limbs import description_of, field_of
 from ..tasks.setting import set_slider
 from .finding import active_limb
 from .remembering import Name, name_of
@@ -29,11 +29,11 @@ _moved: dict[tuple[Name, str], float] = {}
 def _property(name: str) -> Any:
     def read(_features: Any) -> float:
         limb = active_limb(bpy.context)
-        return float(limb_of(limb).sliders.get(name, 0.0)) if limb else 0.0
+        return float(description_of(limb).sliders.get(name, 0.0)) if limb else 0.0
 
     def write(_features: Any, value: float) -> None:
         limb = active_limb(bpy.context)
-        if limb is None or (value <= 0.0 and name not in limb_of(limb).sliders):
+        if limb is None or (value <= 0.0 and name not in description_of(limb).sliders):
             return
         key = name_of(limb), name
         with suppress(Refused):  # on a rig that takes no bones, where the panel shows it disabled
@@ -58,9 +58,9 @@ class PlanarIKFeatures(PropertyGroup):
     stretch: _property("stretch")
 
 
-def is_there(limb: PoseBone, name: str) -> bool:
+def is_slider_there(limb: PoseBone, name: str) -> bool:
     """Whether a limb has a feature, and nobody is dragging the slider that made it."""
-    return name in limb_of(limb).sliders and monotonic() - _moved.get((name_of(limb), name), -PAUSE) >= PAUSE
+    return name in description_of(limb).sliders and monotonic() - _moved.get((name_of(limb), name), -PAUSE) >= PAUSE
 
 
 SCENE: Any = Scene

@@ -9,16 +9,16 @@ from bpy.types import Context, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, scene_of, takes_bones
-from ..tasks.limbs import FLAT, Description, field_of, limb_of
-from .features import FEATURES, is_there
+from ..tasks.limbs import FLAT, Description, description_of, field_of
+from .features import FEATURES, is_slider_there
 from .preferences import PLANE
 from .state import slider_of_rig
-from .titles import joint_of
+from .titles import joint_label
 
 
 def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
     """All of them, from influence down."""
-    described = limb_of(limb)
+    described = description_of(limb)
     draw_influence(layout, limb)
     draw_knee(layout, limb, described)
     draw_features(layout, context, limb)
@@ -83,9 +83,9 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     """The plane, and where the knee points in it."""
     plane = described.choices["plane"]
     split = layout.split(factor=0.22)
-    split.label(text=joint_of(limb))
+    split.label(text=joint_label(limb))
     row = split.row(align=True)
-    slides = plane == "SLIDE" or joint_of(limb) == "Bend"  # nobody's leg is a piston
+    slides = plane == "SLIDE" or joint_label(limb) == "Bend"  # nobody's leg is a piston
     for value, label, _ in (item for item in PLANE[1:] if slides or item[0] != "SLIDE"):
         row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
     row = layout.row(align=True)
@@ -109,7 +109,7 @@ def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
     """Softness and stretch, always there: at 0 until they are moved."""
     for name, text in FEATURES.items():
         row = layout.row(align=True)
-        if is_there(limb, name):
+        if is_slider_there(limb, name):
             draw_keyed(row, limb, name)
         else:
             field = row.row(align=True)

@@ -29,8 +29,8 @@ def active_limb(context: Context) -> PoseBone | None:
 
 
 def _around(limb: PoseBone) -> frozenset[str]:
-    """What `selection.beside` gives, looked up once."""
-    around: frozenset[str] = until_rebuilt(("around", name_of(limb)), lambda: selection.beside(limb))
+    """What `selection.bones_beside` gives, looked up once."""
+    around: frozenset[str] = until_rebuilt(("around", name_of(limb)), lambda: selection.bones_beside(limb))
     return around
 
 

@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, Event, Menu, Operator
 
 from ..blender.types import is_armature
-from ..tasks.limbs import limb_of
+from ..tasks.limbs import description_of
 from ..tasks.selection import candidates, limbs_in_view
 from .finding import selected_limbs
 from .operators import adding, baking, converting, cylinders, holding, planting, setting, switching
@@ -18,7 +18,7 @@ from .operators import adding, baking, converting, cylinders, holding, planting,
 def applying(context: Context) -> list[Any]:
     """The operators that make sense with what is selected."""
     limbs, ob = selected_limbs(context), context.object
-    described = [limb_of(limb) for limb in limbs]
+    described = [description_of(limb) for limb in limbs]
     modes = {described.mode for described in described}
     choices: list[tuple[bool, Any]] = [
         (

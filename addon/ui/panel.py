@@ -10,8 +10,8 @@ from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
 from ..blender.words import translated_text
-from ..tasks.cylinders import cylinder_at, is_ours, stroke_of
-from ..tasks.limbs import limb_of, limbs_counted
+from ..tasks.cylinders import cylinder_at, is_our_cylinder, stroke_of
+from ..tasks.limbs import description_of, limbs_counted
 from ..tasks.repairing import repairs_for
 from ..tasks.selection import control_of, convertible, left_at, offered
 from ..tasks.status import Status
@@ -21,7 +21,7 @@ from .finding import active_limb, bones_selected, limbs_active_first
 from .lines import draw_lines, length_text
 from .operators.cylinders import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
-from .operators.selecting import ROLES, refs_of_role
+from .operators.selecting import ROLES, selectable_refs
 from .remembering import bone_of, name_of, selection_in, until_rebuilt
 from .state import colour_of, sentence_of, slider_of_rig, status_in
 from .titles import title_of
@@ -110,7 +110,7 @@ def draw_cylinder(layout: Any, context: Context) -> None:
     layout.label(text=", ".join(half.name for half in cylinder), icon="CON_TRACKTO", translate=False)
     text = translated_text("Length {length}, stroke {stroke}", length=length, stroke=stroke)
     layout.label(text=text, translate=False)
-    if is_ours(cylinder):
+    if is_our_cylinder(cylinder):
         layout.operator("pose.planar_ik_cylinder_remove")
 
 
@@ -179,7 +179,7 @@ def draw_state(layout: Any, context: Context, limb: PoseBone, status: Status) ->
 
 def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:
     """On a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow so, too."""
-    bone, described = context.active_pose_bone, limb_of(limb)
+    bone, described = context.active_pose_bone, description_of(limb)
     if bone is None or (bone.id_data, bone.name) != (limb.id_data, described.foot) or described.foot_turn is None:
         return
     if described.sliders["influence"] <= 0.0:
@@ -194,7 +194,7 @@ def draw_parts(layout: Any, limb: PoseBone) -> None:
     """A button for each part, which selects it; for bones that a rig with a slider of its own hides, none."""
     row = layout.row(align=True)
     for role, text, _ in ROLES:
-        if refs_of_role(limb, role):
+        if selectable_refs(limb, role):
             row.operator("pose.planar_ik_select", text=text).role = role
 
 

@@ -9,12 +9,12 @@ from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
 from ..blender.words import translated_text
-from ..tasks.limbs import Description, limb_of, limbs_of
+from ..tasks.limbs import Description, description_of, limbs_of
 from .features import FEATURES
 from .fields import draw_slider_of_limb
 from .finding import active_limb, rig_in_view
 from .panel import InSidebar
-from .titles import joint_of, title_of
+from .titles import joint_label, title_of
 
 
 class _Section(InSidebar):
@@ -63,7 +63,7 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
         limb = active_limb(context)
         if limb is None:
             return
-        described = limb_of(limb)
+        described = description_of(limb)
         draw_followed(layout, described)
         draw_foot_setup(layout, described)
         draw_limits(layout, limb, described)
@@ -100,7 +100,7 @@ def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
     choices = described.choices
     angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
     row = layout.row(align=True)
-    row.label(text=f"{joint_of(limb)} Limits")
+    row.label(text=f"{joint_label(limb)} Limits")
     row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
     if choices["plane"] == "HINGE" and len(described.segments) == 2:
         turns = f"{degrees(choices['root_min_angle']):.0f}° - {degrees(choices['root_max_angle']):.0f}°"

@@ -14,10 +14,10 @@ from ..tasks.status import (
     Structure,
     Table,
     as_shown,
-    problem_of,
     rig_slider,
     status_of,
     structure_of,
+    unposable_status,
 )
 from .lines import length_text
 from .remembering import name_of, until_posed, until_rebuilt
@@ -40,7 +40,7 @@ def _status(limb: PoseBone, depsgraph: Depsgraph) -> Status:
 
 def structure_known(limb: PoseBone) -> Structure | None:
     """The structure of a limb, nothing of one that can't be posed; looked at anew when its rig is edited."""
-    if problem_of(limb):
+    if unposable_status(limb):
         return None
     return until_rebuilt(("structure", name_of(limb), *limb_fingerprint(limb)), lambda: structure_of(limb))
 

@@ -6,9 +6,9 @@ from collections import Counter
 
 from bpy.types import PoseBone
 
-from ..blender.names import side_of
+from ..blender.names import side_sign
 from ..blender.words import translated_text
-from ..tasks.limbs import kind_of, limb_of, limbs_of
+from ..tasks.limbs import arm_or_leg, description_of, limbs_of
 from ..tasks.selection import control_of
 from .remembering import name_of, until_rebuilt
 from .state import slider_of_rig
@@ -29,7 +29,7 @@ def title_of(limb: PoseBone) -> str:
     return translated_text(title) if is_kind else title
 
 
-def joint_of(limb: PoseBone) -> str:
+def joint_label(limb: PoseBone) -> str:
     """What bends in a limb, in English: ``Elbow`` or ``Knee``, of two bones that are called as of an arm or a leg; else
     ``Bend``."""
     joint: str = until_rebuilt(("joint", name_of(limb)), lambda: _joint(limb))
@@ -37,7 +37,11 @@ def joint_of(limb: PoseBone) -> str:
 
 
 def _joint(limb: PoseBone) -> str:
-    return {"ARM": "Elbow", "LEG": "Knee"}.get(kind_of(limb), "Bend") if len(limb_of(limb).segments) == 2 else "Bend"
+    return (
+        {"ARM": "Elbow", "LEG": "Knee"}.get(arm_or_leg(limb), "Bend")
+        if len(description_of(limb).segments) == 2
+        else "Bend"
+    )
 
 
 def _title(limb: PoseBone) -> tuple[str, bool]:
@@ -54,4 +58,4 @@ def _title(limb: PoseBone) -> tuple[str, bool]:
 
 def _named(limb: PoseBone) -> str:
     """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
-    return TITLES.get((kind_of(limb), side_of(limb.name)), "")
+    return TITLES.get((arm_or_leg(limb), side_sign(limb.name)), "")

@@ -13,7 +13,7 @@ CONTEXTS = ("*", "Operator")
 """Where Blender looks a text up: labels of buttons that are operators have a context of their own."""
 
 
-def read() -> dict[str, Any]:
+def read_translations() -> dict[str, Any]:
     """The translations by language, as Blender wants them: by context and English text."""
     languages: dict[str, dict[str, str]] = json.loads(FILE.read_text(encoding="utf-8"))
     return {
@@ -24,7 +24,7 @@ def read() -> dict[str, Any]:
 
 def register() -> None:
     """Add the languages to Blender's."""
-    translations.register(__package__, read())
+    translations.register(__package__, read_translations())
 
 
 def unregister() -> None:

@@ -136,7 +136,7 @@ def key(owner: Any, path: str, *values: Any) -> None:
 
 def bake(addon: Any, *lasts: Any, frames: Any = FRAMES, progress: Any = None, **options: Any) -> Any:
     """Bake limbs: the report."""
-    steps = addon("bake").bake.steps(bpy.context, addon("bake").Request(lasts, list(frames), **options))
+    steps = addon("bake").bake.steps(bpy.context, addon("bake").BakeRequest(lasts, list(frames), **options))
     return addon("blender.stepping").finished(steps, progress)
 
 
@@ -198,4 +198,4 @@ def parts(ob: Any) -> list[str]:
 
 def problem(addon: Any, last: Any) -> str:
     """What is wrong with a limb's mechanism."""
-    return addon("rigging.state").problem_of(last)
+    return addon("rigging.state").mechanism_problem(last)

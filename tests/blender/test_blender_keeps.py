@@ -24,7 +24,7 @@ def leg(addon):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
         bpy.ops.object.mode_set(mode="POSE")
         adding = addon("tasks.adding")
-        lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[LEFT])]).limbs
+        lasts = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones[LEFT])]).limbs
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, lasts)
         rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.12, -0.05, 0.25)))
@@ -244,7 +244,7 @@ def test_holds_once_rebuilt(leg, addon, mode, what):
     modes = addon("tasks.modes")
     for ob, name in found if mode == "RIG" else ():
         last = ob.pose.bones[name]
-        problem = modes.problem_of(last)
+        problem = modes.mechanism_problem(last)
         assert (last.planar_ik.reach == "INVALID") == bool(problem)
         if name == RIGHT or what != symmetrize:
             assert problem

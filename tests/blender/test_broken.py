@@ -82,7 +82,7 @@ def test_what_is_seen_is_told_and_baked(addon, name):
     last = ob.pose.bones["shin.L"]
     assert not [*untrue(last)]
     before = seen_over_frames(last)
-    request = addon("bake").Request([last], FRAMES)
+    request = addon("bake").BakeRequest([last], FRAMES)
     if name in MOVING_AGAIN:
         with pytest.raises(addon("blender.words").Refused, match="once more after the bake"):
             addon("bake").bake(bpy.context, request)
@@ -102,7 +102,7 @@ def test_target_is_deleted(addon, mode, kind):
     ob = rigs.biped()
     adding = addon("tasks.adding")
     controls = "BONES" if kind == "bone" else "EMPTIES"
-    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])], controls).limbs
+    lasts = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones["shin.L"])], controls).limbs
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, lasts)
     if kind == "bone":
@@ -114,7 +114,7 @@ def test_target_is_deleted(addon, mode, kind):
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.reach == "INVALID"
     with pytest.raises(addon("blender.words").Refused):
-        addon("bake").bake(bpy.context, addon("bake").Request([last], FRAMES))
+        addon("bake").bake(bpy.context, addon("bake").BakeRequest([last], FRAMES))
     rigs.activate(ob)
     ob.data.bones.active = last.bone
     bpy.ops.pose.planar_ik_repair(repair="TARGET")

@@ -36,14 +36,14 @@ def limbs_of_all_kinds(addon, mode):
     ob = rigs.biped()
     ob.name = "biped"
     adding = addon("tasks.adding")
-    requests = [adding.Request(ob.pose.bones[f"{name}.{side}"]) for name in ("shin", "forearm") for side in "LR"]
+    requests = [adding.LimbRequest(ob.pose.bones[f"{name}.{side}"]) for name in ("shin", "forearm") for side in "LR"]
     lasts += adding.add(bpy.context, requests[:2], knee="POLE").limbs
     lasts += adding.add(bpy.context, requests[2:], "EMPTIES").limbs
     for last in lasts[-3:]:
         last.planar_ik.softness, last.planar_ik.stretch = 0.1, 1.0
     names = [last.name for last in lasts[-4:-2]]
-    addon("tasks.features").give_roll(bpy.context, lasts[-4:-2])
-    addon("tasks.features").give_pole_follow(bpy.context, [ob.pose.bones[name] for name in names])
+    addon("tasks.features").add_foot_roll(bpy.context, lasts[-4:-2])
+    addon("tasks.features").add_pole_follow(bpy.context, [ob.pose.bones[name] for name in names])
     lasts[-4:] = [ob.pose.bones[name] for name in (*names, *(last.name for last in lasts[-2:]))]
     if mode == "RIG":
         names = [(last.id_data, last.name) for last in lasts]

@@ -22,7 +22,7 @@ def library(addon, tmp_path):
     """A file with a biped in a collection: one leg on the rig, one live, with targets that are bones."""
     ob = rigs.biped()
     adding = addon("tasks.adding")
-    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[name]) for name in LIMBS]).limbs
+    lasts = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones[name]) for name in LIMBS]).limbs
     addon("tasks.modes").to_rig(bpy.context, lasts[:1])
     return saved(ob, tmp_path)
 
@@ -79,7 +79,7 @@ def test_bake(addon, library, remove):
     (ob,) = overridden(library)
     animate(ob)
     before = over_frames(ob)
-    request = addon("bake").Request([ob.pose.bones[name] for name in LIMBS], range(1, 10), remove=remove)
+    request = addon("bake").BakeRequest([ob.pose.bones[name] for name in LIMBS], range(1, 10), remove=remove)
     if remove:
         with pytest.raises(addon("blender.words").Refused):
             addon("bake").bake(bpy.context, request)

@@ -83,7 +83,7 @@ def test_disabling_shows_the_own_pose_of_live_limbs(addon):
     ob = rigs.biped()
     own = rigs.matrices(ob, ("thigh.L", "shin.L"))
     adding = addon("tasks.adding")
-    adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])])
+    adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones["shin.L"])])
     ob.pose.bones["foot_ik.L"].location = (0.0, 0.1, 0.1)
     solved = rigs.matrices(ob, ("thigh.L", "shin.L"))
     assert abs(solved - own).max() > 0.1

@@ -148,7 +148,7 @@ def test_baked(opened, addon, mode, method):
     if method == "played":
         bpy.app.handlers.frame_change_pre.append(somebody)
     try:
-        request = addon("bake").Request(lasts_now(), cases.FRAMES, remove=mode == "LIVE")
+        request = addon("bake").BakeRequest(lasts_now(), cases.FRAMES, remove=mode == "LIVE")
         report = addon("bake").bake(bpy.context, request)
     finally:
         if method == "played":

@@ -88,7 +88,7 @@ def test_all_bones_of_a_limb_show_it(addon, human):
     human.update_tag()
     bpy.context.view_layer.update()
     assert state.status_in(bpy.context, last).is_fk
-    refs = addon("ui.operators.selecting").refs_of_role(last, "LIMB")
+    refs = addon("ui.operators.selecting").selectable_refs(last, "LIMB")
     assert [name for _, name in refs] == ["thigh_fk.L", "shin_fk.L"]
 
 
@@ -126,7 +126,7 @@ def baked_and_back(addon, path, name, now, before):
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects[name]
     limbs = addon("limb.storage").limbs_of
-    addon("bake").bake(bpy.context, addon("bake").Request(limbs(ob), range(1, 11)))
+    addon("bake").bake(bpy.context, addon("bake").BakeRequest(limbs(ob), range(1, 11)))
     assert np.abs(over_frames(ob) - now)[:, :, :3, 3].max() < 1e-4
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects[name]

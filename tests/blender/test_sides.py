@@ -42,7 +42,7 @@ def legs(addon):
     def make(mode, knee, count, sides=(".L", ".R"), ob=None):
         ob = ob or biped(count)
         adding = addon("tasks.adding")
-        requests = [adding.Request(ob.pose.bones[LAST[count] + side], LINKS[count]) for side in sides]
+        requests = [adding.LimbRequest(ob.pose.bones[LAST[count] + side], LINKS[count]) for side in sides]
         lasts = adding.add(bpy.context, requests, knee=knee, foot=count == 2).limbs
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, lasts)
@@ -250,7 +250,7 @@ def test_unlike_limbs_are_swapped(addon, mode, controls):
         ob.pose.bones["foot" + side].rotation_quaternion = rigs.turn(rng)
         ob.pose.bones["thigh" + side].rotation_quaternion = Quaternion((1, 0.3 * x, 0.1, 0.2)).normalized()
     for side, knee in ((".L", "POLE"), (".R", "FREE")):
-        request = adding.Request(ob.pose.bones["shin" + side])
+        request = adding.LimbRequest(ob.pose.bones["shin" + side])
         adding.add(bpy.context, [request], knee=knee, controls=controls, foot=side == ".L")
     left, right = lasts = [ob.pose.bones["shin" + side] for side in (".L", ".R")]
     left.planar_ik.softness, left.planar_ik.swivel, right.planar_ik.flip = 0.2, 0.7, True
@@ -285,7 +285,7 @@ def sliders_of(last):
 
 
 def test_sides_by_names(addon):
-    side_of = addon("blender.names").side_of
+    side_of = addon("blender.names").side_sign
     left = ("shin.L", "shin.L.001", "l_shin", "LeftLeg", "leg_left", "mixamorig:LeftLeg", "LEFT shin", "Bone-L")
     right = ("shin.R", "shin.r.012", "R.shin", "RightLeg", "leg right", "mixamorig:RightLeg", "RIGHTshin", "Bone_r")
     none = ("shin", "tail", "lower", "l", "roll", "L", "tip", "middle.1")

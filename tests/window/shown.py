@@ -52,7 +52,7 @@ def offers_all_limbs(hand: Hand) -> Iterator[Any]:
         select(name)
         yield
         hand.picture(name)
-        found["joints"][name] = titles.joint_of(shown(bpy.context)[0])
+        found["joints"][name] = titles.joint_label(shown(bpy.context)[0])
     return found
 
 

@@ -14,8 +14,8 @@ from bpy.types import Context, Event, PoseBone
 from ...blender.stepping import Steps
 from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
-from ...tasks.adding import KEPT, Request, add
-from ...tasks.limbs import bends_to, chain_bones, frames_counted, limb_of, limbs_counted
+from ...tasks.adding import KEPT, LimbRequest, add
+from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, limbs_counted
 from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, convertible, limbs_to_add
 from ..finding import require_limbs
@@ -177,7 +177,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         """Add, and go on with the targets."""
         suggestions, followed, skipped = subject
         target, pole = [*followed, None, None][:2]
-        requests = [Request(limb, segments, target, pole, self.plane) for limb, segments in suggestions]
+        requests = [LimbRequest(limb, segments, target, pole, self.plane) for limb, segments in suggestions]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
         options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
         options |= {"keyed": self.keyed, "tolerance": self.tolerance, "mode": self.mode}
@@ -186,7 +186,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         limbs = added.limbs
         self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})
         self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(limb)) for limb in limbs)
-        select_if_shown(context, [target for limb in limbs if (target := limb_of(limb).followed[0])])
+        select_if_shown(context, [target for limb in limbs if (target := description_of(limb).followed[0])])
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
         kept += unseen(bone for limb in limbs for bone in chain_bones(limb))
         if skipped:

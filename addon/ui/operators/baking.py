@@ -8,7 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event
 
 from ...bake.job import bake
-from ...bake.request import Request, frames_between
+from ...bake.request import BakeRequest, frames_by_step
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...blender.words import Refused, translated_text
@@ -94,7 +94,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             column.prop(self, name)
         layout.prop(self, "new_action")
 
-    def checked(self, context: Context) -> Request:
+    def checked(self, context: Context) -> BakeRequest:
         """What is baked."""
         scene = scene_of(context)
         take_given_range(self, "range", "GIVEN")
@@ -104,16 +104,16 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
         limbs = selected_limbs(context) if self.which == "SELECTED" else limbs_in_view(context)
         start, end = self._ends(context)
-        return Request(
+        return BakeRequest(
             limbs=limbs,
-            frames=frames_between(start, end, self.step),
+            frames=frames_by_step(start, end, self.step),
             tolerance=0.0 if self.for_game else self.tolerance,
             remove=self.remove,
             for_game=self.for_game,
             new_action=self.new_action,
         )
 
-    def act(self, context: Context, request: Request) -> Steps[None]:
+    def act(self, context: Context, request: BakeRequest) -> Steps[None]:
         """Bake, and say how it went."""
         report = yield from bake.steps(context, request)
         self.warn(*report.notes)

@@ -12,7 +12,7 @@ from ...blender.types import is_armature, scene_of
 from ...blender.words import Refused, translated_text
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
-from ...tasks.limbs import is_converted, limb_of, limbs_counted, limbs_of
+from ...tasks.limbs import description_of, is_converted, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
 from ..finding import require_limbs, rig_in_view, selected_limbs
 from .adding import MODE
@@ -123,7 +123,7 @@ class _Mode(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that are in the other mode."""
-        limbs = [limb for limb in require_limbs(context) if limb_of(limb).mode == self._from]
+        limbs = [limb for limb in require_limbs(context) if description_of(limb).mode == self._from]
         if not limbs:
             raise Refused(self._already)
         if self._from == "RIG" and not scene_of(context).planar_ik.live:  # type: ignore[attr-defined]
@@ -162,7 +162,11 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that have a mechanism, or need to be rebuilt for another reason."""
-        limbs = [limb for limb in require_limbs(context) if limb_of(limb).mode == "RIG" or modes.problem_of(limb)]
+        limbs = [
+            limb
+            for limb in require_limbs(context)
+            if description_of(limb).mode == "RIG" or modes.mechanism_problem(limb)
+        ]
         if not limbs:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
         return limbs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bpy.types import Context, PoseBone
 
 from ...blender.words import Refused
-from ...tasks.cylinders import Cylinder, check_cylinder, cylinder_at, is_ours, make_cylinder, remove_cylinder
+from ...tasks.cylinders import Cylinder, check_cylinder, cylinder_at, is_our_cylinder, make_cylinder, remove_cylinder
 from .base import PoseOperator
 
 
@@ -36,7 +36,7 @@ class POSE_OT_planar_ik_cylinder_remove(PoseOperator):
         """The cylinder that a selected bone is half of."""
         for bone in context.selected_pose_bones or ():
             cylinder = cylinder_at(bone)
-            if cylinder and is_ours(cylinder):
+            if cylinder and is_our_cylinder(cylinder):
                 return cylinder
         raise Refused("Select a bone of a cylinder that Add Cylinder made")
 

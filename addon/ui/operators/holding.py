@@ -21,7 +21,7 @@ from ...tasks.contact_markers import (
     marked_contacts,
 )
 from ...tasks.frame_ranges import range_source, range_to_hold
-from ...tasks.holding import MOST_EASE, Report, Request, hold_tips, over
+from ...tasks.holding import MOST_EASE, HoldOptions, HoldReport, hold_tips, over
 from ...tasks.limbs import contacts_counted, frames_counted
 from ...tasks.planting import NOT_LOW
 from ..finding import selected_limbs
@@ -55,7 +55,7 @@ EASED: Any = {
 HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {slide} and {more}{missed}"
 
 
-def said_of(context: Context, report: Report) -> dict[str, Any]:
+def said_of(context: Context, report: HoldReport) -> dict[str, Any]:
     """What is said of feet that are held in contacts."""
     count, scene = sum(report.missed.values()), scene_of(context)
     lengths = zip(("slid", "most", "slide", "more"), (*report.slid, *report.slide), strict=True)
@@ -137,7 +137,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         take_given_range(self, "range", "GIVEN")
         contacts, is_contacts = self._contacts(context, limbs), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
-        request = Request(self.ease, is_contacts, is_mean)
+        request = HoldOptions(self.ease, is_contacts, is_mean)
         report = yield from hold_tips.steps(context, limbs, contacts, request)
         self.warn(*report.warnings)
         if is_contacts:

@@ -8,10 +8,10 @@ from bpy.types import Context, PoseBone
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...blender.words import Refused
-from ...tasks.adding import Request
+from ...tasks.adding import LimbRequest
 from ...tasks.contact_markers import frame_range
-from ...tasks.limbs import check_whole, is_arm_or_leg, is_leg, limb_of
-from ...tasks.planting import Wish, plant
+from ...tasks.limbs import check_whole, description_of, is_arm_or_leg, is_leg
+from ...tasks.planting import PlantOptions, plant
 from ...tasks.selection import LimbsToAdd, limbs_to_add, without_ik
 from ..finding import selected_limbs
 from .adding import own_ik
@@ -31,7 +31,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
     speed: FloatProperty(**STANDS_TILL)
     ease: IntProperty(**EASED)
 
-    def checked(self, context: Context) -> tuple[list[Request], list[PoseBone]]:
+    def checked(self, context: Context) -> tuple[list[LimbRequest], list[PoseBone]]:
         """The legs that get IK, and those that have it."""
         bones, limbs = [*(context.selected_pose_bones or ())], selected_limbs(context)
         legs = [limb for limb in limbs if is_leg(limb)]
@@ -44,14 +44,18 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         for limb in legs:
             check_whole(limb)
         target, pole = [*choice.followed, None, None][:2]
-        return [Request(limb, segments, target, pole) for limb, segments in new], legs
+        return [LimbRequest(limb, segments, target, pole) for limb, segments in new], legs
 
-    def act(self, context: Context, subject: tuple[list[Request], list[PoseBone]]) -> Steps[None]:
+    def act(self, context: Context, subject: tuple[list[LimbRequest], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
-        (new, legs), wish, frames = subject, Wish(self.height, self.speed, self.ease), frame_range(scene_of(context))
+        (new, legs), wish, frames = (
+            subject,
+            PlantOptions(self.height, self.speed, self.ease),
+            frame_range(scene_of(context)),
+        )
         planted = yield from plant.steps(context, new, legs, frames, wish)
         self.warn(*planted.warnings)
-        select_if_shown(context, [ref for leg in planted.legs if (ref := limb_of(leg.limb).followed[0])])
+        select_if_shown(context, [ref for leg in planted.legs if (ref := description_of(leg.limb).followed[0])])
         self.inform(HELD, **said_of(context, planted.report))
 
 

@@ -48,7 +48,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
         """What a button of it says under the mouse: what it selects, by name."""
         named = bone_named(context, properties.bone)
         limbs = [named] if named else limbs_active_first(context)
-        refs = [bone or ob.name for limb in limbs for ob, bone in refs_of_role(limb, properties.role)]
+        refs = [bone or ob.name for limb in limbs for ob, bone in selectable_refs(limb, properties.role)]
         label = next(label for value, label, _ in ROLES if value == properties.role)
         if not refs:
             return translated_text(" ".join((cls.__doc__ or "").split()))
@@ -58,7 +58,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
     def checked(self, context: Context) -> list[BoneRef]:
         """The part, of all limbs meant."""
         limbs = self._limbs(context)
-        refs = dict.fromkeys(ref for limb in limbs for ref in refs_of_role(limb, self.role))
+        refs = dict.fromkeys(ref for limb in limbs for ref in selectable_refs(limb, self.role))
         if not refs:
             label = next(label for value, label, _ in ROLES if value == self.role)
             raise Refused("The limb has no {part} to select", part=translated_text(label))
@@ -83,7 +83,7 @@ def bone_named(context: Context, name: str) -> PoseBone | None:
     return named if named and is_limb(named) else None
 
 
-def refs_of_role(limb: PoseBone, role: str) -> list[BoneRef]:
+def selectable_refs(limb: PoseBone, role: str) -> list[BoneRef]:
     """The objects or bones that are this part of a limb, the one to be active last."""
     return selection.refs_of_role(limb, role, is_generated=slider_of_rig(limb) is not None)
 

@@ -10,14 +10,14 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.types import all_objects
 from ...blender.words import Refused, translated_text
-from ...tasks.features import drop_feature, toggle
+from ...tasks.features import remove_features, toggle
 from ...tasks.following import follow, make_poles, make_targets, pickable, set_plane
-from ...tasks.limbs import limb_of
+from ...tasks.limbs import description_of
 from ...tasks.setting import flip, set_choice
 from ..finding import active_limb, selected_limbs
 from ..preferences import PLANE
 from .base import LimbOperator, RigOperator
-from .selecting import ROLES, refs_of_role, select_if_shown
+from .selecting import ROLES, select_if_shown, selectable_refs
 
 NEW = "\n"
 """What stands for a new control among those to pick: no name of Blender's has a line break."""
@@ -115,7 +115,7 @@ class POSE_OT_planar_ik_drop(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Take it from every selected limb that has it."""
-        drop_feature(context, limbs, self.feature.lower())
+        remove_features(context, limbs, self.feature.lower())
 
 
 class _Numbers(RigOperator):
@@ -127,7 +127,7 @@ class _Numbers(RigOperator):
         """Ask, starting from the numbers of the active limb."""
         limb = active_limb(context)
         for name in self._names if limb else ():
-            setattr(self, name, limb_of(limb).choices[name])  # type: ignore[arg-type]
+            setattr(self, name, description_of(limb).choices[name])  # type: ignore[arg-type]
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self)
 
@@ -166,7 +166,7 @@ class POSE_OT_planar_ik_knee_limits(_Numbers):
     def _in_order(self, limb: PoseBone) -> tuple[str, ...]:
         if self.min_angle > self.max_angle:
             raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
-        return self._names[::-1] if self.min_angle > limb_of(limb).choices["max_angle"] else self._names
+        return self._names[::-1] if self.min_angle > description_of(limb).choices["max_angle"] else self._names
 
 
 class POSE_OT_planar_ik_root_limits(_Numbers):
@@ -265,7 +265,7 @@ class POSE_OT_planar_ik_pick(RigOperator):
         if self.followed == NEW:
             names = [(limb.id_data, limb.name) for limb in limbs]
             (make_targets if self.role == "TARGET" else make_poles)(context, limbs)
-            new_refs = [role for ob, name in names for role in refs_of_role(ob.pose.bones[name], self.role)]
+            new_refs = [role for ob, name in names for role in selectable_refs(ob.pose.bones[name], self.role)]
             select_if_shown(context, new_refs)
         else:
             name, bone = self.followed.split("\n")

@@ -13,7 +13,7 @@ from bpy.types import Context, Depsgraph, PropertyGroup, Scene, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from ...blender.types import scene_of, view_layer_of
-from ...tasks.figure import Stroke, View, figure
+from ...tasks.figure import Stroke, Viewpoint, figure
 from ..finding import active_limb
 from ..preferences import preference
 from ..state import table_known
@@ -63,7 +63,7 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     view: Any = context.region_data
     along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None
-    return figure(limb, depsgraph, View(along, _is_dragging(context), settings.shows_reach), table_known(limb))
+    return figure(limb, depsgraph, Viewpoint(along, _is_dragging(context), settings.shows_reach), table_known(limb))
 
 
 def _is_dragging(context: Context) -> bool:

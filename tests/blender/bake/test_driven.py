@@ -139,7 +139,7 @@ def test_of_a_library(addon, tmp_path, mode):
     """The driver is muted on the override, which keeps that in its file."""
     ob = rigs.biped()
     adding = addon("tasks.adding")
-    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])]).limbs
+    lasts = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones["shin.L"])]).limbs
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, lasts)
     drive(ob.pose.bones["shin.L"], 'pose.bones["hand.R"].location[0]', "1 - slider")

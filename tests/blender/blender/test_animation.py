@@ -52,7 +52,7 @@ def test_stop_takes_the_animation_of_one_object_only(animation, kind, path):
         share(ob, other, kind == "other slot")
     if "strip" in kind:
         push_down(ob)
-    animation.stop(ob, [path, "scale"])
+    animation.remove_animation(ob, [path, "scale"])
     assert animation.animated_paths(ob) == {*PATHS} - {path}
     assert not animation.drivers_of(ob)
     bpy.context.scene.frame_set(11)
@@ -89,7 +89,7 @@ def test_a_curve_is_made_in_an_action_of_its_own(animation, addon, shared):
     curve = animation.new_curve(animation.curve_holder(ob), "rotation_euler", 1, "Place")
     assert curve in animation.curves_of(ob)
     assert curve.group.name == "Place"
-    addon("blender.fcurves").write(curve, np.array([1, 11]), np.array([0.0, 2.0]))
+    addon("blender.fcurves").write_keys(curve, np.array([1, 11]), np.array([0.0, 2.0]))
     bpy.context.scene.frame_set(6)
     assert tuple(ob.rotation_euler) == (0.0, 1.0, 0.0)
     assert tuple(other.rotation_euler) == (0.0, 0.0, 0.0)

@@ -29,8 +29,8 @@ def test_written_keys_have_the_values_and_others_stay(fcurves, curve, interpolat
     outside = np.array([*np.arange(-30.0, -10.0, 0.5), *np.arange(30.5, 45.0, 0.5)])
     before = sampled(curve, outside)
     frames = np.arange(-5.0, 26.0)
-    fcurves.write(curve, frames, np.cos(frames), interpolation)
-    got_frames, got = fcurves.read(curve)
+    fcurves.write_keys(curve, frames, np.cos(frames), interpolation)
+    got_frames, got = fcurves.read_keys(curve)
     assert np.array_equal(got_frames, [-20, -10, *frames, 30, 40])
     assert np.allclose(got[2:-2], np.cos(frames), atol=1e-6)
     assert np.abs(sampled(curve, outside) - before).max() < 1e-4
@@ -40,10 +40,10 @@ def test_written_keys_have_the_values_and_others_stay(fcurves, curve, interpolat
 
 def test_slopes_make_a_curve_of_few_keys(fcurves, curve):
     frames = np.arange(0.0, 41.0, 8.0)
-    fcurves.write(curve, frames, np.sin(frames / 10.0), "BEZIER", slopes=np.cos(frames / 10.0) / 10.0)
+    fcurves.write_keys(curve, frames, np.sin(frames / 10.0), "BEZIER", slopes=np.cos(frames / 10.0) / 10.0)
     between = np.arange(0.0, 40.0)
     assert np.abs(sampled(curve, between) - np.sin(between / 10.0)).max() < 2e-3
-    fcurves.write(curve, frames[:1], np.array([3.0]), "BEZIER", slopes=np.zeros(1))
+    fcurves.write_keys(curve, frames[:1], np.array([3.0]), "BEZIER", slopes=np.zeros(1))
     assert (curve.evaluate(0.0), len(curve.keyframe_points)) == (3.0, len(frames))
     fcurves.reset(curve)
     assert len(curve.keyframe_points) == 0

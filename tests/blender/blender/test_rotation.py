@@ -72,10 +72,10 @@ def test_rows_of_a_bake_do_not_jump(rotation, mode):
 def lend(addon, ob, channel, index):
     """Lend a channel of one bone, and give what was, what was lent, and how the rig was evaluated."""
     channels = addon("blender.channels")
-    given = channels.read(ob, channel)
+    given = channels.read_channel(ob, channel)
     lent = given.copy()
     lent[index] = np.linspace(0.4, 0.9, lent.shape[1])
-    channels.write(ob, channel, lent, given)
+    channels.write_channel(ob, channel, lent, given)
     ob.update_tag(refresh={"DATA"})
     evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return given, lent, channels.read_matrices(evaluated)
@@ -92,8 +92,8 @@ def test_lent_channels_pose_the_rig_and_are_taken_back_without_a_trace(addon, ro
     given, lent, posed = lend(addon, ob, channel, 1)
     assert given.shape == (4, channels.SIZES[channel])
     assert np.abs(posed[2] - rest[2]).max() > 0.05
-    channels.restore(ob, channel, lent, given)
-    assert np.array_equal(channels.read(ob, channel), given)
+    channels.restore_channel(ob, channel, lent, given)
+    assert np.array_equal(channels.read_channel(ob, channel), given)
     for tagged, expected in ((False, posed), (True, rest)):
         if tagged:
             ob.update_tag(refresh={"DATA"})
@@ -116,5 +116,5 @@ def test_channels_of_a_linked_rig_are_lent_too(addon, tmp_path):
     assert not types.takes_bones(ob)
     given, lent, posed = lend(addon, ob, "location", 1)
     assert np.allclose(posed[1][:3, 3], ob.data.bones["b"].matrix_local @ Vector(lent[1]), atol=1e-6)
-    channels.restore(ob, "location", lent, given)
-    assert np.array_equal(channels.read(ob, "location"), given)
+    channels.restore_channel(ob, "location", lent, given)
+    assert np.array_equal(channels.read_channel(ob, "location"), given)

@@ -172,7 +172,7 @@ def test_python_in_files_stays_off_and_that_is_said(run: Run, tmp_path: Path) ->
 def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch, command, how) -> None:
     source, output = shot(tmp_path / "shot.blend", "LIVE" if command[0] == "to-rig" else "RIG"), tmp_path / "out.blend"
     if command[0] == "rebuild":
-        monkeypatch.setattr(addon("cli.commands"), "problem_of", lambda last: "there is something")
+        monkeypatch.setattr(addon("cli.commands"), "mechanism_problem", lambda last: "there is something")
     before = source.read_bytes()
 
     def fail(*_: Any, **__: Any) -> None:
@@ -181,7 +181,7 @@ def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch
     if how == "disk":
         monkeypatch.setattr(addon("cli.shots").os, "replace", fail)
     else:
-        for module, name in (("bake.job", "_baked"), ("rigging.apply", "_put_on")):
+        for module, name in (("bake.job", "_baked"), ("rigging.apply", "_add_parts")):
             monkeypatch.setattr(addon(module), name, fail)
     options = ["--limb", command[1]] if command[0] == "add" else command[1:]
     for target in (["--in-place"], ["-o", output]):

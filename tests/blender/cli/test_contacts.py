@@ -1,4 +1,5 @@
-"""``report`` says how far feet slide, ``contacts`` when they stand; ``hold`` and ``plant`` plant them."""
+"""``report_on_file`` says how far feet slide, ``contacts_in_file`` when they stand; ``hold`` and ``plant`` plant
+them."""
 
 from __future__ import annotations
 

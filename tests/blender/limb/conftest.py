@@ -12,7 +12,7 @@ def add(addon):
 
     def make(ob, *names, target=None, pole=None, segments=(1, 1), plane="AUTO", **options):
         adding = addon("tasks.adding")
-        requests = [adding.Request(ob.pose.bones[name], segments, target, pole, plane) for name in names]
+        requests = [adding.LimbRequest(ob.pose.bones[name], segments, target, pole, plane) for name in names]
         return adding.add(bpy.context, requests, **options).limbs
 
     return make

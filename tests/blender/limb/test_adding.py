@@ -70,7 +70,7 @@ def test_many_rigs_at_once_in_any_mode(add, addon, solved):
     rigs.activate(one, "OBJECT")
     before = [rigs.matrices(ob, ob.pose.bones.keys()) for ob in (one, two)]
     names = ("shin.L", "shin.R", "forearm.L", "forearm.R")
-    requests = [addon("tasks.adding").Request(ob.pose.bones[name]) for ob in (one, two) for name in names]
+    requests = [addon("tasks.adding").LimbRequest(ob.pose.bones[name]) for ob in (one, two) for name in names]
     lasts = addon("tasks.adding").add(bpy.context, requests, knee="POLE").limbs
     assert [(last.id_data, last.name) for last in lasts] == [(ob, name) for ob in (one, two) for name in names]
     assert bpy.context.mode == "OBJECT"

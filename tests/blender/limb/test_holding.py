@@ -66,7 +66,7 @@ def legs(rig):
 def holds(addon, lasts, *frame_ranges, **options):
     holding, contacts = addon("tasks.holding"), addon("poses.contacts")
     ranges = [holding.over(contacts.FrameRange(*span)) for span in frame_ranges]
-    return holding.hold_tips(bpy.context, lasts, [ranges] * len(lasts), holding.Request(**options))
+    return holding.hold_tips(bpy.context, lasts, [ranges] * len(lasts), holding.HoldOptions(**options))
 
 
 def test_contacts_of_a_walk_are_found(addon, walker):
@@ -193,7 +193,7 @@ def test_ranges(addon, walker):
 def rolling(addon, walker):
     """The walker with Foot Roll on its legs, whose feet roll over heel and toe in each contact, as keys of the controls
     alone; and the pitch of the left foot in each frame."""
-    addon("tasks.features").give_roll(bpy.context, legs(walker))
+    addon("tasks.features").add_foot_roll(bpy.context, legs(walker))
     for side in walk.BEGINS:
         last = walker.pose.bones[f"shin{side}"]
         control, (heel, ball) = walker.pose.bones[last.planar_ik.subtarget], soles(addon, last)[:2]
@@ -241,7 +241,7 @@ def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
 
     before = seen()
     holding = addon("tasks.holding")
-    request = holding.Request(rolls=True, is_mean=True)
+    request = holding.HoldOptions(rolls=True, is_mean=True)
     report = holding.hold_tips(bpy.context, lasts, [of_limb.contacts for of_limb in listed], request)
     now = seen()
     assert not report.warnings

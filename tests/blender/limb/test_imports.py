@@ -49,7 +49,7 @@ def taken(ob, addon):
     assert (at.name, segments) == ("shin.L", (1, 1))
     names = [name for name in JOINTS if name in ob.pose.bones]
     before = rigs.matrices(ob, names)
-    lasts = addon("tasks.adding").add(bpy.context, [addon("tasks.adding").Request(at)]).limbs
+    lasts = addon("tasks.adding").add(bpy.context, [addon("tasks.adding").LimbRequest(at)]).limbs
     addon("tasks.modes").to_rig(bpy.context, lasts)
     assert (
         np.abs(rigs.matrices(ob, names) - before)[:, :3, 3].max() < 85.0 * 5e-4

@@ -245,7 +245,7 @@ def test_all_of_the_reach_is_shown_on_request(leg, addon):
     bpy.context.view_layer.update()
     depsgraph, figure = bpy.context.evaluated_depsgraph_get(), addon("tasks.figure")
     assert not [each for each in figure.figure(last, depsgraph) if each.role == "reach"]
-    shown = figure.figure(last, depsgraph, figure.View(has_reach=True))
+    shown = figure.figure(last, depsgraph, figure.Viewpoint(has_reach=True))
     rings = [each.points for each in shown if each.role == "reach"]
     root, length = rigs.place(last.id_data, "thigh.L"), sum(addon("limb.rest_geometry").rest_geometry_of(last).lengths)
     for ring, size in zip(rings, (1.0, last.planar_ik.stretch_max), strict=True):

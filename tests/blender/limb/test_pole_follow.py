@@ -31,7 +31,7 @@ def limb(add, addon, mode="LIVE", child=False):
     )
     before = poses(ob, *ob.pose.bones.keys())
     names = [*ob.pose.bones.keys()]
-    addon("tasks.features").give_pole_follow(bpy.context, [last])
+    addon("tasks.features").add_pole_follow(bpy.context, [last])
     assert apart(poses(ob, *names), before) < 1e-6
     return ob, ob.pose.bones["shin.L"]
 
@@ -90,7 +90,7 @@ def test_taken_away_nothing_is_left_and_the_pole_stays(add, addon, child):
     last.planar_ik.pole_follow = 0.7
     ob.pose.bones[last.planar_ik.subtarget].rotation_quaternion = Quaternion((0, 0, 1), 0.5)
     before = [matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")]
-    addon("tasks.features").take_pole_follow(bpy.context, [last])
+    addon("tasks.features").remove_pole_follow(bpy.context, [last])
     assert apart([matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")], before) < 2e-5
     assert ob.data.bones[pole].parent.name == parent
     assert not [curve for curve in ob.animation_data.drivers if "Pole" in curve.data_path]
@@ -118,7 +118,7 @@ def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, addon):
     last = ob.pose.bones["shin.L"]
     assert apart(poses(ob, pole), place) < 1e-6
     assert last.planar_ik.message == "On target"
-    addon("tasks.features").take_pole_follow(bpy.context, [last])
+    addon("tasks.features").remove_pole_follow(bpy.context, [last])
     assert sorted(ob.data.bones.keys()) == bare
 
 

@@ -90,7 +90,7 @@ def test_every_frame_looks_as_before(add, addon, task, kind):
         assert [curve.evaluate(time) for time in times[[3, 4, 8, 9]]] == [1.0, 0.0, 0.0, 1.0]
     elif task == "hold":
         span, holding = addon("poses.contacts").FrameRange(frames[5], frames[8]), addon("tasks.holding")
-        holding.hold_tips(context, [last], [[holding.over(span)]], holding.Request(ease=2))
+        holding.hold_tips(context, [last], [[holding.over(span)]], holding.HoldOptions(ease=2))
         same[3:11] = False
         assert np.abs(np.diff(seen(ob, frames[5:9])[:, 2], axis=0)).max() < 1e-4 * LONG
     assert np.abs(seen(ob, frames) - before)[same].max() < 1e-3 * LONG
@@ -152,13 +152,13 @@ def test_what_is_stopped_leaves_nothing(add, addon, task):
     )
     span = [[holding.over(addon("poses.contacts").FrameRange(8, 12))]]
     steps_of = {
-        "add": lambda last: adding.add.steps(context, [adding.Request(last)], mode="RIG"),
+        "add": lambda last: adding.add.steps(context, [adding.LimbRequest(last)], mode="RIG"),
         "snap_target": lambda last: snapping.snap_target.steps(context, [last], frames),
         "snap_fk": lambda last: snapping.snap_fk.steps(context, [last], frames),
-        "hold": lambda last: holding.hold_tips.steps(context, [last], span, holding.Request()),
+        "hold": lambda last: holding.hold_tips.steps(context, [last], span, holding.HoldOptions()),
         "find": lambda last: addon("tasks.contact_markers").find_contacts.steps(context, [last], frames),
         "convert": lambda last: addon("tasks.converting").convert.steps(context, [last], mode="RIG"),
-        "bake": lambda last: bake.bake.steps(context, bake.Request([last], [*frames], remove=True)),
+        "bake": lambda last: bake.bake.steps(context, bake.BakeRequest([last], [*frames], remove=True)),
     }[task]
     context.scene.frame_set(5)
     ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((0, 1, 0), 0.4)  # without a key

@@ -163,7 +163,7 @@ WALK = (1, 25)
 def twisted_walk(last, addon, rng):
     """Have bones go as a limb with twist does, by keys of their own, in each frame."""
     ob, name = last.id_data, last.name
-    addon("tasks.features").give_twist(bpy.context, [last])
+    addon("tasks.features").add_twist(bpy.context, [last])
     last = ob.pose.bones[name]
     target, root = ob.pose.bones[last.planar_ik.subtarget], rigs.place(ob, "upper")
     to_tip = rigs.place(ob, "foot") - root
@@ -179,7 +179,7 @@ def twisted_walk(last, addon, rng):
         for slider in sliders:
             last.keyframe_insert(f'["{slider}"]', frame=frame)
     frames = [float(frame) for frame in range(WALK[0], WALK[1] + 1)]
-    addon("bake.job").bake(bpy.context, addon("bake.request").Request([last], frames, remove=True))
+    addon("bake.job").bake(bpy.context, addon("bake.request").BakeRequest([last], frames, remove=True))
     bpy.context.scene.frame_set(WALK[0])
 
 

@@ -46,7 +46,7 @@ def measured(addon: Callable[[str], Any], seed: int, near_y: bool = False) -> Me
     before = oracle.seen_of(rigs.evaluated(ob), "lower", segments)[0]
     size = np.linalg.norm(np.diff(before, axis=0), axis=1).sum()
     adding, controls = addon("tasks.adding"), rng.choice(("BONES", "EMPTIES"))
-    request = adding.Request(ob.pose.bones["lower"], segments, plane=plane)
+    request = adding.LimbRequest(ob.pose.bones["lower"], segments, plane=plane)
     addon("tasks.modes").to_rig(bpy.context, adding.add(bpy.context, [request], controls, foot=False).limbs)
     last = ob.pose.bones["lower"]
     now = oracle.seen_of(rigs.evaluated(ob), "lower", segments)[0]

@@ -25,14 +25,14 @@ PLACES = 7
 WRITES = {
     "blender.announcing": ("announce", "announce_keys"),
     "blender.animation": ("new_curve",),
-    "blender.editing": ("collect", "drop_collections", "_set_mode"),
-    "blender.fcurves": ("write", "divide"),
+    "blender.editing": ("collect", "remove_empty_collections", "_set_mode"),
+    "blender.fcurves": ("write_keys", "divide"),
     "blender.rotation": ("set_turn",),
-    "limb.storage": ("make_limb", "make_slider", "drop_limb"),
-    "limb.follow": ("write",),
-    "rigging.controls": ("lay", "finish", "make_object"),
+    "limb.storage": ("make_limb", "make_slider", "remove_limb"),
+    "limb.follow": ("set_follow",),
+    "rigging.controls": ("add_control_bone", "finish_control", "make_object"),
     "rigging.keeping": ("keep_settings",),
-    "rigging.making": ("lay", "finish", "constrain", "drive", "put_in_order"),
+    "rigging.making": ("add_helper_bone", "finish_helper", "constrain", "drive", "put_in_order"),
     "rigging.widgets": ("draw_bone", "widget_of"),
     "poses.converted": ("switch_pole",),
     "ui.operators.selecting": ("_show", "select_bone"),
@@ -299,7 +299,7 @@ def setter(name: str, value: Any) -> Callable[[Any, Any], None]:
 
 
 def added(addon: Any, last: Any) -> None:
-    addon("tasks.adding").add(bpy.context, [addon("tasks.adding").Request(last.id_data.pose.bones["forearm.L"])])
+    addon("tasks.adding").add(bpy.context, [addon("tasks.adding").LimbRequest(last.id_data.pose.bones["forearm.L"])])
 
 
 SCRIPTS: dict[str, Callable[[Any, Any], None]] = {
@@ -407,7 +407,7 @@ def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     bpy.context.preferences.edit.use_global_undo = True
     leg("RIG")
     module = {"remove": "limb.storage", "switch": "tasks.snapping", "bake": "limb.storage"}[name]
-    broken = {"remove": "is_ours", "switch": "key_changes_from", "bake": "path_to_influence"}[name]
+    broken = {"remove": "is_mechanism_constraint", "switch": "key_changes_from", "bake": "path_to_influence"}[name]
     bpy.data.objects["rig"]["step"] = 1
     bpy.ops.ed.undo_push(message="one")
     bpy.data.objects["rig"]["step"] = 2
@@ -440,7 +440,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
     """Taking back what was lent fails: what can be is taken back all the same, and the next event poses again."""
     ob = leg("LIVE")
     channels, posing = addon("blender.channels"), addon("live.posing")
-    take_back, failed = channels.restore, []
+    take_back, failed = channels.restore_channel, []
 
     def fail(*args: Any) -> None:
         take_back(*args)
@@ -448,7 +448,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
         raise RuntimeError("on purpose")
 
     with monkeypatch.context() as patch:
-        patch.setattr(channels, "restore", fail)
+        patch.setattr(channels, "restore_channel", fail)
         ob.pose.bones["foot_ik.L"].location.z += 0.1
         bpy.context.view_layer.update()
     assert len(failed) > 1

@@ -61,7 +61,7 @@ def test_titles_say_which_limb_it_is(addon: Any, biped: Any) -> None:
     assert not call("add")
     said = {name: titles.title_of(biped.pose.bones[name]) for name in ("shin.L", "shin.R", "forearm.R")}
     assert said == {"shin.L": "Left Leg", "shin.R": "Right Leg", "forearm.R": "Right Arm"}
-    assert [titles.joint_of(biped.pose.bones[name]) for name in said] == ["Knee", "Knee", "Elbow"]
+    assert [titles.joint_label(biped.pose.bones[name]) for name in said] == ["Knee", "Knee", "Elbow"]
 
 
 @pytest.mark.parametrize("name", ["use_inherit_rotation", "use_local_location"])

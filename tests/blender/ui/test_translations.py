@@ -29,7 +29,7 @@ def name_of(called: ast.expr) -> str:
 
 
 def words(addon) -> dict[str, str]:
-    read = addon("ui.translations").read()["zh_HANS"]
+    read = addon("ui.translations").read_translations()["zh_HANS"]
     return {text: translated for (context, text), translated in read.items() if context == "*"}
 
 
