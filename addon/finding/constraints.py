@@ -34,11 +34,17 @@ class Solvers(NamedTuple):
     poled: Any
     segments: tuple[int, ...]
     others: tuple[Any, ...] = ()  # IK constraints of the owner that do nothing beside the acting one
+    above_count: int = 0  # how many bones above the limb they turn as well
 
     @property
     def bones(self) -> list[PoseBone]:
         """The limb's, from the root down."""
         return hierarchy(self.limb, len(self.segments))
+
+    @property
+    def above(self) -> list[PoseBone]:
+        """The bones above the limb that they turn as well, from the root down."""
+        return hierarchy(self.limb, len(self.segments) + self.above_count)[: self.above_count]
 
     @property
     def slides(self) -> bool:
@@ -94,9 +100,9 @@ def last_of(owner: PoseBone) -> PoseBone:
     return owner.parent if is_below and owner.parent else owner
 
 
-def solvers_of(owner: PoseBone) -> Solvers:
-    """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does. Raises
-    `Refused`."""
+def solvers_of(owner: PoseBone, count: int = 0) -> Solvers:
+    """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does; of
+    ``count`` bones at most, by itself of all but a table that an arm turns with. Raises `Refused`."""
     check_editable(owner)
     active, limb = _active(owner), last_of(owner)
     if is_limb(owner) or not active:
@@ -115,9 +121,17 @@ def solvers_of(owner: PoseBone) -> Solvers:
     if others:
         active = active[:1]
         free, poled = ([constraint for constraint in active if constraint in some] for some in (free, poled))
+    chain_length = active[0].chain_count or _most(owner, active[0])
+    table = _table_below(hierarchy(limb, chain_length))
+    if table and count == chain_length:
+        template = "'{bone}' is a table that the arm turns with: set Limb to {count}"
+        raise Refused(template, bone=table.name, count=chain_length - 1)
+    count = min(count or chain_length - bool(table), chain_length)
     for constraint in active:
-        _check_constraint(owner, constraint, bool(is_pair))
-    count = active[0].chain_count or _most(owner, active[0])
+        _check_constraint(owner, constraint, bool(is_pair), count)
+    if count < chain_length and (is_pair or active[0].influence < 1.0 or _is_switched(owner, active[0], "influence")):
+        template = "IK of '{bone}' turns bones that keep their motion, so it has to act in full: set its influence to 1"
+        raise Refused(template, bone=owner.name)
     solvers = Solvers(
         owner=owner,
         limb=limb,
@@ -125,9 +139,9 @@ def solvers_of(owner: PoseBone) -> Solvers:
         poled=poled[0] if poled else None,
         segments=(1,) * count,
         others=others,
+        above_count=chain_length - count,
     )
     _check_other_bones(solvers)
-    _check_turntable(solvers)
     check_planar(rest_geometry(limb, solvers.segments, tip="TAIL"))
     return solvers
 
@@ -160,14 +174,14 @@ UPRIGHT = 0.1
 """The cosine up to which the axis that a table turns about is square to those that an arm bends about."""
 
 
-def _check_turntable(solvers: Solvers) -> None:
-    """Refuse an arm whose first bone is the table that it turns with: it turns about an axis square to the others'."""
-    table, *others = solvers.bones
-    axes = [axis for axis in map(_only_axis, (table, *others)) if axis is not None]
+def _table_below(bones: list[PoseBone]) -> PoseBone | None:
+    """The first bone of an arm if that is the table that this turns with: it turns about an axis square to those of the
+    others."""
+    table, *others = bones
+    axes = [axis for axis in map(_only_axis, bones) if axis is not None]
     if len(others) < 2 or len(axes) <= len(others) or max(abs(axes[0].dot(axis)) for axis in axes[1:]) > UPRIGHT:
-        return
-    template = "'{bone}' is a table that the arm turns with: set its IK's chain length to {count}, and turn it itself"
-    raise Refused(template, bone=table.name, count=len(others))
+        return None
+    return table
 
 
 def _only_axis(bone: PoseBone) -> Any:
@@ -178,7 +192,7 @@ def _only_axis(bone: PoseBone) -> Any:
 
 def check_rest(context: Context, solvers: Solvers) -> None:
     """Refuse bones that are stretched now, by their own scale or one above, or by what else stretches them."""
-    for bone in solvers.bones[1:] if solvers.slides else solvers.bones:
+    for bone in solvers.bones[1:] if solvers.slides else [*solvers.above, *solvers.bones]:
         if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= SEEN:
             continue
         for scaled in (bone, *bone.parent_recursive):
@@ -191,13 +205,12 @@ def check_rest(context: Context, solvers: Solvers) -> None:
         raise Refused(template, bone=bone.name)
 
 
-def _check_constraint(owner: PoseBone, constraint: Any, is_pair: bool) -> None:
+def _check_constraint(owner: PoseBone, constraint: Any, is_pair: bool, count: int) -> None:
     most = _most(owner, constraint)
-    length = constraint.chain_count or most
     is_group = constraint.target and constraint.target.type != "ARMATURE" and constraint.subtarget
     is_switched = is_animated(owner.id_data, constraint.path_from_id("mute"))
     flaws = {
-        "IK of '{bone}' has {count} bones: limbs have two to four": not 2 <= length <= min(4, most),
+        "IK of '{bone}' has {count} bones: limbs have two to four": not 2 <= count <= min(4, most),
         "IK of '{bone}' has no target": constraint.target is None,
         "IK of '{bone}' also turns with its target: switch its Rotation off, then convert": constraint.use_rotation,
         "IK of '{bone}' keeps a distance: limbs don't": constraint.ik_type != "COPY_POSE",
@@ -206,7 +219,7 @@ def _check_constraint(owner: PoseBone, constraint: Any, is_pair: bool) -> None:
     }
     for template, is_so in flaws.items():
         if is_so:
-            raise Refused(template, bone=owner.name, count=length)
+            raise Refused(template, bone=owner.name, count=count)
 
 
 def muting(bone: PoseBone, constraint: Any) -> Any:

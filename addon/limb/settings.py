@@ -40,9 +40,9 @@ MADE_KEYS = "planar_ik.keys"
 """The custom property of a control bone that says which keys it was given as it was made."""
 
 CONVERTED_FROM = "converted_from"
-"""The entry of a converted limb's group that says what its constraints were set to before, as JSON: ``chain_count`` of
-the one that became the limb's; ``acting``, the name of the one that posed it; ``mute`` of each by name; the data paths
-of ``muted_drivers``, which muted them; and ``on_foot`` where the bone below the limb has them."""
+"""The entry of a converted limb's group that says what its constraints were set to before, as JSON: ``chain_count``
+and ``mute`` of each by name; ``acting``, the name of the one that posed it; the data paths of ``muted_drivers``, which
+muted them; and ``on_foot`` where the bone below the limb has them."""
 
 PLANES = ("HINGE", "FREE", "POLE", "SLIDE")
 FLAT = ("HINGE", "SLIDE")

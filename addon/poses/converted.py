@@ -49,9 +49,9 @@ class Conversion(NamedTuple):
         return self.solvers.limb.id_data, self.solvers.limb.name
 
 
-def conversion_of(context: Context, owner: PoseBone) -> Conversion:
-    """What is to be known of the limb of a bone's constraints; raises `Refused`."""
-    solvers = solvers_of(owner)
+def conversion_of(context: Context, owner: PoseBone, count: int = 0) -> Conversion:
+    """What is to be known of the limb of a bone's constraints, of ``count`` bones at most; raises `Refused`."""
+    solvers = solvers_of(owner, count)
     limb = solvers.limb
     others = actions_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
     with at_full_influence(context, solvers):
@@ -82,9 +82,9 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
             on_rig, live = live_for_now({plan.name: wishes[plan.name]}, dependencies)
             wishes |= on_rig
             warnings += live
-        limits, left_out = _limits(plan.solvers, wishes[plan.name])
+        limits, above = _limits(plan.solvers, wishes[plan.name])
         wishes[plan.name] = wishes[plan.name]._replace(choices=wishes[plan.name].choices | limits)
-        warnings += left_out
+        warnings += above
     apply(context, wishes)
     with keeping_unkeyed(context, rigs), without_window_updates():
         for plan, is_poled in zip(plans, poled, strict=True):
@@ -132,12 +132,15 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
     """Mute the constraints for good, and have what animates their influence animate that of the limb to be; what they
     were set to, see `limb.settings.CONVERTED_FROM`."""
     limb, ob = solvers.limb, solvers.limb.id_data
-    taken, acting = solvers.poled or solvers.free, solvers.acting
-    before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
+    acting = solvers.acting
+    before: dict[str, Any] = {"acting": acting.name, "muted_drivers": []}
     if solvers.owner != limb:
         before["on_foot"] = True
+    before["chain_count"] = {constraint.name: constraint.chain_count for constraint in solvers.all_acting}
     before["mute"] = {constraint.name: constraint.mute for constraint in solvers.all_acting}
     for constraint in solvers.all_acting:
+        if solvers.above:  # in whose way they would be though they are muted
+            constraint.chain_count = len(solvers.segments)
         if (curve := muting(limb, constraint)) and not curve.mute:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
@@ -165,6 +168,8 @@ def _limits(solvers: Solvers, wish: Description) -> tuple[dict[str, float], list
 def _differences(solvers: Solvers) -> list[Message]:
     """Warnings of what is otherwise than the constraint had it."""
     limb, warnings = solvers.limb, solvers.which_of_several()
+    if names := ", ".join(f"'{bone.name}'" for bone in solvers.above):
+        warnings.append(Message("IK turns {bones} no more: what it did is their own motion now", bones=names))
     influence = float(limb[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(limb.id_data, path_to_custom(limb.name, SLIDER["influence"].key)):
         warnings.append(

@@ -41,7 +41,7 @@ from .matching import (
     swivel_again,
     warnings_of_misses,
 )
-from .parts import part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
+from .parts import part_of_bone_above, part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
@@ -240,6 +240,21 @@ def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
                 turn_bone(values, bone, own_foot_turns(recording, limb, bone)[1], sampling)
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
     return MatchResult(writing.finish(recording, values, channels), [])
+
+
+def show_turns(task: Task, recording: Recording, turns: dict[LimbRef, dict[str, Array]]) -> None:
+    """Have bones above limbs say these turns (f, 4), w first, by their own rotations, in frames that were read, and
+    halfway between these."""
+    bones = {ref: [ref[0].pose.bones[name] for name in of_limb] for ref, of_limb in turns.items()}
+    parts = [part_of_bone_above(bone, ref[0].pose.bones[ref[1]]) for ref in bones for bone in bones[ref]]
+    before = {channel: recording.channels[channel] for keyed_part in parts for channel in keyed_part.channels}
+    if not before:
+        return
+    sampling, values = sampling_of(task.frames), copied(before)
+    for ref, of_limb in bones.items():
+        for bone in of_limb:
+            turn_bone(values, bone, turns[ref][bone.name], sampling)
+    Writing(task, copied(before), [Run(sampling.rows, parts)], sampling.frames).finish(recording, values)
 
 
 def turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:

@@ -233,6 +233,18 @@ def part_of_fk(limb: PoseBone, tolerance: float) -> KeyedPart:
     return KeyedPart([*channels.values(), *scaled, *slid], points_over_frames)
 
 
+def part_of_bone_above(bone: PoseBone, limb: PoseBone) -> KeyedPart:
+    """The own rotation of a bone that carries a limb."""
+    geometry, mode = table_of(limb.id_data, [limb]).limbs[0].geometry, bone.rotation_mode
+    size, channel = sum(geometry.lengths), turn_channel((bone.id_data, bone.name))
+    away = float((bones_of_limb(limb)[0].bone.head_local - bone.bone.head_local).length)
+
+    def points(values: Values, _at: Array) -> list[Array]:
+        return rotated_axes(mode, values[channel], 1.0 + away / size)
+
+    return KeyedPart([channel], lambda _recording, _values: points)
+
+
 def part_of_foot(limb: PoseBone) -> KeyedPart:
     """The own rotation of the foot of a limb that does not follow its target."""
     foot: Any = foot_of(limb)

@@ -20,17 +20,18 @@ from ..finding.constraints import at_full_influence
 from ..limb.follow import follow_of_constraint
 from ..limb.storage import hierarchy, is_live, mode_of, segments_of
 from ..limb.tips import tip_of
+from ..limb.tolerances import ON_TARGET
 from ..rigging.description import LimbRef
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
 from .keeping import keyed_frames
 from .matching import solved_poses
-from .over_frames import CHECKED, show_in_ik
-from .parts import part_of_ik
+from .over_frames import CHECKED, show_in_ik, show_turns
+from .parts import part_of_ik, turn_channel
 from .reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
 from .recording import record
-from .standing import LimbPoses, poses_shown, turns_shown
+from .standing import LimbPoses, poses_shown, turn_shown, turns_shown
 from .thinning import sampling_of
 from .writing import Task
 
@@ -49,6 +50,7 @@ class Sighting(NamedTuple):
     recording: Recording
     joints: dict[LimbRef, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
     poses: dict[LimbRef, LimbPoses]  # how the bones stand, there and halfway between
+    above: dict[LimbRef, dict[str, Array]]  # of the bones above that they turn as well, the same: (frames, 4)
 
 
 class Miss(NamedTuple):
@@ -88,6 +90,8 @@ def _sighting(
 ) -> Steps[Sighting]:
     context, share, times = whole.context, whole.next_share() if frames else float, sampling_of(frames).frames
     bones = [bone for plan in plans for bone in bones_to_read(plan.solvers.limb, plan.solvers.segments)]
+    above = {plan.name: plan.solvers.above for plan in plans}
+    bones += [one for of_limb in above.values() for bone in of_limb for one in (bone, bone.parent) if one]
     follow: Any = [
         ref
         for plan in plans
@@ -103,11 +107,20 @@ def _sighting(
                     stack.enter_context(at_full_influence(context, plan.solvers))
             yield
 
-    recording = yield from record(context, [], times, follow, share=share, within=fully, bones=bones)
+    channels = [turn_channel((bone.id_data, bone.name)) for of_limb in above.values() for bone in of_limb]
+    recording = yield from record(context, [], times, follow, channels, share=share, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.limb, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: poses_shown(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
     action_name = action.name_full if action else ""
-    return Sighting(ob=ob, action=action_name, frames=frames, recording=recording, joints=joints, poses=poses)
+    return Sighting(
+        ob=ob,
+        action=action_name,
+        frames=frames,
+        recording=recording,
+        joints=joints,
+        poses=poses,
+        above={name: {bone.name: turn_shown(recording, bone) for bone in of_limb} for name, of_limb in above.items()},
+    )
 
 
 def _joints_seen(recording: Recording, limb: PoseBone, count: int) -> Array:
@@ -130,6 +143,8 @@ def kept_misses(
     frames, rows = sighting.frames, sampling_of(sighting.frames).rows
     task, known = Task(whole.context, frames, tolerance, stays=True), sighting.recording if frames else None
     with using_action(sighting.ob, action_named(sighting.action)):
+        exact = Task(whole.context, frames, min(tolerance, ON_TARGET), stays=True)  # hinges on them leave no plane
+        show_turns(exact, sighting.recording, {name: sighting.above[name] for name in names})
         while True:
             recording = yield from _limbs_recorded(whole, names, sampling_of(frames).frames, known)
             misses = _misses(whole.context, recording, sighting, rows)

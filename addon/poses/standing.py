@@ -65,11 +65,14 @@ def poses_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...])
 
 def turns_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> Array:
     """The rotations that bones need by their own channels to stand as they are evaluated, (f, segments, 4), w first."""
-    ob, turns = limb.id_data, []
-    for bone in bones_of_limb(limb, segments):
-        above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-        turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
-    return np.stack(turns, axis=1)
+    return np.stack([turn_shown(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
+
+
+def turn_shown(recording: Recording, bone: PoseBone) -> Array:
+    """The rotation that a bone needs by its own channels to stand as it is evaluated, (f, 4), w first."""
+    ob = bone.id_data
+    above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+    return turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0])
 
 
 def world_turns(matrices: Array) -> Array:

@@ -123,18 +123,16 @@ def restore_settings(limb: PoseBone) -> None:
         return
     before: dict[str, Any] = json.loads(text)
     ob, influence, holder = limb.id_data, SLIDER["influence"].key, _holder(limb, before)
-    constraint, acting = limb_constraint_of(limb), holder.constraints.get(before["acting"])
-    if constraint is not None and holder == limb:
-        constraint.chain_count = before["chain_count"]
+    acting = holder.constraints.get(before["acting"])
     if acting is not None:
         acting.influence = owner[influence]
         move_curves(ob, path_to_custom(limb.name, influence), acting.path_from_id("influence"))
     for curve in drivers_of(ob):
         if curve.data_path in before["muted_drivers"]:
             curve.mute = False
-    for name, is_muted in before["mute"].items():
-        if name in holder.constraints:
-            holder.constraints[name].mute = is_muted
+    for name in before["mute"].keys() & {*holder.constraints.keys()}:
+        constraint = holder.constraints[name]
+        constraint.chain_count, constraint.mute = before["chain_count"][name], before["mute"][name]
 
 
 def _holder(limb: PoseBone, before: dict[str, Any]) -> PoseBone:

@@ -50,13 +50,15 @@ def convert(
     tolerance: float = MOVED,
     mode: str = "LIVE",
     all_actions: bool = False,
+    count: int = 0,
 ) -> Steps[Converted]:
     """Make limbs of the IK constraints that bones have, on the rig or live: of those whose knee and tip stay, as
     Blender evaluates them, in every frame of what is animated. Where these would move by more than a tolerance, in
     lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
-    ``all_actions`` does that in all actions of the rig, not only in the one in use. Raises `Refused` if there are
-    none."""
-    done = yield from convert_what_can.steps(context, limbs, tolerance, mode, all_actions)
+    ``all_actions`` does that in all actions of the rig, not only in the one in use. Limbs have ``count`` bones at most,
+    by themselves all but a table that an arm turns with; bones above them keep what IK did as their own motion. Raises
+    `Refused` if there are none."""
+    done = yield from convert_what_can.steps(context, limbs, tolerance, mode, all_actions, count)
     if not done.limbs:
         raise done.refused[0][1] if done.refused else Refused("Select bones with an IK constraint")
     return done
@@ -65,7 +67,7 @@ def convert(
 @Stepwise
 @transactional_steps
 def convert_what_can(
-    context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
+    context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool, count: int = 0
 ) -> Steps[Converted]:
     """The same, also if there are none."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
@@ -76,7 +78,7 @@ def convert_what_can(
         plans: list[Conversion] = []
         for ob, name in [*waiting]:
             try:
-                plans.append(conversion_of(context, ob.pose.bones[name]))
+                plans.append(conversion_of(context, ob.pose.bones[name], count))
             except Refused as why:
                 refused.append(((ob, name), why))
                 waiting.remove((ob, name))

@@ -34,6 +34,17 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             ("ALL", "All", "Those of all bones of the armature"),
         ],
     )
+    bones: EnumProperty(
+        name="Limb",
+        description="How many bones the limbs have at most, counted from their last one. Those above keep what IK did "
+        "as their own motion",
+        items=[
+            ("AUTO", "As Found", "All that IK turns, without a table that an arm turns with"),
+            ("2", "2", "Two bones"),
+            ("3", "3", "Three bones that lie in one plane"),
+            ("4", "4", "Four bones that lie in one plane"),
+        ],
+    )
     mode: EnumProperty(**MODE)
     tolerance: FloatProperty(
         name="Tolerance",
@@ -64,7 +75,8 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Convert what can be, and name what can't."""
-        done = yield from convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions)
+        count = 0 if self.bones == "AUTO" else int(self.bones)
+        done = yield from convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions, count)
         self.warn(*(why.message for _, why in done.refused), *done.warnings)
         if not selected_limbs(context):
             select_if_shown(context, done.limbs)

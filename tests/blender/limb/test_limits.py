@@ -6,6 +6,7 @@ from contextlib import suppress
 from math import cos, degrees, pi, radians, sin, tau
 
 import bpy
+import numpy as np
 import pytest
 from mathutils import Vector
 
@@ -174,21 +175,54 @@ def test_add_takes_over_limit_rotation(mode):
         assert most - 0.1 < max(seen[name]) < most + 0.1
 
 
-def test_solve_exactly_names_a_turntable():
+def on_a_table():
+    """The robot on a table, which its IK turns, as its goal goes round."""
     ob, goal = robot({})
     base, constraint = ob.pose.bones["base"], ob.pose.bones["lower"].constraints[0]
-    constraint.chain_count = 3
+    constraint.chain_count, constraint.name = 3, "IK"
     base.lock_ik_x = base.lock_ik_z = True
     for name in LIMITS:
         bone = ob.pose.bones[name]
         for axis in set("xyz") - {axis_of(bone)}:
             setattr(bone, f"lock_ik_{axis}", True)
-    goal.location = (0.9, 0.0, 1.2)
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone.name == "lower")
-    ob.data.bones.active = ob.data.bones["lower"]
-    with pytest.raises(RuntimeError, match="chain length to 2"):
+    for k, frame in enumerate((1, 10, 20, 30)):
+        goal.location = 0.9 * cos(0.9 * k - 1.2), 0.9 * sin(0.9 * k - 1.2), 1.2 + 0.1 * k
+        goal.keyframe_insert("location", frame=frame)
+    rigs.click(ob, "lower")
+    return ob, constraint
+
+
+def seen(ob, frames):
+    places = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+        bones = rigs.evaluated(ob).pose.bones
+        places.append([*bones["lower"].head, *bones["lower"].tail, *bones["base"].x_axis])
+    return np.array(places)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("bones", ["AUTO", "2"])
+def test_solve_exactly_leaves_a_table_its_motion(mode, bones):
+    ob, _ = on_a_table()
+    frames = np.arange(1.0, 30.5, 0.5)
+    before = seen(ob, frames)
+    assert bpy.ops.pose.planar_ik_convert(mode=mode, bones=bones) == {"FINISHED"}
+    limb = ob.pose.bones["lower"].planar_ik
+    assert (limb.plane, limb.chain_count, limb.mode) == ("HINGE", 2, mode)
+    np.testing.assert_allclose(seen(ob, frames), before, atol=1e-4)
+    for frame in range(1, 31):
+        bpy.context.scene.frame_set(frame)
+        assert limb.message == "On target"
+    assert bpy.ops.pose.planar_ik_unconvert() == {"FINISHED"}
+    assert ob.pose.bones["lower"].constraints["IK"].chain_count == 3
+    np.testing.assert_allclose(seen(ob, frames), before, atol=1e-4)
+
+
+def test_a_table_is_no_part_of_the_arm():
+    _, constraint = on_a_table()
+    with pytest.raises(RuntimeError, match="set Limb to 2"):
+        bpy.ops.pose.planar_ik_convert(bones="3")
+    constraint.influence = 0.5
+    with pytest.raises(RuntimeError, match="set its influence to 1"):
         bpy.ops.pose.planar_ik_convert()
-    constraint.chain_count = 2
-    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
-    assert ob.pose.bones["lower"].planar_ik.message == "On target"

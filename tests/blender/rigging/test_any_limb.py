@@ -99,7 +99,7 @@ def described(addon: Any, ob: Any, seed: int, draw: int) -> Any:
         mode=rng.choice(("RIG", "LIVE")),
     )
     if is_converted(seed):
-        before = {"chain_count": count, "acting": "IK", "muted_drivers": [], "mute": {"IK": False}}
+        before = {"acting": "IK", "muted_drivers": [], "chain_count": {"IK": count}, "mute": {"IK": False}}
         wish = wish._replace(constraint="IK", converted_from=json.dumps(before), foot_turn=None)
         return wish._replace(target=(bpy.data.objects["Cube"], ""), pole=None).with_choice("plane", "FREE")
     choices = {"plane": plane, "tip": rng.choice(("FOOT", "FOOT", "TAIL"))}
