@@ -31,7 +31,7 @@ from ..rigging.feet import at_influence, foot_follows, stand_of
 from .bend_axes import axes_seen
 from .by_curves import Between
 from .fitting import fit, turned_around, with_fit
-from .keeping import animated_frames, is_posed_by_hand
+from .keeping import animated_frames, is_posed_by_hand, keyed_frames
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
 from .reading import Recording, bones_to_read
 from .recording import record
@@ -101,9 +101,24 @@ def task_to_keep(context: Context, requests: Sequence[LimbRequest], controls: st
     """The frames in which keys move those of these limbs that get a target, or what carries them. This frame then shows
     what the keys say, unless the limbs are posed otherwise there."""
     new = [request for request in requests if request.target is None]
-    bones = [bone for request in new for bone in chain_bones(request.limb, request.segments)]
+    bones = [bone for request in new for bone in _chain(request)]
     frames = animated_frames(bones, goes_along=controls == "BONES")
     return Task(context, frames, tolerance, stays=is_posed_by_hand(context, bones))
+
+
+def keys_let_go(requests: Sequence[LimbRequest]) -> list[Message]:
+    """Warnings of limbs with keys that follow something that is there, which gets none."""
+    keyed = [
+        request
+        for request in requests
+        if request.target and keyed_frames((request.limb.id_data, bone.name) for bone in _chain(request))
+    ]
+    template = "'{bone}' goes to '{target}', not by its keys: Snap IK to FK over a range has '{target}' go by these"
+    return [Message(template, bone=limb.name, target=bone or ob.name) for limb, _, (ob, bone), *_ in keyed]  # type: ignore[misc]  # they have one
+
+
+def _chain(request: LimbRequest) -> list[PoseBone]:
+    return chain_bones(request.limb, request.segments)
 
 
 def stances_seen(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording]:

@@ -18,6 +18,7 @@ from ..poses.planned import (
     LimbRequest,
     after_edit_mode,
     check_all,
+    keys_let_go,
     leave_out_feet,
     mute_limiting,
     planned,
@@ -86,7 +87,7 @@ def add(
     )
     if mode == "RIG":
         wishes, warnings = live_for_now(wishes, dependencies)
-    warnings += mute_limiting(plans)
+    warnings += mute_limiting(plans) + (keys_let_go(requests) if keyed == "KEEP" else [])
     apply(context, wishes)
     leave_out_feet(context, plans)
     check_still(context, places, KEPT)

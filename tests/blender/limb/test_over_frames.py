@@ -156,6 +156,22 @@ def test_adding_leaves_what_is_animated_if_told_to(add, addon):
     assert len(rigs.curves(ob)) == curves
 
 
+def test_adding_says_which_keys_a_target_that_is_there_does_not_follow(addon):
+    """And what helps is that."""
+    ob, prop = rigs.biped(), rigs.rig({"grip": ((0.3, 0.2, 0.1), (0.3, 0.4, 0.1), "")}, name="prop")
+    rigs.activate(ob)
+    for frame, angle in ((1, 0.0), (10, 0.5)):
+        ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0.2, 0.3), angle)
+        ob.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    names, frames, adding = ("thigh.L", "shin.L", "foot.L"), range(1, 11), addon("tasks.adding")
+    before = seen(ob, names, frames)
+    request = adding.LimbRequest(ob.pose.bones["shin.L"], target=(prop, "grip"))
+    added = adding.add(bpy.context, [request], foot=False)
+    assert ["not by its keys" in str(warning) for warning in added.warnings] == [True]
+    addon("tasks.snapping").snap_target(bpy.context, added.limbs, frames)
+    assert off(seen(ob, names, frames), before) < 1e-4
+
+
 def test_two_limbs_with_one_pole(add, addon):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", knee="POLE")
