@@ -1,4 +1,4 @@
-"""The fewest keys of a limb for its joints to be within a tolerance.
+"""The fewest keys of a limb for its joints to be within a tolerance, and its bones to keep their turn.
 
 All channels of a limb share their keys, for an animator moves them together.
 """
@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blender.reduction import Segments, fewest, hermite
-from ..blender.rotation import ARRAYS, to_quaternion
+from ..blender.reduction import Segments, hermite
 from ..limb.tolerances import ON_TARGET
-from ..solver.limb import joints_of
-from .results import ChannelTrack, LimbTrajectory
+from ..poses.channels import Channel, Values
+from ..poses.parts import Points, part_of_fk
+from ..poses.thinning import thinned
+from .results import LimbTrajectory
 
 Array = NDArray[Any]
 
@@ -34,54 +35,40 @@ def keys_of(trajectory: LimbTrajectory, times: Array, tolerance: float) -> Keys:
     count = len(times)
     if tolerance <= 0.0 or count < 3:
         return Keys(np.arange(count), None, 0.0)
-    tracks = trajectory.tracks
-    values = np.concatenate([track.values for track in tracks], axis=1)
-    slopes = np.gradient(values, times, axis=0)
-    sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
-    points = _points(trajectory, values, sizes)
-
-    def errors(rows: Segments) -> Array:
-        guessed = _points(trajectory, hermite(times, values, slopes, rows), sizes)
-        off = [np.linalg.norm(guess - point[rows.at], axis=1) for guess, point in zip(guessed, points, strict=True)]
-        return trajectory.size * np.max(off, axis=0)  # type: ignore[no-any-return]
-
-    which, error = fewest(errors, count, tolerance)
-    return Keys(which, np.split(slopes, sizes, axis=1), error)
+    values, size = _values_of(trajectory), trajectory.size * sum(trajectory.entry.geometry.lengths)
+    points = _points_of(trajectory, values, tolerance / size)
+    which, both = thinned(values, times, np.arange(count), points, tolerance / size)
+    slopes = [both[channel].after for channel in values]
+    at = np.setdiff1d(np.arange(count), which)
+    after = np.searchsorted(which, at)
+    off = _off(trajectory, times, slopes, Segments(which[after - 1], which[after], at))
+    return Keys(which, slopes, size * float(off.max(initial=0.0)))
 
 
 def keys_of_loop(trajectory: LimbTrajectory, times: Array) -> Keys:
     """All frames, which are every other row, and of those halfway between the ones in which joints would part."""
-    tracks = trajectory.tracks
-    values = np.concatenate([track.values for track in tracks], axis=1)
-    slopes = np.gradient(values, times, axis=0, edge_order=2)
-    sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
+    slopes = [np.gradient(track.values, times, axis=0, edge_order=2) for track in trajectory.tracks]
     between = np.arange(1, len(times), 2)
-    guessed = hermite(times, values, slopes, Segments(between - 1, between + 1, between))
-    pairs = zip(_points(trajectory, guessed, sizes), _points(trajectory, values, sizes), strict=True)
-    off = np.max([np.linalg.norm(guess - point[between], axis=1) for guess, point in pairs], axis=0)
-    parted = between[off > ON_TARGET * sum(trajectory.entry.geometry.lengths)]
-    return Keys(np.union1d(np.arange(0, len(times), 2), parted), np.split(slopes, sizes, axis=1), 0.0)
+    parted = between[_off(trajectory, times, slopes, Segments(between - 1, between + 1, between)) > ON_TARGET]
+    return Keys(np.union1d(np.arange(0, len(times), 2), parted), slopes, 0.0)
 
 
-def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Array]:
-    """Knees and tip in the limb's frame, and the end of a foot that follows from its own head, ``(frames, 3)`` each."""
-    parts = dict(
-        zip(((track.bone, track.channel) for track in trajectory.tracks), np.split(values, sizes, axis=1), strict=True)
-    )
-    turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in trajectory.tracks if track.mode}
-    of_limb = [turns.pop(name) for name in trajectory.entry.bones]
-    scale = parts.get((trajectory.entry.bones[0], "scale"))
-    stretch = 1.0 if scale is None else scale[:, 1]
-    location = parts.get((trajectory.entry.bones[0], "location"))
-    slide = 0.0 if location is None else location @ trajectory.entry.line
-    joints = joints_of(of_limb, trajectory.reference, stretch, slide)
-    points = [np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints]
-    for name, (w, x, y, z) in turns.items():
-        length = trajectory.limb.id_data.data.bones[name].length
-        direction = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
-        points.append(length * np.stack(direction, axis=-1))
-    return points
+def _values_of(trajectory: LimbTrajectory) -> Values:
+    ob = trajectory.limb.id_data
+    return {Channel.of_bone(ob, track.bone, track.channel): track.values for track in trajectory.tracks}
 
 
-def _turn(track: ChannelTrack, values: Array) -> tuple[Any, Any, Any, Any]:
-    return to_quaternion(track.mode, [*values.T], ARRAYS)
+def _points_of(trajectory: LimbTrajectory, values: Values, tolerance: float = 0.0) -> Points:
+    return part_of_fk(trajectory.limb, tolerance).points(None, values)  # type: ignore[arg-type]  # all are tracks
+
+
+def _off(trajectory: LimbTrajectory, times: Array, slopes: Sequence[Array], rows: Segments) -> Array:
+    """How far curves through keys with these slopes have joints off in some rows, in lengths of the limb."""
+    values = _values_of(trajectory)
+    curves = zip(values.items(), slopes, strict=True)
+    guessed = {channel: hermite(times, numbers, slope, rows) for (channel, numbers), slope in curves}
+    points = _points_of(trajectory, values)
+    ends = {channel: numbers[rows.at] for channel, numbers in values.items()}
+    pairs = [*zip(points(guessed, rows.at), points(ends, rows.at), strict=True)][: len(trajectory.entry.bones)]
+    off: Array = np.max([np.linalg.norm(guess - point, axis=1) for guess, point in pairs], axis=0)
+    return off

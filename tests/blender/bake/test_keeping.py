@@ -234,13 +234,18 @@ def test_numbers_do_not_jump(addon, order):
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
 @pytest.mark.parametrize("tolerance", [1e-3, 0.02])
 def test_fewer_keys(addon, mode, tolerance, order):
-    last = walker(addon, mode, stretch=0.5)
+    """Joints are within the tolerance, and bones keep their turn about their own lines."""
+    last = walker(addon, mode, stretch=0.5, twist=(0.4, -0.4))
+    last.keyframe_insert('["IK Twist"]', frame=4)
+    last.planar_ik.twist = (-0.4, 0.4)
+    last.keyframe_insert('["IK Twist"]', frame=6)
     ob, frames = last.id_data, np.arange(1.0, 12.0, 0.25)
     for bone in (last, last.parent):
         bone.rotation_mode = order
     bpy.context.view_layer.update()
-    before = joints(ob, frames=frames)
+    before, turns = joints(ob, frames=frames), seen(ob, frames=frames)[..., :3, 0]
     report = bake(addon, last, tolerance=tolerance, frames=frames)
+    assert np.abs(seen(ob, frames=frames)[..., :3, 0] - turns).max() < 0.05
     off = np.linalg.norm(joints(ob, frames=frames) - before, axis=-1).max()
     assert off <= tolerance + 1e-5
     assert abs(report.limbs[0].deviation - off) < 0.3 * tolerance
