@@ -95,9 +95,9 @@ def _tries(errors: Errors, count: int, tolerance: float, stops: Array) -> Tries:
         end = start + shortest + np.arange(len(start)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         tries = Tries(start, end, np.zeros(len(end)), end - start < 3)  # one frame inside is looked at here
         for parts in (2, 4):
-            for fraction in range(1, parts, 2):
-                some = np.flatnonzero((end - start >= parts) & (tries.off <= tolerance))
-                _look(errors, tries, some, start[some] + (end - start)[some] * fraction // parts)
+            some = np.flatnonzero((end - start >= parts) & (tries.off <= tolerance))
+            inside = [start[some] + (end - start)[some] * fraction // parts for fraction in range(1, parts, 2)]
+            _look(errors, tries, np.tile(some, len(inside)), np.concatenate(inside))
         holds = tries.off <= tolerance
         tried.append(Tries(*(numbers[holds] for numbers in tries)))
         frames, shortest = np.unique(start[holds & (end - start > longest // 2)]), longest + 1

@@ -3,7 +3,7 @@ objects below what carries them. It counts only where it is right in frames that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,41 +55,46 @@ def _by_columns(numbers: Array) -> Array:
 
 
 class Between(NamedTuple):
-    """Rows between others that need not be shown where curves say all that is read there, of bones that of some
-    ``refs``; what channels say now, the ``new_values``."""
+    """Rows between others that need not be shown where curves say all that is read there, as they do in rows that are
+    ``checked``; of bones that of some ``refs``. What channels say now, the ``new_values``."""
 
     rows: Array
+    checked: Array
     refs: Collection[BoneRef] | None = None
     new_values: Values = {}  # noqa: RUF012  # never changed
 
 
 class Curves:
-    """What F-curves say in some frames, ``(frames, ...)``, or ``(1, ...)`` of what nothing changes; and what is
-    ``known``, or were set since, the ``new_values``. Limbs are at an ``influence``, if one is given."""
+    """What F-curves say in some rows of frames, ``(rows, ...)``, or ``(1, ...)`` of what nothing changes; and what is
+    ``known`` there, or is set to ``new_values``. Limbs are at an ``influence``, if one is given."""
 
     def __init__(
         self,
         context: Context,
-        frames: Collection[float],
+        frames: Sequence[float],
+        rows: Array,
         influence: float | None = None,
         known: Recording | None = None,
         new_values: Values | None = None,
     ) -> None:
-        self._times = times_of(scene_of(context), [*frames]).tolist()
+        self.rows, self._influence = rows, influence
+        self._times = times_of(scene_of(context), [frames[row] for row in rows]).tolist()
         self._curves: dict[Any, dict[str, dict[int, Any]]] = {}
-        self._influence = influence
-        self._known: dict[Key, Array] = {
-            key: numbers
-            for key, numbers in (arrays_of(known) if known else ())
-            if influence is None or key[-1] != "influence"
-        } | {("numbers", channel.object, channel.path): numbers for channel, numbers in (new_values or {}).items()}
+        self._known = {key: numbers for key, numbers in (arrays_of(known) if known else ()) if self._may_know(key)}
+        for channel, numbers in (new_values or {}).items():
+            self._known["numbers", channel.object, channel.path] = numbers
+        self._arrays: dict[Key, Array] = {}
+
+    def _may_know(self, key: Key) -> bool:
+        return self._influence is None or key[-1] != "influence"
 
     def array_of(self, kind: str, *about: Any) -> Array:
         """One of `arrays_of` a recording."""
         key = (kind, *about)
-        if key not in self._known:
-            self._known[key] = getattr(self, f"_{kind}")(*about)
-        return self._known[key]
+        if key not in self._arrays:
+            known = self._known.get(key)
+            self._arrays[key] = getattr(self, f"_{kind}")(*about) if known is None else known[self.rows]
+        return self._arrays[key]
 
     def _numbers(self, ob: Any, path: str) -> Array:
         now, curves = value_at(ob, path), self._of_paths(ob).get(path, {})
@@ -146,19 +151,20 @@ class Curves:
 
 
 def filled_in(
-    recording: Recording, curves: Curves, rows: Array, shown: Array, refs: Collection[BoneRef] | None = None
+    recording: Recording, curves: Curves, checked: Array | None = None, refs: Collection[BoneRef] | None = None
 ) -> bool:
-    """Fill in rows of a recording what curves say there, if in the rows that Blender has ``shown`` that is what was
-    read, else nothing. Says whether it is. Of bones only some, if ``refs`` name them."""
-    pairs = []
+    """Fill in the rows of curves what these say, if in rows of these that are ``checked`` that is what was read, else
+    nothing. Says whether it is. Of bones only some, if ``refs`` name them."""
+    pairs, among = [], np.searchsorted(curves.rows, [] if checked is None else checked)
     for key, numbers in arrays_of(recording):
         if key[0] == "pose" and refs is not None and key[1:] not in refs:
             continue
         own = curves.array_of(*key)
-        size = max(float(np.abs(numbers[shown]).max(initial=0.0)), UNSEEN)
-        if not (np.abs(own[shown if len(own) > 1 else ...] - 1.0 * numbers[shown]) <= ON_TARGET * size).all():
+        shown = 1.0 * numbers[curves.rows[among]]
+        size = max(float(np.abs(shown).max(initial=0.0)), UNSEEN)
+        if not (np.abs(own[among if len(own) > 1 else ...] - shown) <= ON_TARGET * size).all():
             return False
         pairs.append((numbers, own))
     for numbers, own in pairs:
-        numbers[rows] = own[rows if len(own) > 1 else ...]
+        numbers[curves.rows] = own
     return True

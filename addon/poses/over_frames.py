@@ -52,10 +52,6 @@ from .writing import Run, Task, Writing
 Array = NDArray[Any]
 
 
-CHECKED = 4
-"""Of how many frames one is looked at, whether what was written is what curves say."""
-
-
 class MatchResult(NamedTuple):
     """The properties that were changed to show a pose in another way, as they were before, and what to tell the
     person."""
@@ -88,7 +84,7 @@ def show_in_ik(
         influence=None if poses else 0.0,
         share=task.next_share(),
         known=known,
-        between=Between(sampling.between),
+        between=Between(sampling.between, sampling.checked),
     )
     poses = poses or poses_by_fk(recording)
     before = copied(recording.channels)
@@ -146,10 +142,12 @@ def _reader(
     refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
     has_toes = any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
 
-    others = np.setdiff1d(np.arange(recording.frames), sampling.rows[::CHECKED])
+    others = np.setdiff1d(np.arange(recording.frames), sampling.checked)
 
     def read(rows: Array) -> Steps[None]:
-        between = Between(others, refs, values) if len(rows) == recording.frames and not has_toes else None
+        between = (
+            Between(others, sampling.checked, refs, values) if len(rows) == recording.frames and not has_toes else None
+        )
         share = task.next_share()
         return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, share, between=between)
 

@@ -134,7 +134,7 @@ def stances_seen(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording
             refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
             share=task.next_share(),
             bones=[bone for limb, segments in limbs for bone in bones_to_read(limb, segments)],
-            between=Between(sampling.between),
+            between=Between(sampling.between, sampling.checked),
         )
     )
 

@@ -56,7 +56,7 @@ def record(
         limbs, count, bones_to_read, True, [*refs, *controls], channels, ("location",), controls, bones
     )
     if known and _is_known(recording, known):
-        filled_in(recording, Curves(context, frames or [], influence, known), np.arange(count), np.arange(0))
+        filled_in(recording, Curves(context, frames or [], np.arange(count), influence, known))
         return recording._replace(is_computed=True)
     yield from read_again(context, recording, limbs, frames, np.arange(count), influence, share, within, between)
     return recording
@@ -109,8 +109,9 @@ def read_again(
             shown = np.setdiff1d(rows, rest)
             for done, i in enumerate([*shown.tolist(), *rest.tolist()], 1):
                 if between and done == len(shown) + 1:
-                    curves = Curves(context, frames, influence, new_values=between.new_values)
-                    if filled_in(recording, curves, rest, shown, between.refs):
+                    some = np.union1d(rest, between.checked)
+                    curves = Curves(context, frames, some, influence, new_values=between.new_values)
+                    if filled_in(recording, curves, between.checked, between.refs):
                         break
                 show_frame(frames[i])
                 with within():

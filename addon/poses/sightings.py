@@ -27,12 +27,12 @@ from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
 from .keeping import keyed_frames
 from .matching import solved_poses
-from .over_frames import CHECKED, show_in_ik, show_turns
+from .over_frames import show_in_ik, show_turns
 from .parts import part_of_ik, turn_channel
 from .reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
 from .recording import record
 from .standing import LimbPoses, poses_shown, turn_shown, turns_shown
-from .thinning import sampling_of
+from .thinning import CHECKED, sampling_of
 from .writing import Task
 
 Array = NDArray[Any]

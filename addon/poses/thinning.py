@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,6 +19,10 @@ BETWEEN = 2.0
 """How many times as far off as in frames what is keyed may be between them."""
 
 
+CHECKED = 4
+"""Of how many frames one is looked at, whether what was computed is what Blender shows there."""
+
+
 class Sampling(NamedTuple):
     """The frames that are read for a task: those that may get keys, by their ``rows``, and those halfway from one to
     the next, which are looked at too. None for the one that is shown."""
@@ -29,6 +34,11 @@ class Sampling(NamedTuple):
     def between(self) -> Array:
         """The rows halfway between frames."""
         return np.setdiff1d(np.arange(len(self.frames or [0])), self.rows)
+
+    @property
+    def checked(self) -> Array:
+        """The rows in which what is computed is compared with what Blender shows."""
+        return self.rows[::CHECKED]
 
 
 def sampling_of(frames: Sequence[float] | None) -> Sampling:
@@ -74,34 +84,36 @@ def thinned(
     count, has_between = len(keyed), len(keyed) < len(times)
     if count < 2 or (tolerance <= 0.0 and not has_between):
         return keyed, {}
-    smooth = {channel: rows for channel, rows in values.items() if rows.dtype != bool}
-    slopes = {channel: _slopes(rows, times, keyed, turns, tolerance > 0.0) for channel, rows in smooth.items()}
+    smooth = [channel for channel, rows in values.items() if rows.dtype != bool]
+    numbers = np.concatenate([np.empty((len(times), 0)), *(values[channel] for channel in smooth)], axis=1)
+    cuts = np.cumsum([values[channel].shape[1] for channel in smooth])[:-1]
+    slopes = _slopes(numbers, times, keyed, turns, tolerance > 0.0)
     all_points = points(values, np.arange(len(times)))
     all_points[: len(truth or ())] = truth or ()
 
-    def errors(rows: Segments) -> Array:
+    def errors(rows: Segments, slopes: Slopes) -> Array:
         """How far off points are in these rows of all."""
+        curves = hermite(times, numbers, slopes.after, rows, slopes.before)
+        curves_of = dict(zip(smooth, np.split(curves, cuts, axis=1), strict=False))
         guessed = {
-            channel: numbers[rows.start]
-            if numbers.dtype == bool
-            else hermite(times, numbers, slopes[channel].after, rows, slopes[channel].before)
-            for channel, numbers in values.items()
+            **curves_of,
+            **{channel: values[channel][rows.start] for channel in values.keys() - curves_of.keys()},
         }
-        off = [
-            np.linalg.norm(a - b[rows.at], axis=-1) for a, b in zip(points(guessed, rows.at), all_points, strict=True)
-        ]
-        worst: Array = np.max(off, axis=0)
+        off = [a - b[rows.at] for a, b in zip(points(guessed, rows.at), all_points, strict=True)]
+        worst: Array = np.sqrt(np.max([np.einsum("ij,ij->i", vectors, vectors) for vectors in off], axis=0))
         return worst
 
     if has_between:
-        _round(slopes, keyed, errors, BETWEEN * tolerance)
-    if tolerance <= 0.0:
-        return keyed, slopes
-    always = np.union1d(turns, turns + 1)  # the frame before a choice, and its own
-    which = keyed
-    if count > 2:
-        which = keyed[fewest(lambda rows: errors(Segments(*(keyed[row] for row in rows))), count, tolerance, always)[0]]
-    return (_right_between(which, keyed, errors, tolerance) if has_between else which), slopes
+        slopes = _rounded(slopes, keyed, errors, BETWEEN * tolerance)
+    which, errors_now = keyed, partial(errors, slopes=slopes)
+    if tolerance > 0.0:
+        always = np.union1d(turns, turns + 1)  # the frame before a choice, and its own
+        if count > 2:
+            of_keyed = lambda rows: errors_now(Segments(*(keyed[row] for row in rows)))  # noqa: E731
+            which = keyed[fewest(of_keyed, count, tolerance, always)[0]]
+        which = _right_between(which, keyed, errors_now, tolerance) if has_between else which
+    sides = zip(*(np.split(rows, cuts, axis=1) for rows in slopes), strict=True)
+    return which, {channel: Slopes(*both) for channel, both in zip(smooth, sides, strict=False)}
 
 
 def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bool) -> Slopes:
@@ -129,18 +141,18 @@ def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bo
     return Slopes(before, after)
 
 
-def _round(slopes: dict[Any, Slopes], keyed: Array, errors: Any, tolerance: float) -> None:
-    """Have slopes be the same before and after a row, unless what is halfway to the next one would be off for that."""
-    sharp, halves = dict(slopes), _halves(keyed)
+def _rounded(slopes: Slopes, keyed: Array, errors: Any, tolerance: float) -> Slopes:
+    """Slopes that are the same before and after a row, unless what is halfway to the next one would be off for that."""
+    halves, mean = _halves(keyed), (slopes.before + slopes.after) / 2.0
     is_sharp = np.full((keyed[-1] + 1, 1), tolerance <= 0.0)
     while True:
-        for channel, own in sharp.items():
-            mean = (own.before + own.after) / 2.0
-            slopes[channel] = Slopes(*(np.where(is_sharp, rows, mean) for rows in own))
-        off = errors(halves) > tolerance
+        rounded = Slopes(*(np.where(is_sharp, rows, mean) for rows in slopes))
+        if is_sharp.all():
+            return rounded
+        off = errors(halves, rounded) > tolerance
         ends = np.concatenate((halves.start[off], halves.end[off]))
         if is_sharp[ends].all():
-            return
+            return rounded
         is_sharp[ends] = True
 
 
