@@ -11,6 +11,7 @@ from hand import Hand
 from leg import (
     animate,
     away,
+    done,
     everything,
     goes_on,
     in_view,
@@ -281,6 +282,7 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
     hand.picture("asks")
     found["asked"] = not generated.pose.bones["shin_fk.L"].planar_ik.enabled
     yield from hand.key("RET")
+    yield from done(hand)
     found["solved"] = [bone.name for bone in generated.pose.bones if bone.planar_ik.enabled]
     return found
 

@@ -94,6 +94,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
         name="Worked", description="The settings of the limb that is there, as JSON", options={"HIDDEN", "SKIP_SAVE"}
     )
     why: StringProperty(name="Why", description="Why others can't be had", options={"HIDDEN", "SKIP_SAVE"})
+    is_asked: BoolProperty(
+        name="Asked", description="IK is to be added beside the rig's own", options={"HIDDEN", "SKIP_SAVE"}
+    )
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
         name="Tip",
@@ -127,16 +130,16 @@ class POSE_OT_planar_ik_add(PoseOperator):
             if not self.properties.is_property_set(name):  # by the caller: what it was the last time is not set
                 default: Any = self.properties.bl_rna.properties[name]
                 setattr(self, name, preference(context, name, default.default))
-        which = own_ik(context)
+        which = "" if self.is_asked else own_ik(context)
         if not which:
             return super().invoke(context, event)
         settings = {name: getattr(self, name) for name in OF_ONE_LIMB}
 
         def draw(menu: Any, _context: Context) -> None:
-            menu.layout.operator_context = "EXEC_DEFAULT"
+            menu.layout.operator_context = "INVOKE_DEFAULT"  # who waits can stop it
             menu.layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = which
             added = menu.layout.operator(self.bl_idname, text="Add More IK")
-            for name, value in settings.items():
+            for name, value in {**settings, "is_asked": True}.items():
                 setattr(added, name, value)
 
         context.window_manager.popup_menu(draw, title=translated_text("This rig has IK of its own"))  # type: ignore[union-attr]

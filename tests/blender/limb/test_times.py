@@ -136,7 +136,7 @@ def converted(addon, ob):
         target.keyframe_insert("location", frame=frame)
 
 
-TASKS = ("add", "snap_target", "snap_fk", "hold", "find", "convert", "bake")
+TASKS = ("add", "snap_target", "snap_fk", "switch", "mirror", "hold", "find", "plant", "convert", "bake")
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -150,11 +150,14 @@ def test_what_is_stopped_leaves_nothing(add, addon, task):
     adding, snapping, holding, bake = (
         addon(name) for name in ("tasks.adding", "tasks.snapping", "tasks.holding", "bake")
     )
-    span = [[holding.over(addon("poses.contacts").FrameRange(8, 12))]]
+    planting, span = addon("tasks.planting"), [[holding.over(addon("poses.contacts").FrameRange(8, 12))]]
     steps_of = {
         "add": lambda last: adding.add.steps(context, [adding.LimbRequest(last)], mode="RIG"),
         "snap_target": lambda last: snapping.snap_target.steps(context, [last], frames),
         "snap_fk": lambda last: snapping.snap_fk.steps(context, [last], frames),
+        "switch": lambda last: addon("tasks.switching").switch_over.steps(context, [last], "FK", frames[4:16]),
+        "mirror": lambda last: addon("tasks.mirroring").mirror.steps(context, [last], frames),
+        "plant": lambda last: planting.plant.steps(context, [], [last], frames, planting.PlantOptions(1.0, 1.0)),
         "hold": lambda last: holding.hold_tips.steps(context, [last], span, holding.HoldOptions()),
         "find": lambda last: addon("tasks.contact_markers").find_contacts.steps(context, [last], frames),
         "convert": lambda last: addon("tasks.converting").convert.steps(context, [last], mode="RIG"),
