@@ -239,16 +239,16 @@ def add_by_operator() -> None:
 def by_hand() -> None:
     """Bones for four limbs to follow, and IK constraints that do so."""
     rig: Any = bpy.context.object
-    lasts = [bone.name for bone in rig.pose.bones if bone.name.startswith("lower")]
+    limbs = [bone.name for bone in rig.pose.bones if bone.name.startswith("lower")]
     in_mode("EDIT", rig)
-    for name in lasts:
+    for name in limbs:
         tail = rig.data.edit_bones[name].tail
         for kind, ahead in (("target", 0.0), ("pole", 0.5)):
             bone = rig.data.edit_bones.new(f"{kind} {name}")
             bone.head = tail.x, tail.y + ahead, tail.z
             bone.tail = tail.x, tail.y + ahead + 0.1, tail.z
     in_mode("POSE", rig)
-    for name in lasts:
+    for name in limbs:
         ik = rig.pose.bones[name].constraints.new("IK")
         ik.target, ik.subtarget, ik.chain_count = rig, f"target {name}", 2
         ik.pole_target, ik.pole_subtarget = rig, f"pole {name}"

@@ -13,7 +13,7 @@ from mathutils import Quaternion, Vector
 from . import installed
 from .bench_scenes import in_mode, new_file, new_object
 
-LASTS = ("shin.L", "shin.R", "forearm.L", "forearm.R")
+LIMBS = ("shin.L", "shin.R", "forearm.L", "forearm.R")
 
 Work = Callable[[range], Any]
 
@@ -59,8 +59,8 @@ def character(frames: int) -> Any:
     return rig
 
 
-def lasts() -> list[Any]:
-    return [bpy.data.objects["Character"].pose.bones[name] for name in LASTS]
+def limbs() -> list[Any]:
+    return [bpy.data.objects["Character"].pose.bones[name] for name in LIMBS]
 
 
 def added(frames: int, keyed: str = "LEAVE") -> Any:
@@ -71,7 +71,7 @@ def added(frames: int, keyed: str = "LEAVE") -> Any:
 
 def add(keyed: str) -> Any:
     adding = installed.addon("tasks.adding")
-    requests = [adding.LimbRequest(last) for last in lasts()]
+    requests = [adding.LimbRequest(limb) for limb in limbs()]
     return adding.add(bpy.context, requests, keyed=keyed, mode="RIG", knee="POLE")
 
 
@@ -79,14 +79,14 @@ def with_constraints(frames: int, poles: bool) -> None:
     """The character with Blender's own IK, whose targets are keyed in every tenth frame."""
     rig = character(frames)
     chance = random.Random(2)  # noqa: S311
-    for last in lasts():
-        tip = rig.matrix_world @ last.tail
-        constraint = last.constraints.new("IK")
-        constraint.chain_count, constraint.target = 2, new_object(f"target of {last.name}")
+    for limb in limbs():
+        tip = rig.matrix_world @ limb.tail
+        constraint = limb.constraints.new("IK")
+        constraint.chain_count, constraint.target = 2, new_object(f"target of {limb.name}")
         if poles:
-            constraint.pole_target = new_object(f"pole of {last.name}")
-            ahead = -1.0 if last.name.startswith("shin") else 1.0
-            constraint.pole_target.location = last.head + Vector((0, ahead, 0))
+            constraint.pole_target = new_object(f"pole of {limb.name}")
+            ahead = -1.0 if limb.name.startswith("shin") else 1.0
+            constraint.pole_target.location = limb.head + Vector((0, ahead, 0))
             constraint.pole_angle = chance.uniform(-3, 3)
         for frame in range(1, frames + 10, 10):
             constraint.target.location = tip + Vector([chance.uniform(-0.08, 0.08) for _ in range(3)])
@@ -98,19 +98,19 @@ def hold_feet(frames: range) -> None:
     holding, contacts = installed.addon("tasks.holding"), installed.addon("poses.contacts")
     spans = [contacts.FrameRange(first, first + 9) for first in range(frames[10], frames[-1] - 10, 20)]
     contacts_of = [[holding.over(span) for span in spans]] * 2
-    holding.hold_tips(bpy.context, lasts()[:2], contacts_of, holding.HoldOptions())
+    holding.hold_tips(bpy.context, limbs()[:2], contacts_of, holding.HoldOptions())
 
 
 def switch_half(frames: range) -> None:
-    installed.addon("tasks.switching").switch_over(bpy.context, lasts(), "FK", frames[50:-50])
+    installed.addon("tasks.switching").switch_over(bpy.context, limbs(), "FK", frames[50:-50])
 
 
 def snapped(task: str) -> Work:
-    return lambda frames: getattr(installed.addon("tasks.snapping"), task)(bpy.context, lasts(), frames)
+    return lambda frames: getattr(installed.addon("tasks.snapping"), task)(bpy.context, limbs(), frames)
 
 
 def convert(_frames: range) -> None:
-    installed.addon("tasks.converting").convert(bpy.context, lasts(), mode="RIG")
+    installed.addon("tasks.converting").convert(bpy.context, limbs(), mode="RIG")
 
 
 def tasks() -> dict[str, tuple[Callable[[int], Any], Work]]:

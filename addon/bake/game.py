@@ -46,7 +46,7 @@ LEFT_OVER = ("location", "rotation_", "scale", "constraints[", *(f'["{slider.key
 """How the data paths on a bone begin whose curves and drivers would be left over."""
 
 
-class Plain(NamedTuple):
+class GameRig(NamedTuple):
     """A rig as an engine gets it: its bones, their channels over the frames, and the names of those that are to be
     disconnected and of those whose scale is left out."""
 
@@ -99,7 +99,7 @@ def _reader_of(
     return read_more
 
 
-def _write(writer: ActionWriter, rig: Plain, besides: dict[str, list[Any]], times: Any) -> ActionWriter:
+def _write(writer: ActionWriter, rig: GameRig, besides: dict[str, list[Any]], times: Any) -> ActionWriter:
     """Key a rig, in place of what its bones had."""
     writer.remove(path for path in writer.paths if _is_left_over(path, rig.names))
     for track in rig.tracks:
@@ -117,10 +117,10 @@ def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
     return sorted(needed, key=lambda bone: len(bone.parent_recursive))
 
 
-def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
+def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> GameRig:
     """The bones' own channels that put unscaled bones where they are, each on top of its parent's. Raises `Refused`."""
     posed: dict[str, Array] = {}
-    plain = Plain(ob, {bone.name for bone in bones}, [], [], [])
+    plain = GameRig(ob, {bone.name for bone in bones}, [], [], [])
     for bone in bones:
         poses, sizes = rigid(poses_of(recording, ob, bone.name))
         above = posed[bone.parent.name] if bone.parent else None
@@ -157,7 +157,7 @@ def _is_number(value: Any) -> bool:
     return all(isinstance(number, int | float) for number in (value if isinstance(value, tuple) else (value,)))
 
 
-def _clear(context: Context, plain: Plain) -> None:
+def _clear(context: Context, plain: GameRig) -> None:
     """Take away what moved the bones besides their keys."""
     ob = plain.object
     if plain.parted:

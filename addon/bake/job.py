@@ -26,7 +26,7 @@ from .reduction import Keys, keys_of, keys_of_loop
 from .request import BakedLimb, BakeReport, BakeRequest, check_request, with_middles
 from .results import LimbTrajectory
 
-SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
+SHEARED_BY_BLEND = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
 
 MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it said"
 
@@ -54,7 +54,7 @@ def _steps(context: Context, request: BakeRequest, limbs: list[PoseBone], notes:
         trajectories, keys = yield from _bake(context, limbs, request, method, notes)
         notes += [Message(MUTED, bone=name) for name in driven]
     sheared = [trajectory.limb.name for trajectory in trajectories if trajectory.is_sheared and not request.for_game]
-    notes += [Message(SHEARED, bone=name) for name in sheared]
+    notes += [Message(SHEARED_BY_BLEND, bone=name) for name in sheared]
     rows = zip(names, modes, trajectories, keys, strict=True)
     baked = [_baked(request, method, name, mode, trajectory, kept) for name, mode, trajectory, kept in rows]
     unreached = np.any([trajectory.is_missed(request.max_miss) for trajectory in trajectories], axis=0)

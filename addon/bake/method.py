@@ -13,7 +13,7 @@ from ..blender.dependencies import BoneRef, Dependencies, driver_targets, is_pyt
 from ..blender.types import is_armature
 from ..limb.follow import follow_of
 from ..limb.foot_roll import solver_follow
-from ..limb.settings import FLAT
+from ..limb.settings import IN_ONE_PLANE
 from ..limb.storage import (
     bones_of_limb,
     chain_bones,
@@ -70,7 +70,7 @@ def closes_loop(limb: PoseBone) -> bool:
     see where joints part."""
     target, bone = follow_of(limb).pairs[0]
     is_own = target == limb.id_data and bool(bone) and not is_control(limb.id_data, bone)
-    return is_own and choices_of(limb)["plane"] in FLAT
+    return is_own and choices_of(limb)["plane"] in IN_ONE_PLANE
 
 
 def strange_constraints(limb: PoseBone) -> list[Any]:

@@ -98,8 +98,8 @@ def _record(
 ) -> Generator[float, None, Recording]:
     """Go through all frames for some limbs, after so many of all passes."""
     recording = new_recording(limbs, len(frames), bones_to_bake, method.is_solved)
-    for share in step(recording.worlds, frames, partial(readers_of, recording)):
-        yield (done + share) / passes
+    for part_done in step(recording.worlds, frames, partial(readers_of, recording)):
+        yield (done + part_done) / passes
     return recording
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 
 from ..blender.animation import animated_paths, drivers_of
-from ..blender.rotation import SIZES
+from ..blender.rotation import ROTATION_SIZES
 from ..blender.types import path_to_bone
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
@@ -149,7 +149,7 @@ def _check_bakeable(limb: PoseBone, request: BakeRequest, animated: set[str], dr
         path = path_to_bone(bone.name)
         if f"{path}.rotation_mode" in animated:
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
-        if any(f"{path}.{channel}" in driven for channel in (*SIZES, "rotation_mode", "scale")):
+        if any(f"{path}.{channel}" in driven for channel in (*ROTATION_SIZES, "rotation_mode", "scale")):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
     if not request.for_game and not is_live_limb(limb) and (others := strange_constraints(limb)):
         names = {"constraint": others[0].name, "bone": limb.name}

@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels
+from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels
 from ..blender.types import path_to_bone
 from ..limb.solving import Solution, joints_in, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
@@ -30,7 +30,7 @@ from ..poses.reading import (
 from ..rigging.feet import following_bones
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
-from ..tasks.status import MISSED
+from ..tasks.status import MISS
 
 Array = NDArray[Any]
 Key = tuple[Any, str]
@@ -131,7 +131,7 @@ def _trajectories(
     targets = followed_places(recording, rig, 0)
     sizes = np.linalg.norm(worlds[..., :3, :3], axis=2)
     lengths = np.array([sum(entry.geometry.lengths) for entry in rig.table.limbs])
-    slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
+    slack = MISS * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
     tracks, tips, sheared = keys_of_rig(recording, rig, worlds, targets)
     for row, limb in enumerate(rig.limbs):
         entry = rig.table.limbs[row]
@@ -222,4 +222,4 @@ def in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
     close to ``near`` ``(1, numbers)``."""
     if mode == "QUATERNION":
         return continuous(mode, turns if (turns[0] * near[0]).sum() >= 0.0 else -turns)
-    return continuous(mode, np.stack(to_channels(mode, tuple(turns.T), [*near.T], ARRAYS), axis=-1))
+    return continuous(mode, np.stack(to_channels(mode, tuple(turns.T), [*near.T], ARRAY_ANGLES), axis=-1))

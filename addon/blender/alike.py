@@ -70,8 +70,8 @@ def _different(
     for name, one, other in zip(names, read(now), read(before), strict=False):
         if one is other or (one.__class__ in COMPARABLE and one == other):
             continue
-        value = _plain(other, mapping)
-        if _plain(one) != value:
+        value = _comparable(other, mapping)
+        if _comparable(one) != value:
             yield name, value
 
 
@@ -115,7 +115,7 @@ def _nested(rna: Any) -> tuple[str, ...]:
     return ("color",) if "color" in rna.properties and rna.properties["color"].type == "POINTER" else ()
 
 
-def _plain(value: Any, mapping: CopyToOriginal | None = None) -> Any:
+def _comparable(value: Any, mapping: CopyToOriginal | None = None) -> Any:
     """A value that can be compared: arrays and matrices as tuples."""
     if value is None or isinstance(value, str | int | float):
         return value

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import rotation
 from .types import bones_of
 
-SIZES = {**rotation.SIZES, "location": 3, "scale": 3}
+SIZES = {**rotation.ROTATION_SIZES, "location": 3, "scale": 3}
 """The channels of a bone, and how many numbers each has."""
 
 

@@ -12,7 +12,7 @@ from . import fcurves
 from .animation import curves_of, make_editable, set_at, value_at
 from .types import scene_of
 
-MOVED = 1e-5
+CHANGED = 1e-5
 """How much a locked number has to change, next to what it is, for that to need a key."""
 
 _LOCKS = {
@@ -145,7 +145,7 @@ def unlocked(owner: Any, path: str, before: Any) -> list[int]:
 
 
 def _is_same(now: float, before: float) -> bool:
-    return abs(now - before) <= MOVED * (1.0 + abs(before))
+    return abs(now - before) <= CHANGED * (1.0 + abs(before))
 
 
 def locks_of(owner: Any, path: str) -> list[bool]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-LONGEST = 64
+LONGEST_SEGMENT = 64
 """How many frames a segment spans at most."""
 
 SLAB = 40_000
@@ -31,7 +31,7 @@ class Segments(NamedTuple):
     end: Array
     at: Array
 
-    def share(self, times: Array) -> tuple[Array, Array]:
+    def fraction(self, times: Array) -> tuple[Array, Array]:
         """How much of a segment is done in each row, from 0 to 1, and how long it is, ``(rows, 1)``."""
         length = (times[self.end] - times[self.start])[:, None]
         return (times[self.at] - times[self.start])[:, None] / length, length
@@ -41,7 +41,7 @@ def hermite(times: Array, values: Array, slopes: Array, rows: Segments, before: 
     """What Hermite's cubics through the keys give, ``(rows, numbers)``, as Bézier curves do whose handles are at
     thirds; ``values`` and ``slopes`` are ``(frames, numbers)``. Where keys have other slopes ``before`` them than
     after, these lead to them."""
-    t, length = rows.share(times)
+    t, length = rows.fraction(times)
     back = 1.0 - t
     start, end = rows.start, rows.end
     numbers: Array = back * back * ((1.0 + 2.0 * t) * values[start] + length * t * slopes[start])
@@ -87,9 +87,9 @@ def _tries(errors: Errors, count: int, tolerance: float, stops: Array) -> Tries:
     """The segments that may be taken. From a frame from which none holds that is nearly as long as those that were
     tried, no longer ones are."""
     frames = np.arange(count - 1)
-    highest = np.minimum(stops[np.searchsorted(stops, frames, "right")], frames + LONGEST)
+    highest = np.minimum(stops[np.searchsorted(stops, frames, "right")], frames + LONGEST_SEGMENT)
     tried, shortest = list[Tries](), 1
-    for longest in (LONGEST // 4, LONGEST // 2, LONGEST):
+    for longest in (LONGEST_SEGMENT // 4, LONGEST_SEGMENT // 2, LONGEST_SEGMENT):
         lengths = np.maximum(np.minimum(highest - frames, longest) - shortest + 1, 0)
         start = np.repeat(frames, lengths)
         end = start + shortest + np.arange(len(start)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -101,7 +101,7 @@ def _tries(errors: Errors, count: int, tolerance: float, stops: Array) -> Tries:
         holds = tries.off <= tolerance
         tried.append(Tries(*(numbers[holds] for numbers in tries)))
         frames, shortest = np.unique(start[holds & (end - start > longest // 2)]), longest + 1
-        highest = np.minimum(stops[np.searchsorted(stops, frames, "right")], frames + LONGEST)
+        highest = np.minimum(stops[np.searchsorted(stops, frames, "right")], frames + LONGEST_SEGMENT)
     joined = [np.concatenate(numbers) for numbers in zip(*tried, strict=True)]
     order = np.argsort(joined[1], kind="stable")
     return Tries(*(numbers[order] for numbers in joined))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Quaternion = tuple[Any, Any, Any, Any]
 """w, x, y, z: floats, or arrays of one shape."""
 
-SIZES = {"rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3}
+ROTATION_SIZES = {"rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3}
 """The properties that hold rotations, and how many numbers each has."""
 
 _EVEN_ORDERS = {"XYZ", "YZX", "ZXY"}
@@ -41,7 +41,7 @@ class Angles(NamedTuple):
     select: Callable[[Any, Any, Any], Any]  # condition, if true, if false
 
 
-FLOATS = Angles(
+FLOAT_ANGLES = Angles(
     sqrt=math.sqrt,
     sin=math.sin,
     cos=math.cos,
@@ -49,7 +49,7 @@ FLOATS = Angles(
     nearest=round,
     select=lambda condition, yes, no: yes if condition else no,
 )
-ARRAYS = Angles(sqrt=np.sqrt, sin=np.sin, cos=np.cos, atan2=np.arctan2, nearest=np.round, select=np.where)
+ARRAY_ANGLES = Angles(sqrt=np.sqrt, sin=np.sin, cos=np.cos, atan2=np.arctan2, nearest=np.round, select=np.where)
 
 
 def get_turn(bone: Any) -> Quaternion:
@@ -63,7 +63,7 @@ def set_turn(bone: Any, rotation: Quaternion) -> None:
     setattr(bone, channel, to_channels(bone.rotation_mode, rotation, getattr(bone, channel)[:]))
 
 
-def to_channels(mode: str, rotation: Quaternion, near: Sequence[Any], ops: Angles = FLOATS) -> tuple[Any, ...]:
+def to_channels(mode: str, rotation: Quaternion, near: Sequence[Any], ops: Angles = FLOAT_ANGLES) -> tuple[Any, ...]:
     """The rotation in a bone's rotation mode, of all ways to write it the one closest to ``near``."""
     if mode == "QUATERNION":
         w, x, y, z = rotation
@@ -75,7 +75,7 @@ def to_channels(mode: str, rotation: Quaternion, near: Sequence[Any], ops: Angle
     return _euler(mode, rotation, near, ops)
 
 
-def to_quaternion(mode: str, channels: Sequence[Any], ops: Angles = FLOATS) -> Quaternion:
+def to_quaternion(mode: str, channels: Sequence[Any], ops: Angles = FLOAT_ANGLES) -> Quaternion:
     """The unit quaternion of a bone's rotation as its mode stores it."""
     if mode == "QUATERNION":
         w, x, y, z = channels
@@ -112,7 +112,7 @@ def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
         is_closer = _distances(other[1:] - rows[:-1]) < _distances(np.diff(rows, axis=0))
         is_other = np.append(False, np.cumsum(is_closer) % 2 == 1)
         rows[is_other] = other[is_other]
-    angles[1:] += np.cumsum(_whole_turns(angles[:-1] - angles[1:], ARRAYS), axis=0)
+    angles[1:] += np.cumsum(_whole_turns(angles[:-1] - angles[1:], ARRAY_ANGLES), axis=0)
     return rows
 
 
@@ -183,5 +183,5 @@ def _same_side(vectors: NDArray[Any]) -> NDArray[Any]:
 
 def _distances(steps: NDArray[Any]) -> NDArray[Any]:
     """How far triples are apart, but for whole turns."""
-    distances: NDArray[Any] = np.abs(steps - _whole_turns(steps, ARRAYS)).sum(axis=1)
+    distances: NDArray[Any] = np.abs(steps - _whole_turns(steps, ARRAY_ANGLES)).sum(axis=1)
     return distances

@@ -26,7 +26,7 @@ from .backup import Backup
 from .editing import ViewState, without_window_updates
 from .types import BACKUP, all_objects, is_armature, view_layer_of
 
-KINDS = ("objects", "meshes", "armatures", "collections", "scenes", "actions")
+BLOCK_KINDS = ("objects", "meshes", "armatures", "collections", "scenes", "actions")
 """The data-blocks that tasks make."""
 
 _open: list[Transaction] = []
@@ -179,8 +179,8 @@ class ActionBackup:
             self.copy = None
 
 
-NUMBERS = ("co", "handle_left", "handle_right")
-CHOICES = ("interpolation", "type", "handle_left_type", "handle_right_type")
+KEY_NUMBERS = ("co", "handle_left", "handle_right")
+KEY_CHOICES = ("interpolation", "type", "handle_left_type", "handle_right_type")
 """What of keys tasks change."""
 
 
@@ -192,9 +192,9 @@ def _content(action: Any) -> Any:
 
 def _curve(curve: Any) -> Any:
     keys, group = curve.keyframe_points, curve.group
-    numbers: Any = np.zeros((len(NUMBERS), 2 * len(keys)), np.float32)
-    choices: Any = np.zeros((len(CHOICES), len(keys)), np.uint8)
-    for name, row in (*zip(NUMBERS, numbers, strict=True), *zip(CHOICES, choices, strict=True)):
+    numbers: Any = np.zeros((len(KEY_NUMBERS), 2 * len(keys)), np.float32)
+    choices: Any = np.zeros((len(KEY_CHOICES), len(keys)), np.uint8)
+    for name, row in (*zip(KEY_NUMBERS, numbers, strict=True), *zip(KEY_CHOICES, choices, strict=True)):
         keys.foreach_get(name, row)
     settings = (curve.data_path, curve.array_index, curve.mute, curve.extrapolation, curve.auto_smoothing, curve.lock)
     modifiers = [(item.type, item.mute) for item in curve.modifiers]
@@ -228,7 +228,7 @@ def _restore_markers(scene: Scene, markers: list[tuple[Any, ...]]) -> None:
 
 
 def _blocks() -> Iterator[Any]:
-    for kind in KINDS:
+    for kind in BLOCK_KINDS:
         yield from getattr(bpy.data, kind)
 
 

@@ -21,7 +21,7 @@ NOT_LOOKED_INTO = (*SHOWING, Screen, WindowManager, WorkSpace)
 LEFT_OUT = {"rna_type", "name", "original", "animation_data", "pose", "library", "override_library", "preview"}
 """What of a data-block or its parts is not looked at for names of bones."""
 
-MOST, DEEP = 256, 2
+MOST_NAMES, DEEP = 256, 2
 """How many there are at most of what names bones, as modifiers, and how deep in a data-block."""
 
 
@@ -93,7 +93,7 @@ def _beside(owner: Any, rig: Object, depth: int) -> Iterator[str]:
             words.append(value)
         elif kind == "POINTER":
             refers |= value == rig
-        inner = [value] if kind == "POINTER" else value if kind == "COLLECTION" and len(value) <= MOST else ()
+        inner = [value] if kind == "POINTER" else value if kind == "COLLECTION" and len(value) <= MOST_NAMES else ()
         for one in inner if depth else ():
             if one is not None and not isinstance(one, ID):
                 yield from _beside(one, rig, depth - 1)

@@ -25,7 +25,7 @@ from .interrupting import Interrupted, check_not_interrupted, exit_code, interru
 from .making import bones_to_convert, convert_limbs, legs_of, limbs_converted, make_limbs
 from .patterns import is_match, matches_of
 from .reporting import bake_limbs, report_limbs
-from .shots import is_linked, limbs_chosen, make_local, open_shot, rigs_of, save, say
+from .shots import is_linked, limbs_asked_for, make_local, open_shot, rigs_of, save, say
 
 log = logging.getLogger("planar_ik")
 
@@ -118,7 +118,7 @@ def unmatched(arguments: Namespace) -> list[str]:
 
 def report_on_file(arguments: Namespace, source: Path) -> list[Line]:
     """Say what the limbs of the open file do, as Blender evaluates them."""
-    limbs = limbs_chosen(arguments, editable=False)
+    limbs = limbs_asked_for(arguments, editable=False)
     return report_limbs(limbs, arguments) if limbs else [_nothing(source)]
 
 
@@ -126,8 +126,8 @@ def bake_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Bake the limbs of the open file, and write it."""
     if arguments.make_local:
         make_local(arguments)
-    limbs = limbs_chosen(arguments)
-    linked = [limb.id_data.name for limb in limbs_chosen(arguments, editable=False) if is_linked(limb.id_data)]
+    limbs = limbs_asked_for(arguments)
+    linked = [limb.id_data.name for limb in limbs_asked_for(arguments, editable=False) if is_linked(limb.id_data)]
     if linked and (arguments.purpose == "game" or arguments.remove or not limbs):
         raise Refused("'{rig}' is linked: --make-local makes it a part of the file first", rig=linked[0])
     return _saved(arguments, source, bake_limbs(limbs, arguments) if limbs else [], len(limbs))
@@ -136,7 +136,7 @@ def bake_in_file(arguments: Namespace, source: Path) -> list[Line]:
 def contacts_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Say when limbs of the open file are in contact, and write it with markers for that if it is to be written.
     Markers are the scene's: limbs of linked rigs may have some."""
-    limbs = limbs_chosen(arguments, editable=False)
+    limbs = limbs_asked_for(arguments, editable=False)
     listed = find_contacts_of(limbs, arguments)
     lines = contact_lines(limbs, listed)
     if lines and not any(of_limb.contacts for of_limb in listed):
@@ -148,9 +148,9 @@ def contacts_in_file(arguments: Namespace, source: Path) -> list[Line]:
 
 def hold_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Plant the tips of limbs of the open file where they are in contact, and write it."""
-    limbs = limbs_chosen(arguments)
+    limbs = limbs_asked_for(arguments)
     lines = hold_limbs_of_file(limbs, arguments) if limbs else []
-    nothing = NOT_STANDING if limbs else NOTHING
+    nothing = NOT_STANDING if limbs else NO_SUCH_LIMB
     return _saved(arguments, source, lines, len(lines), nothing)
 
 
@@ -208,7 +208,7 @@ COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
 
 
 def _limbs_of_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
-    return [limb for limb in limbs_chosen(arguments) if description_of(limb).mode == mode]
+    return [limb for limb in limbs_asked_for(arguments) if description_of(limb).mode == mode]
 
 
 def _named(limb: PoseBone) -> Line:
@@ -223,19 +223,21 @@ def _named(limb: PoseBone) -> Line:
     }
 
 
-NOTHING = "nothing to do: there is no such limb"
+NO_SUCH_LIMB = "nothing to do: there is no such limb"
 NOT_STANDING = "nothing to do: no foot comes to stand in these frames, as far as markers or its path say"
 NOT_LOW = "no foot is low and slow in any frame: give --height or --speed more"
 PRESENT = "nothing to do: these limbs are there already"
 
 
-def _nothing(source: Path, why: str = NOTHING) -> Line:
-    """The line of a file in which no limb is concerned; said too."""
+def _nothing(source: Path, why: str = NO_SUCH_LIMB) -> Line:
+    """The line of a file without a limb to work on; printed too."""
     say(f"{source}: {why}")
     return {"error": why}
 
 
-def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int, nothing: str = NOTHING) -> list[Line]:
+def _saved(
+    arguments: Namespace, source: Path, lines: list[Line], changed: int, nothing: str = NO_SUCH_LIMB
+) -> list[Line]:
     """Write the file that is open, unless no limb of it was changed where it lies; its lines with the output's name, or
     one that says why there are none."""
     output = output_of(source, arguments)

@@ -13,7 +13,7 @@ from ..blender.stepping import finished
 from ..blender.types import ArmatureObject, view_layer_of
 from ..blender.words import Refused
 from ..tasks.adding import LimbRequest, add
-from ..tasks.converting import MOVED, convert_what_can
+from ..tasks.converting import NOTICED_MOVE, convert_what_can
 from ..tasks.limbs import is_converted, is_leg, limbs_of
 from ..tasks.selection import candidates, existing_at, limbs_to_make, without_ik
 from .interrupting import going_on
@@ -102,7 +102,7 @@ def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
 def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple[PoseBone, str]]]:
     """Make limbs of IK constraints; give the last bones of all limbs that were such, how many of them are new, and the
     bones whose constraints were left, with why."""
-    tolerance = MOVED if arguments.tolerance is None else arguments.tolerance
+    tolerance = NOTICED_MOVE if arguments.tolerance is None else arguments.tolerance
     mode = "LIVE" if arguments.live else "RIG"
     names: list[BoneName] = []
     refused: list[tuple[BoneName, Refused]] = []

@@ -76,7 +76,7 @@ def rigs_of(arguments: Namespace) -> list[Any]:
     return [ob for ob in objects if is_armature(ob) and is_match(ob.name, arguments.object)]
 
 
-def limbs_chosen(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
+def limbs_asked_for(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
     """The last bones of the limbs that are asked for; those of linked rigs, which nobody can edit, only if wanted."""
     rigs = [ob for ob in rigs_of(arguments) if not editable or ob.library is None]
     return [limb for ob in rigs for limb in limbs_of(ob) if is_match(limb.name, arguments.bone)]

@@ -26,7 +26,7 @@ radians, for a leg to have a hock."""
 TWINS = 0.2
 """By what part of its length a limb may differ from the one on the other side."""
 
-ACROSS = 0.9
+MIRRORED_ACROSS = 0.9
 """The least cosine between the lines from joint to joint of two such limbs."""
 
 LEAST = 0.2
@@ -155,16 +155,16 @@ def _chains_off_trunk(skeleton: Skeleton) -> Iterable[list[list[str]]]:
 def _limb_of_branch(skeleton: Skeleton, chain: list[list[str]]) -> BranchLimb | None:
     """The limb that a branch has, or None."""
     ends = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
-    return None if ends is None or ends == NO_LIMB else BranchLimb(skeleton, chain, *ends)
+    return None if ends is None or ends == NO_SEGMENTS else BranchLimb(skeleton, chain, *ends)
 
 
-NO_LIMB = (-1, -1)
+NO_SEGMENTS = (-1, -1)
 """The ends of a limb where names say that there is none."""
 
 
 def _by_names(called: list[str]) -> tuple[int, int] | None:
     """The indices of the first and the last segment of a limb by what a branch's segments are called: above the foot or
-    hand, or the lowest that is called after an arm or a leg; `NO_LIMB` where names say that there is none, and None
+    hand, or the lowest that is called after an arm or a leg; `NO_SEGMENTS` where names say that there is none, and None
     where they say nothing."""
     foot = next((i for i, name in enumerate(called) if names.says(name, names.FEET)), None)
     if foot is None and (lowest := [i for i, name in enumerate(called) if names.is_limb_like(name)]):
@@ -174,11 +174,11 @@ def _by_names(called: list[str]) -> tuple[int, int] | None:
     if foot is None:
         return None
     if foot < 2:
-        return NO_LIMB
+        return NO_SEGMENTS
     first = called[foot - 2]
     is_carrier = names.is_girdle(first) and not names.is_limb_like(first)
     is_by_joint = names.says(called[foot - 1], names.BY_JOINT)
-    return NO_LIMB if is_carrier and not is_by_joint else (foot - 2, foot - 1)
+    return NO_SEGMENTS if is_carrier and not is_by_joint else (foot - 2, foot - 1)
 
 
 def _by_lengths(skeleton: Skeleton, chain: list[list[str]]) -> tuple[int, int] | None:
@@ -209,12 +209,12 @@ def _hock(skeleton: Skeleton, chain: list[list[str]], last: int) -> int | None:
         lengths = [(after - before).length for before, after in pairwise(heads)]
         if min(lengths) <= ALIKE * max(lengths):
             continue
-        if _bends_to_and_fro(bones_of(skeleton.ob)[segments[-1][-1]], tuple(map(len, segments))):
+        if _bends_in_zigzag(bones_of(skeleton.ob)[segments[-1][-1]], tuple(map(len, segments))):
             return lowest
     return None
 
 
-def _bends_to_and_fro(limb: PoseBone, segments: tuple[int, ...]) -> bool:
+def _bends_in_zigzag(limb: PoseBone, segments: tuple[int, ...]) -> bool:
     """Whether bones in one plane clearly bend to one side and the other in turn."""
     try:
         geometry = rest_geometry(limb, segments)
@@ -237,7 +237,7 @@ def _paired(limbs: Sequence[BranchLimb]) -> set[BranchLimb]:
         {
             limb
             for one, other, across in pairs
-            if abs(across.dot(main)) >= ACROSS or not across.length
+            if abs(across.dot(main)) >= MIRRORED_ACROSS or not across.length
             for limb in (one, other)
         }
         for _, _, main in pairs
@@ -254,5 +254,5 @@ def _mirror_direction(one: BranchLimb, other: BranchLimb) -> Vector | None:
         return None
     offsets = [mine - its for mine, its in zip(one.joints, other.joints, strict=True)]
     farthest = max(offsets, key=lambda offset: offset.length)
-    is_same = all(offset.dot(farthest) >= ACROSS * offset.length * farthest.length for offset in offsets)
+    is_same = all(offset.dot(farthest) >= MIRRORED_ACROSS * offset.length * farthest.length for offset in offsets)
     return farthest.normalized() if is_same else None

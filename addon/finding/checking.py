@@ -14,7 +14,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, has_bone, path_to_bone, takes_bones, view_layer_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of, is_gone
-from ..limb.measuring import MOVED
+from ..limb.measuring import BONE_MOVED
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import (
@@ -32,7 +32,7 @@ from ..limb.tips import foot_of
 from ..limb.tolerances import UNSEEN
 from .limits import limit_of
 
-FLAT = 0.35
+OUT_OF_PLANE = 0.35
 """How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
 
 SAME_PLACE = "Two joints of '{bone}' are in the same place: move one in Edit Mode"
@@ -67,7 +67,7 @@ def check_planar(geometry: RestGeometry) -> None:
     if len(geometry.lengths) < 3:
         return
     for name, off in zip(geometry.names[1:], accumulate(geometry.plane_offsets), strict=False):
-        if abs(off) > FLAT * sum(geometry.lengths):
+        if abs(off) > OUT_OF_PLANE * sum(geometry.lengths):
             raise Refused(
                 "'{bone}' begins {off} of the limb's length beside its plane: move it there in Edit Mode",
                 bone=name,
@@ -170,7 +170,7 @@ def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) ->
             is_moved |= name == "location" and not (slides or bone.bone.use_connect)
             is_scaled |= name == "scale"
     if is_moved or is_scaled:
-        raise Refused(MOVED if is_moved else "'{bone}' is scaled: clear its scale", bone=bone.name)
+        raise Refused(BONE_MOVED if is_moved else "'{bone}' is scaled: clear its scale", bone=bone.name)
     own: Any = bone.matrix_basis
     if not turns and own.to_quaternion().angle > 1e-3:
         raise Refused("Twist bone '{bone}' is turned: clear its rotation", bone=bone.name)

@@ -98,7 +98,7 @@ def limbs_to_make(bones: Sequence[PoseBone], count: int = 0) -> dict[Suggestion,
 # what hangs together
 
 
-MOST = 4
+LONGEST_LINE = 4
 """How many bones a line has that is a limb."""
 
 
@@ -143,7 +143,7 @@ def _all_under(top: PoseBone, under: dict[PoseBone, list[PoseBone]]) -> list[Pos
 
 def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: BranchLimbs) -> BoneGroup:
     """The limbs of bones that hang together."""
-    is_straight = len(bones) <= MOST and all(bone.parent == before for before, bone in pairwise(bones))
+    is_straight = len(bones) <= LONGEST_LINE and all(bone.parent == before for before, bone in pairwise(bones))
     line = _line(bones, limbs) if is_straight else []
     suggested: list[Suggestion] = []
     refusal = None

@@ -94,7 +94,7 @@ def _active(bone: PoseBone) -> list[Any]:
     ]
 
 
-def last_of(owner: PoseBone) -> PoseBone:
+def last_bone_of(owner: PoseBone) -> PoseBone:
     """The last bone that the IK constraints of a bone solve: with *Use Tail* off, the one above it."""
     is_below = any(not constraint.use_tail for constraint in _active(owner))
     return owner.parent if is_below and owner.parent else owner
@@ -104,7 +104,7 @@ def solvers_of(owner: PoseBone, count: int = 0) -> Solvers:
     """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does; of
     ``count`` bones at most, by itself of all but a table that an arm turns with. Raises `Refused`."""
     check_editable(owner)
-    active, limb = _active(owner), last_of(owner)
+    active, limb = _active(owner), last_bone_of(owner)
     if is_limb(owner) or not active:
         raise Refused("'{bone}' has no IK constraint to convert", bone=owner.name)
     if is_limb(limb):

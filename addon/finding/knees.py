@@ -16,7 +16,7 @@ from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, rest_ge
 from ..limb.storage import chain_bones, is_part
 from ..limb.tips import foot_below, foot_of
 
-ACROSS = 0.3
+AHEAD_ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
 
 
@@ -28,7 +28,7 @@ def bend_axis(limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float) 
     along, axes = Vector(geometry.frame[:3, 1].tolist()), limb.bone.matrix_local.to_3x3()
     ahead = _knee_ahead(limb, segments, along)
     ahead = ahead - along * ahead.dot(along)
-    if ahead.length < ACROSS:
+    if ahead.length < AHEAD_ACROSS:
         return hinge if hinge is None or abs(turn) < pi else (-hinge[0], -hinge[1], -hinge[2])
     normal = Matrix.Rotation(turn, 3, along) @ along.cross(ahead.normalized())
     if hinge and abs(abs(turn) - pi / 2.0) > 1.0:  # of a flat rig, a quarter of a turn leads nowhere
@@ -52,7 +52,7 @@ def _knee_ahead(limb: PoseBone, segments: tuple[int, ...], along: Vector) -> Vec
     if any(says(name, ARM, HANDS) for name in names):
         return -front_of(limb.id_data)
     toes = _direction_of(foot.bone) if foot else Vector()
-    if toes.cross(along).length > ACROSS:
+    if toes.cross(along).length > AHEAD_ACROSS:
         return toes
     return front_of(limb.id_data) if any(says(name, LEG) for name in names) else Vector()
 

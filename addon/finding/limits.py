@@ -11,7 +11,7 @@ from bpy.types import PoseBone
 from ..limb.rest_geometry import RestGeometry
 from ..limb.settings import UNLIMITED
 
-SQUARE = 1e-3
+RIGHT_ANGLE = 1e-3
 """By how much the cosine of the angle between an axis and the hinge may be off 1."""
 
 
@@ -42,7 +42,7 @@ def joint_limits(
     None where that is not about the hinge, or the first one's in another plane than a hinge's."""
     about, *ends = limit
     along = float(geometry.normals[k]["xyz".index(about)])
-    if len(geometry.lengths) > 2 or abs(along) < 1.0 - SQUARE or not (k or plane == "HINGE"):
+    if len(geometry.lengths) > 2 or abs(along) < 1.0 - RIGHT_ANGLE or not (k or plane == "HINGE"):
         return None
     low, high = sorted(copysign(1.0, along) * end for end in ends)
     if k == 0:

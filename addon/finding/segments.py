@@ -95,8 +95,8 @@ def moved(suggestion: Suggestion, by: int, shared_parents: set[str]) -> Suggesti
     limb, segments = suggestion
     for _ in range(abs(by)):
         segment = segment_of(limb)
-        next_last = below(segment)[1] if by > 0 else next(iter(above(segment)), None)
-        if next_last is None:
+        new_last_bone = below(segment)[1] if by > 0 else next(iter(above(segment)), None)
+        if new_last_bone is None:
             raise Refused("'{bone}' is where its line of bones ends", bone=limb.name)
-        limb = segment_of(next_last)[-1]
+        limb = segment_of(new_last_bone)[-1]
     return up_from(limb, len(segments), shared_parents)

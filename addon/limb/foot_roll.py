@@ -51,7 +51,7 @@ short way, and the offset is whole at any influence."""
 FLAT_TOE = f"{MADE_BY_US}Flat Toe"
 """The one by which a toe stays flat on the ball."""
 
-CONTROL, OUTER, INNER, HEEL, TOE, BALL, ROLLED_TARGET, FLAT = ROLES = (
+ROLL_CONTROL, OUTER_PIVOT, INNER_PIVOT, HEEL_PIVOT, TOE_PIVOT, BALL_PIVOT, ROLLED_TARGET, FLAT_TOE_BONE = ROLL_ROLES = (
     "roll control",
     "outer pivot",
     "inner pivot",
@@ -63,9 +63,9 @@ CONTROL, OUTER, INNER, HEEL, TOE, BALL, ROLLED_TARGET, FLAT = ROLES = (
 )
 """The roles of the helper bones of a foot roll, from the control on."""
 
-PIVOTS = (OUTER, INNER, HEEL, TOE, BALL)
+PIVOTS = (OUTER_PIVOT, INNER_PIVOT, HEEL_PIVOT, TOE_PIVOT, BALL_PIVOT)
 
-AT_TIP = 1e-3
+OFF_TIP = 1e-3
 """How far from the tip the rolled target may rest, in lengths of the limb's last bone."""
 
 
@@ -90,7 +90,7 @@ def rolled_target(limb: PoseBone) -> Bone | None:
     bone = limb.id_data.data.bones.get(copying.subtarget)
     if bone is None or role_of(bone) != ROLLED_TARGET:
         return None
-    return bone if (bone.head_local - tip_at_rest(limb)).length <= AT_TIP * limb.bone.length else None
+    return bone if (bone.head_local - tip_at_rest(limb)).length <= OFF_TIP * limb.bone.length else None
 
 
 def role_of(bone: Any) -> str:
@@ -111,7 +111,7 @@ def helpers_of(limb: PoseBone) -> dict[str, Bone]:
     if end_bone is None:
         return {}
     bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]
-    return {role: bone for bone in bones if (role := role_of(bone)) in ROLES}
+    return {role: bone for bone in bones if (role := role_of(bone)) in ROLL_ROLES}
 
 
 def flat_toes(limb: PoseBone) -> list[PoseBone]:
@@ -123,8 +123,8 @@ def flat_toes(limb: PoseBone) -> list[PoseBone]:
 def unrolled(limb: PoseBone, depsgraph: Depsgraph) -> Matrix:
     """Where in the world the rolled target of a limb would be without roll and bank, evaluated."""
     helpers = helpers_of(limb)
-    if CONTROL not in helpers:
+    if ROLL_CONTROL not in helpers:
         return matrix_of(*follow_of(limb)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
-    control, end_bone = helpers[CONTROL], helpers[ROLLED_TARGET]
+    control, end_bone = helpers[ROLL_CONTROL], helpers[ROLLED_TARGET]
     at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
     return matrix_of(limb.id_data, control.name, depsgraph) @ at_rest

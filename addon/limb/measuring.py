@@ -21,16 +21,16 @@ Array = NDArray[Any]
 
 SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
 
-MOVED = "'{bone}' is moved by its own location: clear that"
+BONE_MOVED = "'{bone}' is moved by its own location: clear that"
 """Of a limb, only the first bone may be."""
 
-SCALED = "'{bone}' is scaled by itself: clear its scale"
+BONE_SCALED = "'{bone}' is scaled by itself: clear its scale"
 
 
-def joints_shown(evaluated: ArmatureObject, last: str, segments: tuple[int, ...], tip: Any) -> Array:
+def joints_shown(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Array:
     """Where an evaluated rig has the knees and the tip of a limb, or of bones that are none yet, whatever poses them:
     (segments, 3), in the armature. ``tip`` is where that is in the last bone's own space."""
-    bone: Any = evaluated.pose.bones[last]
+    bone: Any = evaluated.pose.bones[last_bone]
     knees = [below.head[:] for below in bones_of_limb(bone, segments)[1:]]
     joints: Array = np.array([*knees, (np.array(bone.matrix, float) @ [*tip, 1.0])[:3]])
     return joints
@@ -85,8 +85,8 @@ def stray_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
         if max(abs(size - 1.0) for size in bone.scale[:]) > UNSEEN:
-            return SCALED, bone
+            return BONE_SCALED, bone
     for bone in chain[1:]:
         if np.abs(own_location(bone)).max() > least:
-            return MOVED, bone
+            return BONE_MOVED, bone
     return None

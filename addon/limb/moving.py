@@ -71,7 +71,7 @@ def move(context: Context, moves: Sequence[Move]) -> list[Change]:
             placing.put()
         view_layer_of(context).update()
         depsgraph = context.evaluated_depsgraph_get()
-        if not [placing for placing in placings if not placing.is_settled(depsgraph)]:
+        if not [placing for placing in placings if not placing.is_done(depsgraph)]:
             break
     for placing in placings:
         placing.check()
@@ -98,7 +98,7 @@ class MoveInProgress:
         """Set the channels."""
         _put(self.move._replace(position=Vector(self.place.tolist()), rotation=self.turn))
 
-    def is_settled(self, depsgraph: Depsgraph) -> bool:
+    def is_done(self, depsgraph: Depsgraph) -> bool:
         """Whether the owner is seen where it is to be. If not, and constraints hold it, `put` will put it elsewhere."""
         evaluated = matrix_of(self.move.object, self.move.bone, depsgraph)
         place = np.array(evaluated.translation, float)

@@ -150,20 +150,20 @@ _SIDE_WITHIN = re.compile(r"[._ -](?:(l|left)|r|right)[._ -]", re.I)
 _UPPER_OR_LOWER = frozenset(("upper", "lower", "up", "low", "fore"))
 
 
-def target_name(last: str, foot: str) -> str:
+def target_name(last_bone: str, foot: str) -> str:
     """What the target of a limb with this last bone is called, after the foot or hand that it moves (or the last bone,
     if there is none): ``foot_ik.L``, ``LeftFootIK``, ``tibia_ik.1.R``."""
-    before, stem, after = _parts(last, foot)
+    before, stem, after = _parts(last_bone, foot)
     return _with_word(before, stem, "ik", after)
 
 
-def pole_name(last: str, foot: str, joint: str) -> str:
+def pole_name(last_bone: str, foot: str, joint: str) -> str:
     """What its pole is called, after its ``knee`` or ``elbow`` in place of the foot: ``knee_pole.L``, ``LeftKneePole``,
     ``front_knee_pole.R``."""
-    before, stem, after = _parts(last, foot)
+    before, stem, after = _parts(last_bone, foot)
     if (own := _with_joint(stem, joint)) == stem:  # no word for a foot or hand that we know
-        own = _with_joint(_split(last)[1], joint)
-        own = stem if own == _split(last)[1] else own
+        own = _with_joint(_split(last_bone)[1], joint)
+        own = stem if own == _split(last_bone)[1] else own
     return _with_word(before, own, "pole", after)
 
 
@@ -179,15 +179,15 @@ def joint_of(names: Sequence[str]) -> str:
     return "elbow" if any(says(name, ARM, HANDS) for name in names) else "knee"
 
 
-def _parts(last: str, foot: str) -> tuple[str, str, str]:
+def _parts(last_bone: str, foot: str) -> tuple[str, str, str]:
     """What a limb's controls are named after: what says the side before that, the name itself, and what says it after
     that, in the rig's own style. Below a hock, the foot is the last bone, and what hangs on that are toes. A name in a
     namespace would tell Blender no side, so that Paste Flipped would pass it over."""
-    hangs_on_toes = says(foot, TOES) and not says(foot, FEET) and says(last, FEET)
-    parts = _split(last if hangs_on_toes or not foot else foot)
+    hangs_on_toes = says(foot, TOES) and not says(foot, FEET) and says(last_bone, FEET)
+    parts = _split(last_bone if hangs_on_toes or not foot else foot)
     if parts[0] + parts[2]:
         return parts
-    before, _, after = _split(last)
+    before, _, after = _split(last_bone)
     return before, parts[1], after
 
 

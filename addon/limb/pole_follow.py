@@ -21,7 +21,7 @@ CONSTRAINT = f"{MADE_BY_US}Pole Follow"
 STILL = "still"
 """The role of the helper that never moves."""
 
-ON_TARGET = "pole_on_target"
+HUNG_ON_TARGET = "pole_on_target"
 """What the group of a limb says whose pole hung on the target itself."""
 
 NEEDS = "Pole Follow of '{bone}' needs a target and a pole that are bones of its rig: pick such"

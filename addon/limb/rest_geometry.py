@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..solver.groups import bends_to_and_fro, members
+from ..solver.groups import bends_in_zigzag, members
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
 from .sides import stored_axes
@@ -60,7 +60,7 @@ class RestGeometry(NamedTuple):
 def is_zigzag(angles: Sequence[float]) -> bool:
     """Whether bones of these directions bend to one side and the other in turn: every other one keeps together then,
     neighbours otherwise."""
-    return bool(bends_to_and_fro([sin(after - before) for before, after in pairwise(angles)], FLOATS))
+    return bool(bends_in_zigzag([sin(after - before) for before, after in pairwise(angles)], FLOATS))
 
 
 def is_straight(geometry: RestGeometry) -> bool:
@@ -243,7 +243,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     z = unit_array(z, y)
     x = cross_array(y, z)
     if not is_straight:
-        zigzag = bool(bends_to_and_fro([float(cross_array(*pair) @ z) for pair in pairwise(units)], FLOATS))
+        zigzag = bool(bends_in_zigzag([float(cross_array(*pair) @ z) for pair in pairwise(units)], FLOATS))
         aside = sum(float(segments_along[k] @ x) for k in members(len(segments_along), zigzag)[0])
         if abs(aside) <= STRAIGHT * size:  # it is in line: to the same side as most
             aside = max((float((joint - root) @ x) for joint in joints[1:-1]), key=abs)

@@ -45,7 +45,7 @@ and ``mute`` of each by name; ``acting``, the name of the one that posed it; the
 muted them; and ``on_foot`` where the bone below the limb has them."""
 
 PLANES = ("HINGE", "FREE", "POLE", "SLIDE")
-FLAT = ("HINGE", "SLIDE")
+IN_ONE_PLANE = ("HINGE", "SLIDE")
 """The planes that the limb itself stays in: nothing swivels there."""
 
 TIPS = ("FOOT", "TAIL")
@@ -56,7 +56,7 @@ ALL = -1
 """The place of a slider that is set for all bones of a limb at once."""
 
 
-TURNS = (-40.0, 40.0)
+TURN_LIMITS = (-40.0, 40.0)
 """Between which radians turns are that may go around."""
 
 
@@ -85,7 +85,7 @@ TWISTS = tuple(
         f"twist {place + 1}",
         "IK Twist",
         0.0,
-        TURNS,
+        TURN_LIMITS,
         "ANGLE",
         "Turn each bone about its own line; the joints stay",
         is_feature=True,
@@ -98,7 +98,7 @@ TWISTS = tuple(
 SLIDERS = (
     Slider("influence", "IK Influence", 1.0, (0.0, 1.0), "FACTOR", "Blend between FK (0) and IK (1)"),
     Slider("flip", "IK Flip", False, None, "NONE", "Bend to the other side"),
-    Slider("swivel", "IK Swivel", 0.0, TURNS, "ANGLE", "Turn the knee around the limb"),
+    Slider("swivel", "IK Swivel", 0.0, TURN_LIMITS, "ANGLE", "Turn the knee around the limb"),
     Slider(
         "softness",
         "IK Softness",

@@ -117,7 +117,7 @@ NOWHERE = (nan, nan, nan)
 def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
     """The sliders of limbs by name, (n) each; a feature that a limb lacks is at its default."""
     bones: Any = evaluated.pose.bones
-    rows = [bones[limb.last] for limb in table.limbs]
+    rows = [bones[limb.name] for limb in table.limbs]
     values: dict[str, Array] = {}
     absent: dict[float, Array] = {}  # what is at the same default shares its numbers
     for slider in SLIDERS:

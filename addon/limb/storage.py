@@ -199,9 +199,9 @@ def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     tag(bone)
 
 
-def path_to_influence(last: str) -> str:
+def path_to_influence(limb_name: str) -> str:
     """The data path, from its rig, of what blends the limb of this last bone between FK and IK."""
-    return path_to_custom(last, SLIDER["influence"].key)
+    return path_to_custom(limb_name, SLIDER["influence"].key)
 
 
 def choices_of(bone: PoseBone) -> dict[str, Any]:
@@ -376,11 +376,11 @@ def is_part(bone: Any) -> bool:
     return MADE_FOR_LIMB in bone or bone.name.startswith("MCH-")
 
 
-KINDS = ("target", "pole")
+CONTROL_KINDS = ("target", "pole")
 """What controls are for."""
 
 
 def is_control(ob: Object, bone: str) -> bool:
     """Whether an object or a bone was made for limbs to follow."""
     holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
-    return holder is not None and holder.get(MADE_FOR_LIMB) in KINDS
+    return holder is not None and holder.get(MADE_FOR_LIMB) in CONTROL_KINDS

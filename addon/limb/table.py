@@ -42,7 +42,7 @@ class LimbEntry(NamedTuple):
     """One limb of a table: the names of its segments' first bones and of its last, its geometry at rest and what its
     solver follows."""
 
-    last: str
+    name: str
     bones: tuple[str, ...]
     geometry: RestGeometry
     follow: Follow
@@ -117,7 +117,7 @@ def entry_of(limb: PoseBone) -> LimbEntry:
         to_parent = inverted(rest_matrix(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     return LimbEntry(
-        last=limb.name,
+        name=limb.name,
         bones=geometry.names,
         geometry=geometry,
         follow=solver_follow(limb),
@@ -150,7 +150,7 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
         parent_bones=parent_bones,
         parent_of_limb=np.array([parent_bones.index(parent) for parent in parent_indices], int),
         bones=np.array(bones, int).reshape(-1, most),
-        last_bones=np.array([index[entry.last] for entry in entries], int),
+        last_bones=np.array([index[entry.name] for entry in entries], int),
         to_parent=np.array([entry.to_parent for entry in entries]).reshape(-1, 4, 4),
         from_parent=np.array([inverted(entry.to_parent) for entry in entries]).reshape(-1, 4, 4),
         not_plain=tuple(row for row, entry in enumerate(entries) if not entry.is_plain),
@@ -191,7 +191,7 @@ def _batches(limbs: Sequence[LimbEntry], is_poled: Array) -> Iterator[Batch]:
             settings=settings,
             is_limited=any(nearest > 0.0 or farthest < inf for nearest, farthest in ranges),
             is_poled=is_poled[rows],
-            outwards=np.array([outwards(limb.last) for limb in members]),
+            outwards=np.array([outwards(limb.name) for limb in members]),
         )
 
 

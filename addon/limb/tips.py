@@ -86,21 +86,21 @@ def tip_of(limb: PoseBone, kind: str = "FOOT") -> Matrix:
     return np.array((0.0, length_of(limb.bone), 0.0)) if at is None else np.array(at[:])
 
 
-def _head_in(last: Bone, foot: Bone) -> Matrix:
+def _head_in(last_bone: Bone, foot: Bone) -> Matrix:
     head: Any = foot.head_local
-    place: Matrix = inverted(rest_matrix(last)) @ [*head, 1.0]
+    place: Matrix = inverted(rest_matrix(last_bone)) @ [*head, 1.0]
     return place[:3]
 
 
-def foot_below(last: Bone) -> Bone | None:
+def foot_below(last_bone: Bone) -> Bone | None:
     """The foot or hand that a limb with this last bone would have: the child that begins at its tail, connected or not;
     where none does, one that goes on elsewhere. Of several, the one with a name for it, else that of the longest
     branch. A bone that begins where the last one does, or that is of a mechanism, is none, nor is a twist bone beside
     others."""
-    children = [child for child in last.children if not is_mechanism(child)]
+    children = [child for child in last_bone.children if not is_mechanism(child)]
     children = [child for child in children if child.children or not says_twist(child.name)] or children
-    size = min(last.length, length_of(last))
-    elsewhere = [[child for child in children if _along(last, child) > least * size] for least in NEAREST]
+    size = min(last_bone.length, length_of(last_bone))
+    elsewhere = [[child for child in children if _along(last_bone, child) > least * size] for least in NEAREST]
     going_on = [child for child in children if begins_at_tail(child)] or elsewhere[0] or elsewhere[1]
     named = [child for child in going_on if says(child.name, FEET)]
     return max(named or going_on, key=lambda child: (_count(child), child.length), default=None)
@@ -117,8 +117,8 @@ def _count(bone: Bone) -> int:
     return 1 + sum(map(_count, bone.children))
 
 
-def _along(last: Bone, child: Bone) -> float:
-    return (child.head_local - last.head_local).length
+def _along(last_bone: Bone, child: Bone) -> float:
+    return (child.head_local - last_bone.head_local).length
 
 
 def is_mechanism(bone: Bone) -> bool:

@@ -166,7 +166,7 @@ def _scaled(rig: ArmatureObject, table: Table) -> ScaledBones | None:
     rows: list[tuple[int, int, Any]] = []
     for row, limb in enumerate(table.limbs):
         powers = np.log2(scales_of(limb, 2.0))
-        rows += [(names.index(bone.name), row, powers) for bone in scaled_bones(bones[limb.last])]
+        rows += [(names.index(bone.name), row, powers) for bone in scaled_bones(bones[limb.name])]
     return ScaledBones(*(np.array(column) for column in zip(*rows, strict=True))) if rows else None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Depsgraph
 
 from ..blender import channels
-from ..blender.rotation import ARRAYS, to_channels, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, to_channels, to_quaternion
 from ..blender.types import ArmatureObject
 from ..limb.solving import (
     Sliders,
@@ -40,9 +40,9 @@ def pose(plan: LivePlan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject])
     """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
     animator set them."""
     borrowed_of_rig: dict[ArmatureObject, BorrowedChannels] = {}
-    with ExitStack() as at_last:  # which all is done of, whatever fails of it
-        at_last.callback(_set_busy, False)
-        at_last.callback(_restore_channels, borrowed_of_rig)
+    with ExitStack() as cleanup:  # which all is done of, whatever fails of it
+        cleanup.callback(_set_busy, False)
+        cleanup.callback(_restore_channels, borrowed_of_rig)
         _set_busy(True)
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
@@ -115,7 +115,7 @@ def _own(group: LimbGroup, borrowed: BorrowedChannels) -> Any:
     own = at_rest(group.table)
     for bones in group.by_mode:
         numbers = borrowed.rows(bones.channel)[bones.bones].astype(float)
-        own[bones.limbs, bones.segments] = np.stack(to_quaternion(bones.mode, tuple(numbers.T), ARRAYS), axis=-1)
+        own[bones.limbs, bones.segments] = np.stack(to_quaternion(bones.mode, tuple(numbers.T), ARRAY_ANGLES), axis=-1)
     return own
 
 
@@ -127,7 +127,7 @@ def _set(group: LimbGroup, solution: Solution, sliders: Sliders, borrowed: Borro
         turns = solution.turns.reshape(-1, 4) if bones.has_all else solution.turns[bones.limbs, bones.segments]
         if bones.mode != "QUATERNION":
             near = rows[bones.bones].astype(float)
-            turns = np.stack(to_channels(bones.mode, tuple(turns.T), tuple(near.T), ARRAYS), axis=-1)
+            turns = np.stack(to_channels(bones.mode, tuple(turns.T), tuple(near.T), ARRAY_ANGLES), axis=-1)
         rows[bones.bones] = turns
         touched.append((bones.channel, bones.bones))
     if group.scaled:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import curves_of, value_at
 from ..blender.dependencies import BoneRef
-from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import times_of
 from ..blender.types import bones_of, path_to_bone, path_to_custom, scene_of
 from ..limb.settings import SLIDER
@@ -117,7 +117,7 @@ class Curves:
         if self._of_paths(ob).keys().isdisjoint(paths):
             return np.array(owner.matrix_basis)[None]
         place, turn, scale = (self.array_of("numbers", ob, path) for path in paths)
-        quaternion = np.broadcast_arrays(*to_quaternion(owner.rotation_mode, [*turn.T], ARRAYS))
+        quaternion = np.broadcast_arrays(*to_quaternion(owner.rotation_mode, [*turn.T], ARRAY_ANGLES))
         base = np.repeat(rotation(quaternion), 1 if len(turn) > 1 else max(len(place), len(scale)), axis=0)
         base[:, :3, :3] *= scale[:, None]
         base[:, :3, 3] = place

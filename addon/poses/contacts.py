@@ -25,7 +25,7 @@ SPEED = 0.15
 TIGHT = 0.5
 """The part of both below which a contact has to get somewhere, to count as far as these."""
 
-FLAT = 0.02
+SOLE_FLAT = 0.02
 """How high heel or toe may be where both are down, in lengths of the limb."""
 
 LEAST = 1.0
@@ -134,7 +134,7 @@ def contacts_of(
             is_long = last - first + 1 >= max(2.0, 0.0 if is_cut else SHORTEST * pace)
             if is_long and surely[first : last + 1].any():
                 of_contact = slice(start + first, start + last + 1)
-                phases = _phases(slow[:, of_contact] & (sole[:, of_contact, 2] < grounds + FLAT), spread)
+                phases = _phases(slow[:, of_contact] & (sole[:, of_contact, 2] < grounds + SOLE_FLAT), spread)
                 starts = [Phase(round(frames[start + first + place]), kind) for place, kind in phases]
                 contacts.append(Contact(tuple(starts), round(frames[start + last])))
     return contacts

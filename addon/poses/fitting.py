@@ -32,7 +32,7 @@ from .inverse import KEPT_TURN, Inverse, SolverPose, clean, end_of_first_group, 
 
 Array = NDArray[Any]
 
-NOTHING, ENDLESS = 1e-24, 1e15
+NO_VOLUME, ENDLESS = 1e-24, 1e15
 """The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
 
 USUAL_AXIS = (1.0, 0.0, 0.0)
@@ -120,7 +120,7 @@ def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int,
     axes = [bone.matrix for bone in (*chain, chain[0].parent) if bone] + [evaluated.matrix_world]
     for matrix in axes:
         rows = np.array(matrix, float)
-        if not (np.abs(rows).max() < ENDLESS and abs(np.linalg.det(rows[:3, :3])) > NOTHING):
+        if not (np.abs(rows).max() < ENDLESS and abs(np.linalg.det(rows[:3, :3])) > NO_VOLUME):
             raise Refused(SIZELESS, bone=limb.name)
 
 

@@ -12,7 +12,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.stepping import finished
 from ..blender.words import Message
 from ..limb.follow import follow_of
-from ..limb.settings import FLAT
+from ..limb.settings import IN_ONE_PLANE
 from ..limb.storage import chain_bones, choices_of
 from ..limb.tolerances import ON_TARGET
 from ..rigging.description import ref_of
@@ -28,7 +28,7 @@ def targets_off_plane(context: Context, limbs: Sequence[PoseBone]) -> list[Messa
     dependencies, frames_of_limb = Dependencies(), {}
     for limb in limbs:
         target, bone = follow_of(limb).pairs[0]
-        if target and choices_of(limb)["plane"] in FLAT:
+        if target and choices_of(limb)["plane"] in IN_ONE_PLANE:
             refs = dependencies.dependencies_of((target, bone), (limb.id_data, chain_bones(limb)[0].name))
             frames_of_limb[ref_of(limb)] = keyed_frames(refs)
     animated = [limb for limb in limbs if frames_of_limb.get(ref_of(limb))]

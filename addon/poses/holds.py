@@ -120,7 +120,7 @@ def hold_limbs(
         refs=parents_of(controls),
         channels=channels,
         controls=controls,
-        share=task.next_share(),
+        progress=task.next_progress(),
     )
     before = copied(recording.channels)
     values = copied(before)
@@ -137,7 +137,7 @@ def hold_limbs(
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        yield from read_again(context, recording, limbs, frames, rows, None, task.next_share())
+        yield from read_again(context, recording, limbs, frames, rows, None, task.next_progress())
 
     yield from place_controls(
         [placing for limb_held in limbs_held for placing in limb_held.placings], recording, values, reread
@@ -188,8 +188,8 @@ def _held(
     current = scene_of(context).frame_current
     at = [None if request.is_mean else min(max(current, first), last) - first for first, last in ranges]
     if planted.rolls:
-        stands = [FootContact(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
-        return hold_rolling(recording, limbs, row, ease, stands, times_of(scene_of(context), frames), values)
+        contacts = [FootContact(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
+        return hold_rolling(recording, limbs, row, ease, contacts, times_of(scene_of(context), frames), values)
     tips, roots, foot = tips_of(recording, limb), roots_of(recording, limb), foot_of(limb)
     turns = rotations_of(recording, (limb.id_data, foot.name)) if foot else None
     plants = []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..limb.rest_geometry import RestGeometry
-from ..limb.settings import FLAT
+from ..limb.settings import IN_ONE_PLANE
 from ..limb.table import reference_of
 from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver.ankles import ankles_of, within_half_turn
@@ -132,7 +132,7 @@ def _inverse_at(
 ) -> Inverse:
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
-    rolls = [np.zeros_like(ankle)] if plane in FLAT else _rolls(reference, geometry, pose, side, ankle)
+    rolls = [np.zeros_like(ankle)] if plane in IN_ONE_PLANE else _rolls(reference, geometry, pose, side, ankle)
     best: Any = None
     for roll in rolls:
         if best is not None and (best.error <= EXACT).all():
@@ -203,14 +203,14 @@ def inverse_over_frames(
     both = [_taken(of_both, its_rows) for its_rows in twice]
     rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
-    return inverse if plane in FLAT else _calmed(geometry, pose, inverse, bent)
+    return inverse if plane in IN_ONE_PLANE else _calmed(geometry, pose, inverse, bent)
 
 
 def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
     """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
     the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
     is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]
-    offs = [MISSED * np.maximum(one.off - UNSEEN, 0.0) + SLIGHT * one.off_twist for one in both]
+    offs = [MISS_WEIGHT * np.maximum(one.off - UNSEEN, 0.0) + SLIGHT * one.off_twist for one in both]
     angles = np.array([[one.swivel, *one.twist] for one in both])
     turns = abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
     steps = turns[:, :, 0] + turns[:, :, 1:].max(axis=2) + 2.0 * is_change
@@ -228,7 +228,7 @@ def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
     return np.array(chosen[::-1], bool)
 
 
-MISSED, SLIGHT = 1e3, 1e-5
+MISS_WEIGHT, SLIGHT = 1e3, 1e-5
 """What counts as much as the knee going a limb's length in a frame: joints that are off by a thousandth of that, bones
 that are turned by a hundred thousand radians, or a change to the other side where a limb is straight."""
 

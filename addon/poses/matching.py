@@ -14,7 +14,7 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import solver_follow
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
-from ..limb.settings import FLAT, TWISTS
+from ..limb.settings import IN_ONE_PLANE, TWISTS
 from ..limb.sides import outwards
 from ..limb.solving import joints_in, solve
 from ..limb.storage import has_slider, has_twist, limbs_of, takes_structure
@@ -115,13 +115,13 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
     flip = to_match.slider("flip") > 0.5
     turns = to_match.poses.turns
     pose = solver_pose_of_rows(turns, _joints(to_match))
-    plane = entry.plane if entry.plane in FLAT else "FREE"
+    plane = entry.plane if entry.plane in IN_ONE_PLANE else "FREE"
     side = np.where(flip, -1.0, 1.0)
     inverse: Inverse = to_match.poses.inverse or inverse_over_frames(
         entry.geometry, pose, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
     )
     tip = np.stack(pose.tip, axis=-1)
-    if plane in FLAT and to_match.moves_controls and (np.abs(tip[:, 2]) > UNSEEN * to_match.size).any():
+    if plane in IN_ONE_PLANE and to_match.moves_controls and (np.abs(tip[:, 2]) > UNSEEN * to_match.size).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
         if plane == "SLIDE":
             template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"

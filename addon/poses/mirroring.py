@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..blender.animation import is_animated
 from ..blender.changes import Change
 from ..blender.names import other_side
-from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.types import bones_of
 from ..limb.moving import check_undriven
@@ -75,7 +75,7 @@ def read_sources(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> 
     ]
     refs = [ref for image in images for ref in (image.source, (image.source[0], ""))]
     frames = sampling_of(task.frames).frames
-    recording = yield from record(task.context, limbs, frames, refs, channels, share=task.next_share())
+    recording = yield from record(task.context, limbs, frames, refs, channels, progress=task.next_progress())
     return Sources(twins, recording)
 
 
@@ -115,7 +115,7 @@ def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], so
     parts = [*chain.from_iterable(map(partial(_parts_of, task.tolerance), others, channels_of))]
     channels = [channel for keyed_part in parts for channel in keyed_part.channels]
     recording = yield from record(
-        task.context, others, sampling.frames, parents_of(controls), channels, controls, share=task.next_share()
+        task.context, others, sampling.frames, parents_of(controls), channels, controls, progress=task.next_progress()
     )
     before = copied(recording.channels)
     values = copied(before)
@@ -129,7 +129,7 @@ def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], so
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        yield from read_again(task.context, recording, others, sampling.frames, rows, share=task.next_share())
+        yield from read_again(task.context, recording, others, sampling.frames, rows, progress=task.next_progress())
 
     yield from place_controls(placings, recording, values, reread)
     go_on(placings, values, sampling, keyed)
@@ -141,7 +141,7 @@ def _numbers_across(pair: Pair, twins: Sequence[Twin], recording: Recording) -> 
     """What the other limb's sliders have to say, and the location and scale of its bones."""
     other, numbers = pair.limbs[1], Values()
     for slider in SLIDERS:
-        source, channel = (Channel.of_bone(pair.ob, last, f'["{slider.key}"]') for last in (pair.last, pair.other))
+        source, channel = (Channel.of_bone(pair.ob, last, f'["{slider.key}"]') for last in (pair.limb_name, pair.other))
         if has_slider(other, slider.name) and source in recording.channels:
             numbers[channel] = recording.channels[source]
     for twin in twins:
@@ -155,7 +155,7 @@ def _numbers_across(pair: Pair, twins: Sequence[Twin], recording: Recording) -> 
 def _turns_across(pair: Pair, twin: Twin, recording: Recording) -> Array:
     """How the counterpart of a bone has to be turned by its own channels, (f, 4), w first."""
     rows = recording.channels[Channel.of_bone(pair.ob, twin.bone, rotation_channel(twin.mode))]
-    turns = np.stack(np.broadcast_arrays(*to_quaternion(twin.mode, [*rows.T], ARRAYS)), axis=-1)
+    turns = np.stack(np.broadcast_arrays(*to_quaternion(twin.mode, [*rows.T], ARRAY_ANGLES)), axis=-1)
     return np.concatenate((turns[:, :1], -turns[:, 1:] @ twin.across.T), axis=1)
 
 

@@ -13,7 +13,7 @@ from ..blender.types import ArmatureObject
 from ..finding.knees import upright
 from ..limb.names import ARM, LEG, says
 from ..limb.rest_geometry import RestGeometry, hinge_axis
-from ..limb.settings import FLAT
+from ..limb.settings import IN_ONE_PLANE
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..rigging.control_shapes import (
@@ -65,7 +65,7 @@ def target_for(context: Context, seen_limb: FittedLimb, kind: str, foot: bool, s
     """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
     only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
     limb, ob = seen_limb.limb, seen_limb.limb.id_data
-    axis = hinge_axis(limb) if seen_limb.fit.plane in FLAT else None
+    axis = hinge_axis(limb) if seen_limb.fit.plane in IN_ONE_PLANE else None
     normal = limb.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
     end, now, turn = foot_of(limb) if foot else None, None, upright(ob)
     if end:
@@ -77,7 +77,7 @@ def target_for(context: Context, seen_limb: FittedLimb, kind: str, foot: bool, s
     place = _place_of(seen_limb)
     return Control(
         ob=ob,
-        last=limb.name,
+        limb_name=limb.name,
         kind="target",
         name=name_of_control(limb, "target"),
         parent=rig_root(limb, seen_limb.segments),
@@ -123,7 +123,7 @@ def pole_for(seen_limb: FittedLimb, kind: str, target: BoneRef | Control | None 
     rest = Matrix.Translation(place) @ upright(ob).to_4x4()
     return Control(
         ob=ob,
-        last=limb.name,
+        limb_name=limb.name,
         kind="pole",
         name=name_of_control(limb, "pole"),
         parent=_name_beside(seen_limb, kind, target) or rig_root(limb, seen_limb.segments),

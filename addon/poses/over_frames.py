@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
 from ..blender.changes import Change
-from ..blender.rotation import ARRAYS, rotation_channel, to_channels, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.words import Message
 from ..limb.follow import follow_of
@@ -45,7 +45,7 @@ from .parts import part_of_bone_above, part_of_fk, part_of_ik, place_in, slider_
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
-from .standing import LimbPoses, poses_by_fk, world_turns
+from .standing import LimbPoses, fk_poses, world_turns
 from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
@@ -82,11 +82,11 @@ def show_in_ik(
         channels=channels,
         controls=controls,
         influence=None if poses else 0.0,
-        share=task.next_share(),
+        progress=task.next_progress(),
         known=known,
         between=Between(sampling.between, sampling.checked),
     )
-    poses = poses or poses_by_fk(recording)
+    poses = poses or fk_poses(recording)
     before = copied(recording.channels)
     shown = matched_by_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
     poses = {ref_of(one.limb): one.to_match.poses._replace(inverse=one.inverse) for one in shown}
@@ -148,8 +148,8 @@ def _reader(
         between = (
             Between(others, sampling.checked, refs, values) if len(rows) == recording.frames and not has_toes else None
         )
-        share = task.next_share()
-        return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, share, between=between)
+        progress = task.next_progress()
+        return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, progress, between=between)
 
     return read
 
@@ -209,7 +209,7 @@ def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) 
 
 def in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
     """Quaternions (f, 4) as the numbers of a rotation mode, in each frame those nearest to others (f, numbers)."""
-    return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAYS)), axis=-1)
+    return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAY_ANGLES)), axis=-1)
 
 
 def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
@@ -217,7 +217,7 @@ def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
     parts = [part_of_fk(limb, task.tolerance) for limb in limbs]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     sampling = sampling_of(task.frames)
-    recording = yield from record(task.context, limbs, sampling.frames, (), channels, (), 1.0, task.next_share())
+    recording = yield from record(task.context, limbs, sampling.frames, (), channels, (), 1.0, task.next_progress())
     before = copied(recording.channels)
     values = copied(before)
     for rig in recording.rigs:
@@ -266,7 +266,7 @@ def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -
     """Rotations of a mode over rows (f, numbers), see `without_jumps`; those halfway are near to both beside them."""
     halves, smooth = sampling.between, rows.copy()
     smooth[sampling.rows] = without_jumps(mode, rows[sampling.rows], is_keyed)
-    turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAYS), axis=-1)
+    turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAY_ANGLES), axis=-1)
     smooth[halves] = in_rotation_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
     return smooth
 

@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.settings import SLIDER, TWISTS
@@ -37,7 +37,7 @@ Array = NDArray[Any]
 SET = ("flip", "swivel", "ankle", *(twist.name for twist in TWISTS))
 """The sliders that show a pose."""
 
-ARM = 5e-4 / KEPT_TURN
+LEVER = 5e-4 / KEPT_TURN
 """How far from a bone's line, in lengths of the limb, what says how it is turned is looked at: a turn as large as may
 be goes there with as large a tolerance of the joints as is usual."""
 
@@ -94,7 +94,7 @@ def part_of_ik(
 
 def _arm_for(tolerance: float) -> float:
     """How far from a bone's line a turn as large as may be goes as far as joints may."""
-    return float(max(ARM, tolerance / KEPT_TURN))
+    return float(max(LEVER, tolerance / KEPT_TURN))
 
 
 def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
@@ -124,9 +124,9 @@ class _IKPoints:
     """What a limb is solved from besides the channels that get keys, over the frames."""
 
     def __init__(self, recording: Recording, values: Values, limb: PoseBone, arm: float) -> None:
-        self._last, self._table, self._arm = limb, table_of(limb.id_data, [limb]), arm
+        self._limb, self._table, self._arm = limb, table_of(limb.id_data, [limb]), arm
         rig = next(rig for rig in recording.rigs if rig.object == limb.id_data)
-        row = [other_last.name for other_last in rig.limbs].index(limb.name)
+        row = [other.name for other in rig.limbs].index(limb.name)
         frames = worlds_of(recording, limb.id_data) @ limb_frames(recording, rig)[:, row]
         into = inverted_all(frames)
         self._sliders = {name: numbers[:, row] for name, numbers in rig.sliders.items()}
@@ -148,7 +148,7 @@ class _IKPoints:
         """Knees and tip in the limb's frame, how bones are turned, and where the foot points."""
         sliders = {name: numbers[at] for name, numbers in self._sliders.items()}
         for name in SET:
-            if (channel := slider_channel(self._last, name)) in values and place_in(name) < values[channel].shape[1]:
+            if (channel := slider_channel(self._limb, name)) in values and place_in(name) < values[channel].shape[1]:
                 sliders[name] = values[channel][:, place_in(name)].astype(float)
         target, pole = (None if place is None else _in_frame(place, values, at) for place in self._places)
         pose = solve_rows(self._table, target, target if pole is None else pole, sliders)  # type: ignore[arg-type]
@@ -158,11 +158,11 @@ class _IKPoints:
 
     def _turned(self, values: Values) -> list[Array]:
         """Where the foot points that turns with the target, and toes that are kept flat."""
-        if not feet.foot_follows(self._last):
+        if not feet.foot_follows(self._limb):
             return []
-        foot: Any = foot_of(self._last)
-        refs_turned = [(follow_of(self._last).pairs[0], foot.bone.length)]
-        refs_turned += [((toe.id_data, toe.name), toe.bone.length) for toe in flat_toes(self._last)]
+        foot: Any = foot_of(self._limb)
+        refs_turned = [(follow_of(self._limb).pairs[0], foot.bone.length)]
+        refs_turned += [((toe.id_data, toe.name), toe.bone.length) for toe in flat_toes(self._limb)]
         return [
             point
             for ref, length in refs_turned
@@ -194,7 +194,7 @@ def _in_frame(place: Any, values: Values, at: Array) -> Array:
 
 def rotated_axes(mode: str, rows: Array, length: float) -> list[Array]:
     """Where two axes of something that is turned by rows of numbers (rows, numbers) point, so long."""
-    turn = to_quaternion(mode, [*rows.T], ARRAYS)
+    turn = to_quaternion(mode, [*rows.T], ARRAY_ANGLES)
     ends = [rotate(turn, axis) for axis in ((0.0, length, 0.0), (length, 0.0, 0.0))]
     return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
 
@@ -220,7 +220,7 @@ def part_of_fk(limb: PoseBone, tolerance: float) -> KeyedPart:
             rows = {
                 name: values[channel] if channel in values else still[channel][at] for name, channel in channels.items()
             }
-            turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
+            turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAY_ANGLES) for name in geometry.names]
             stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
             slide = values[slid[0]] @ ref.line if slid and slid[0] in values else 0.0
             joints = _joints_and_sides(turns, reference, stretch, slide, size, _arm_for(tolerance))

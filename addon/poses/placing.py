@@ -15,7 +15,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
-from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.types import bones_of
 from ..blender.words import Refused
@@ -139,11 +139,11 @@ class ControlPlacing:
     def _turned(self, recording: Recording, values: Values, turn: Any, rows: Array) -> Array:
         """What its rotation has to say to be turned by so much in the world."""
         channels = values[self.rotation][rows]
-        own = to_quaternion(self.mode, [*channels.T], ARRAYS)
+        own = to_quaternion(self.mode, [*channels.T], ARRAY_ANGLES)
         below = matrices_of(recording, self.control)[rows] @ inverted_all(recording.bases[self.control][rows])
         carried: Any = tuple(world_turns(below).T)
         new = multiply(multiply(multiply(conjugate(carried), turn), carried), own)
-        return np.stack(np.broadcast_arrays(*to_channels(self.mode, new, [*channels.T], ARRAYS)), axis=-1)
+        return np.stack(np.broadcast_arrays(*to_channels(self.mode, new, [*channels.T], ARRAY_ANGLES)), axis=-1)
 
     def _learn(self, location: Array, seen_at: Array, rows: Array) -> None:
         """Correct the slopes by what the last move did (Broyden's method)."""

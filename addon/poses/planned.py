@@ -27,7 +27,7 @@ from ..rigging.apply import apply
 from ..rigging.controls import Control, reuse_control
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for, with_pole_follow
-from ..rigging.feet import at_influence, foot_follows, stand_of
+from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
 from .bend_axes import axes_seen
 from .by_curves import Between
 from .fitting import fit, turned_around, with_fit
@@ -70,7 +70,7 @@ class PlannedLimb(NamedTuple):
     wish: Description
     chain: list[PoseBone]
     length: float
-    stand: Matrix | None
+    foot_matrix: Matrix | None
     limiting: list[Any]
 
 
@@ -121,7 +121,7 @@ def _chain(request: LimbRequest) -> list[PoseBone]:
     return chain_bones(request.limb, request.segments)
 
 
-def stances_seen(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording]:
+def record_before_adding(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording]:
     """How limbs to be stand in the frames of a task and between them, or in the one that is shown; and what may
     carry their controls."""
     sampling = sampling_of(task.frames or None)
@@ -132,7 +132,7 @@ def stances_seen(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording
             limbs=[],
             frames=sampling.frames,
             refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
-            share=task.next_share(),
+            progress=task.next_progress(),
             bones=[bone for limb, segments in limbs for bone in bones_to_read(limb, segments)],
             between=Between(sampling.between, sampling.checked),
         )
@@ -140,12 +140,12 @@ def stances_seen(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording
 
 
 def planned(
-    context: Context, requests: Sequence[LimbRequest], options: AddOptions, among: Dependencies, stances: Recording
+    context: Context, requests: Sequence[LimbRequest], options: AddOptions, among: Dependencies, recording: Recording
 ) -> list[PlannedLimb]:
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
-    rest bend as they do in their ``stances``."""
+    rest bend as they do in their ``recording``."""
     named = [(request.limb, request.segments) for request in requests]
-    axes = {} if options.turn else axes_seen(stances, named, options.tip)
+    axes = {} if options.turn else axes_seen(recording, named, options.tip)
     limbs = [_seen(context, request, options, axes) for request in requests]
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.limb for request in requests if request.target is None)
@@ -164,7 +164,7 @@ def planned(
         wish, limiting = _with_limits(_with_old_controls(context, wish), seen_limb)
         length = sum(seen_limb.rest.lengths)
         plans.append(
-            PlannedLimb(limb=limb, wish=wish, chain=chain, length=length, stand=feet.get(limb), limiting=limiting)
+            PlannedLimb(limb=limb, wish=wish, chain=chain, length=length, foot_matrix=feet.get(limb), limiting=limiting)
         )
     return plans
 
@@ -253,10 +253,10 @@ def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
     depsgraph = context.evaluated_depsgraph_get()
     off = {}
     for plan in plans:
-        if plan.stand is None:
+        if plan.foot_matrix is None:
             continue
         after = matrix_of(plan.limb[0], plan.wish.foot, depsgraph)
-        axes = zip(plan.stand.to_3x3().col, after.to_3x3().col, strict=True)
+        axes = zip(plan.foot_matrix.to_3x3().col, after.to_3x3().col, strict=True)
         if max(was.angle(now, 0.0) for was, now in axes) > TURNED:
             off[plan.limb] = describe(plan.limb)._replace(foot_turn=None, roll=None).without_sliders("roll", "bank")
     apply(context, off)
@@ -323,13 +323,13 @@ def _refitted(context: Context, ref: LimbRef, wish: Description) -> Description:
     fitted = fit(context, limb, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
     rest = rest_geometry(limb, wish.segments, (), fitted.bend_axis, wish.tip)
     seen_limb, kind = FittedLimb(limb, wish.segments, fitted, rest), _kind(ref, target)
-    stand = stand_of(limb) if foot_follows(limb) else None
-    new_target: Any = target or target_for(context, seen_limb, kind, stand is not None, skins_of([limb]))
+    foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None
+    new_target: Any = target or target_for(context, seen_limb, kind, foot_matrix is not None, skins_of([limb]))
     new_pole: Any = pole or (pole_for(seen_limb, kind, new_target) if fitted.plane == "POLE" else None)
     wish = with_fit(wish, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
     wish = wish._replace(target=new_target, pole=new_pole)
-    if stand:
-        wish = wish._replace(foot_turn=foot_turn_off(context, ref, new_target, stand))
+    if foot_matrix:
+        wish = wish._replace(foot_turn=foot_turn_off(context, ref, new_target, foot_matrix))
     return with_pole_follow(wish, ref)
 
 

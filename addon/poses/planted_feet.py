@@ -11,7 +11,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.reduction import Segments, fewest, hermite
-from ..limb.foot_roll import CONTROL, FLAT, HEEL, PIVOTS, ROLLED_TARGET, flat_toes, helpers_of
+from ..limb.foot_roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET, flat_toes, helpers_of
 from ..limb.storage import choices_of
 from ..limb.tolerances import ROUNDING
 from ..limb.transforms import rigid, turns_of
@@ -49,7 +49,7 @@ def hold_rolling(
     limbs: LimbsRead,
     row: int,
     ease: Ease,
-    stands: Sequence[FootContact],
+    contacts: Sequence[FootContact],
     times: Array,
     values: Values,
 ) -> HeldLimb:
@@ -64,19 +64,19 @@ def hold_rolling(
     sliders = [slider_channel(limb, name) for name in SLIDERS]
     rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
     feet, offsets = [], np.zeros_like(rolls_seen)
-    for (first, end), stand in zip(ease.ranges, stands, strict=True):
-        feet.append(planted(shape, rolled_targets[first : end + 1], stand.on, size))
+    for (first, end), contact in zip(ease.ranges, contacts, strict=True):
+        feet.append(planted(shape, rolled_targets[first : end + 1], contact.on, size))
         offsets[first : end + 1] = feet[-1].rolls - rolls_seen[first : end + 1]
     curves = RollCurves(shape, rolls_seen + ease.over(offsets), ease, times, size)
     for channel, numbers in zip(sliders, curves.rolls.T, strict=True):
         values[channel][:] = numbers[:, None]
-    for i, ((first, end), stand) in enumerate(zip(ease.ranges, stands, strict=True)):
-        rows = np.arange(first, end + 1) if stand.at is None else np.array([first + stand.at])
+    for i, ((first, end), contact) in enumerate(zip(ease.ranges, contacts, strict=True)):
+        rows = np.arange(first, end + 1) if contact.at is None else np.array([first + contact.at])
         foot = PlantedFoot(feet[i].flat, curves.rolls[rows])
         feet[i] = placed(shape, foot, rolled_targets[rows, :3, 3], roots[rows], ease.reach, size)
     rolled_by = rolled(shape, curves.rolls)
     rolled_held = _rolled_targets(rolled_targets, rolled_by, ease, [foot.flat for foot in feet], roots)
-    toes = _turn_toes(recording, limb, ease, stands, curves.rolls[:, 0], values)
+    toes = _turn_toes(recording, limb, ease, contacts, curves.rolls[:, 0], values)
     controls = rolled_held @ inverted_all(rolled_by) @ _control_in_rolled_target(limb)
     places, turns, changed = controls[:, :3, 3].copy(), turns_of(rigid(controls)[0]), ease.changed(len(rolled_targets))
     tips = rolled_held[:, :3, 3].copy()
@@ -91,7 +91,7 @@ def shape_of(limb: PoseBone) -> RollShape:
     helpers = helpers_of(limb)
     into = helpers[ROLLED_TARGET].matrix_local.inverted()
     pivots = [np.array(into @ helpers[role].matrix_local, float) for role in PIVOTS]
-    heel = pivots[PIVOTS.index(HEEL)]
+    heel = pivots[PIVOTS.index(HEEL_PIVOT)]
     return RollShape(
         places=np.array([pivot[:3, 3] for pivot in pivots]),
         axes=np.array([pivot[:3, 0] for pivot in pivots]),
@@ -103,7 +103,7 @@ def shape_of(limb: PoseBone) -> RollShape:
 def _control_in_rolled_target(limb: PoseBone) -> Array:
     """Where the control of a foot that does not roll is in the frame of its rolled target."""
     helpers = helpers_of(limb)
-    return np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[CONTROL].matrix_local, float)
+    return np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[ROLL_CONTROL].matrix_local, float)
 
 
 def _rolled_targets(rolled_targets: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], roots: Array) -> Array:
@@ -126,7 +126,7 @@ def _rolled_targets(rolled_targets: Array, rolled_by: Array, ease: Ease, flats: 
 
 
 def _turn_toes(
-    recording: Recording, limb: PoseBone, ease: Ease, stands: Sequence[FootContact], roll: Array, values: Values
+    recording: Recording, limb: PoseBone, ease: Ease, contacts: Sequence[FootContact], roll: Array, values: Values
 ) -> list[Channel]:
     """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a range they stay as they
     are in the mean of where the foot is flat. Gives their channels."""
@@ -135,8 +135,8 @@ def _turn_toes(
         shown = rotation(own_foot_turns(recording, limb, toe)[1].T)[:, :3, :3]
         back = _turned_back(limb, toe, roll)
         turns_held = shown.copy()
-        for (first, end), stand in zip(ease.ranges, stands, strict=True):
-            here, flat = slice(first, end + 1), np.array(stand.on) == SOLE
+        for (first, end), contact in zip(ease.ranges, contacts, strict=True):
+            here, flat = slice(first, end + 1), np.array(contact.on) == SOLE
             own = back[here].swapaxes(1, 2) @ shown[here]
             turns_held[here] = back[here] @ mean_of(own[flat] if flat.any() else own)
         off = turned_by(ease.over(vectors_of(turns_held @ shown.swapaxes(1, 2))))
@@ -149,7 +149,9 @@ def _turn_toes(
 
 def _turned_back(limb: PoseBone, toe: PoseBone, roll: Array) -> Array:
     """How a roll (rows) turns a toe to keep it flat, (rows, 3, 3), before its own turn."""
-    axis = (toe.bone.matrix_local.inverted() @ helpers_of(limb)[FLAT].matrix_local).to_3x3().normalized().col[0]
+    axis = (
+        (toe.bone.matrix_local.inverted() @ helpers_of(limb)[FLAT_TOE_BONE].matrix_local).to_3x3().normalized().col[0]
+    )
     ball = np.clip(roll, 0.0, float(choices_of(limb)["break_angle"]))
     return turned_by(np.array(axis, float) * -ball[:, None])
 

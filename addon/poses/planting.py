@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..solver.matrices import unit_array
-from .contacts import FLAT, HEEL, SOLE, TOE
+from .contacts import HEEL, SOLE, SOLE_FLAT, TOE
 
 Array = NDArray[Any]
 
-STRAIGHT = 0.96
+STRAIGHTEST = 0.96
 """The part of its reach from which on a planted limb is not to be straighter than it was."""
 
-ROUNDS = 200
+REACH_ROUNDS = 200
 """How often a place is brought nearer to the root that is farthest from it."""
 
 FITS = 6
@@ -96,7 +96,7 @@ def planted(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: fl
     off_flat = flat[:3, :3].T @ turns
     flat[:3, :3] *= scale
     rolls_seen = rolls_of(shape, off_flat)
-    slack = np.arcsin(min(FLAT * size / shape.length, 1.0))
+    slack = np.arcsin(min(SOLE_FLAT * size / shape.length, 1.0))
     low, high = np.where(phases == HEEL, -np.pi, -slack), np.where(phases == TOE, np.pi, slack)
     rolls_seen[:, 0] = np.clip(rolls_seen[:, 0], low, high)
     most = np.minimum(MOST_OFF, SHARE_OFF * np.abs(rolls_seen[:, :1]))
@@ -113,7 +113,7 @@ def placed(shape: RollShape, foot: PlantedFoot, tips: Array, roots: Array, reach
     flat, offsets = foot.flat.copy(), _offsets(shape, foot.flat, foot.rolls)
     distances = np.linalg.norm(tips - roots, axis=1)
     middle = _middle(tips - offsets, NEAR * size * _scale_of(flat[None]))
-    flat[:3, 3] = reached(middle, roots - offsets, np.maximum(distances, STRAIGHT * reach))
+    flat[:3, 3] = reached(middle, roots - offsets, np.maximum(distances, STRAIGHTEST * reach))
     return foot._replace(flat=flat)
 
 
@@ -151,7 +151,7 @@ def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Array, off_flat: 
 def reached(place: Array, roots: Array, reach: Array) -> Array:
     """The place near to one that is no farther than ``reach`` (rows) from any of these roots (rows, 3), if there is
     one."""
-    for _ in range(ROUNDS):
+    for _ in range(REACH_ROUNDS):
         offsets = place - roots
         distances = np.linalg.norm(offsets, axis=1)
         worst = int((distances - reach).argmax())

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..blender.animation import animated_paths
 from ..blender.channels import SIZES
 from ..blender.dependencies import BoneRef
-from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom
 from ..limb.settings import SLIDER, SLIDERS
 from ..limb.solving import at_rest, frames_below
@@ -234,7 +234,7 @@ def own_turns_of(recording: Recording, ob: Any, bone: str) -> Array:
     """How a bone is turned by its own channels, ``(frames, 4)``, w first."""
     mode = bones_of(ob)[bone].rotation_mode
     channels = channel_of(recording, ob, bone, rotation_channel(mode))
-    return np.stack(to_quaternion(mode, [*channels.T], ARRAYS), axis=-1)
+    return np.stack(to_quaternion(mode, [*channels.T], ARRAY_ANGLES), axis=-1)
 
 
 def limb_frames(recording: Recording, rig: Rig) -> Array:

@@ -2,7 +2,7 @@
 
     recording = yield from record(context, limbs, frames, controls=[(target, "foot_ik.L")], channels=[...])
 
-Each frame is a step, which gives the part done; whoever has more to do than one pass says by ``share`` of what. With
+Each frame is a step, which gives the part done; whoever has more to do than one pass says by ``progress`` of what. With
 ``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Whoever needs more
 than limbs names it: objects and bones as ``refs``, those that are to be moved as ``controls``, properties as
 ``channels``."""
@@ -29,7 +29,7 @@ from .reading import Evaluated, Recording, bones_to_read, new_recording, readers
 
 Array = NDArray[Any]
 
-Share = Callable[[float], float]
+PassProgress = Callable[[float], float]
 """Gives from what is done of a pass the part done of all."""
 
 
@@ -41,7 +41,7 @@ def record(
     channels: Iterable[Channel] = (),
     controls: Sequence[BoneRef] = (),
     influence: float | None = None,
-    share: Share = float,
+    progress: PassProgress = float,
     within: Callable[[], Any] = nullcontext,
     bones: Iterable[PoseBone] = (),
     known: Recording | None = None,
@@ -58,7 +58,7 @@ def record(
     if known and _is_known(recording, known):
         filled_in(recording, Curves(context, frames or [], np.arange(count), influence, known))
         return recording._replace(is_computed=True)
-    yield from read_again(context, recording, limbs, frames, np.arange(count), influence, share, within, between)
+    yield from read_again(context, recording, limbs, frames, np.arange(count), influence, progress, within, between)
     return recording
 
 
@@ -92,7 +92,7 @@ def read_again(
     frames: Sequence[float] | None,
     rows: Array,
     influence: float | None = None,
-    share: Share = float,
+    progress: PassProgress = float,
     within: Callable[[], Any] = nullcontext,
     between: Between | None = None,
 ) -> Steps[None]:
@@ -117,7 +117,7 @@ def read_again(
                 with within():
                     readers_of(recording, _evaluated_in(context), _as_it_is)(i)
                     read_originals(i)
-                yield share(done / len(rows))
+                yield progress(done / len(rows))
 
 
 def _as_it_is(ob: Any) -> Any:

@@ -31,7 +31,7 @@ from .over_frames import show_in_ik, show_turns
 from .parts import part_of_ik, turn_channel
 from .reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
 from .recording import record
-from .standing import LimbPoses, poses_shown, turn_shown, turns_shown
+from .standing import LimbPoses, evaluated_poses, turn_shown, turns_shown
 from .thinning import CHECKED, sampling_of
 from .writing import Task
 
@@ -88,7 +88,7 @@ def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) ->
 def _sighting(
     whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None
 ) -> Steps[Sighting]:
-    context, share, times = whole.context, whole.next_share() if frames else float, sampling_of(frames).frames
+    context, progress, times = whole.context, whole.next_progress() if frames else float, sampling_of(frames).frames
     bones = [bone for plan in plans for bone in bones_to_read(plan.solvers.limb, plan.solvers.segments)]
     above = {plan.name: plan.solvers.above for plan in plans}
     bones += [one for of_limb in above.values() for bone in of_limb for one in (bone, bone.parent) if one]
@@ -108,9 +108,9 @@ def _sighting(
             yield
 
     channels = [turn_channel((bone.id_data, bone.name)) for of_limb in above.values() for bone in of_limb]
-    recording = yield from record(context, [], times, follow, channels, share=share, within=fully, bones=bones)
+    recording = yield from record(context, [], times, follow, channels, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.limb, len(plan.solvers.segments)) for plan in plans}
-    poses = {plan.name: poses_shown(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
+    poses = {plan.name: evaluated_poses(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
     action_name = action.name_full if action else ""
     return Sighting(
         ob=ob,
@@ -167,8 +167,8 @@ def _limbs_recorded(
     """Limbs by IK in some frames, by what is ``known`` of these, or by one more pass."""
     limbs = [ob.pose.bones[name] for ob, name in names]
     sliders = [channel for limb in limbs for channel in part_of_ik(limb, False).channels]
-    share = whole.next_share() if times and not known else float
-    return record(whole.context, limbs, times, channels=sliders, influence=1.0, share=share, known=known)
+    progress = whole.next_progress() if times and not known else float
+    return record(whole.context, limbs, times, channels=sliders, influence=1.0, progress=progress, known=known)
 
 
 def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Array) -> dict[LimbRef, Miss]:

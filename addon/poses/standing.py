@@ -9,7 +9,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.words import Refused
-from ..limb.measuring import MOVED
+from ..limb.measuring import BONE_MOVED
 from ..limb.rest_geometry import squared
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.tips import foot_of, rest_matrix
@@ -33,7 +33,7 @@ class LimbPoses(NamedTuple):
     inverse: Any = None  # how the solver comes nearest to that, once it is known
 
 
-def poses_by_fk(recording: Recording) -> dict[LimbRef, LimbPoses]:
+def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
     """How limbs stand by their own channels. Raises `Refused` where IK can't show that."""
     poses: dict[LimbRef, LimbPoses] = {}
     for rig in recording.rigs:
@@ -50,7 +50,7 @@ def poses_by_fk(recording: Recording) -> dict[LimbRef, LimbPoses]:
     return poses
 
 
-def poses_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
+def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
     """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
     and the location of the first, have been read."""
     ob, first = limb.id_data, bones_of_limb(limb, segments)[0].bone
@@ -87,6 +87,6 @@ def _check_own(recording: Recording, limb: PoseBone) -> None:
         moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
         is_scaled = bool((np.abs(scale - 1.0) > UNSEEN).any())
         if k and moved > UNSEEN * bone.length:
-            raise Refused(MOVED, bone=bone.name)
+            raise Refused(BONE_MOVED, bone=bone.name)
         if is_scaled and not (k == 0 and has_slider(limb, "stretch")):
             raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)

@@ -9,7 +9,7 @@ from bpy.types import PoseBone
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from ..limb.foot_roll import BALL, HEEL, TOE
+from ..limb.foot_roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
 from ..limb.names import HANDS, says
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.tips import foot_of
@@ -42,5 +42,5 @@ def _sole_of(limb: PoseBone) -> list[tuple[str, Any]]:
         end = [(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []
         return [(limb.name, tip), *end]
     pivots, toes = pivots_of(limb) or pivots_found(limb, rest_geometry_of(limb)), toes_of(foot)
-    bones = {HEEL: foot.bone, BALL: foot.bone, TOE: toes[0].bone if toes else foot.bone}
+    bones = {HEEL_PIVOT: foot.bone, BALL_PIVOT: foot.bone, TOE_PIVOT: toes[0].bone if toes else foot.bone}
     return [(bone.name, bone.matrix_local.inverted() @ pivots[role].translation) for role, bone in bones.items()]

@@ -22,7 +22,7 @@ from ..limb.tolerances import ROUNDING
 from .channels import Channel, Values
 from .parts import KeyedPart, Points
 from .reading import Recording
-from .recording import Share
+from .recording import PassProgress
 from .thinning import Slopes, thinned
 
 Array = NDArray[Any]
@@ -45,7 +45,7 @@ class Task:
         self.stays, self.keeps_others = stays, keeps_others
         self._done = 0.0
 
-    def next_share(self) -> Share:
+    def next_progress(self) -> PassProgress:
         """Of the next pass: of what is left then, a half, since nobody knows how many there will be."""
         start = self._done
         self._done += 0.5 * (1.0 - self._done)

@@ -9,18 +9,18 @@ import numpy as np
 
 from ..solver.matrices import rotation, unit_array
 from . import formulas
-from .spec import Spec, seat_in
+from .spec import Spec, axis_shift_in
 
 
 class Axes(NamedTuple):
     """The rest pose of helper bones (4x4), and which of their axes lies along which of the frame that they rest in."""
 
     frame: Any
-    seat: int
+    axis_shift: int
 
     def at(self, axis: str) -> int:
         """Of a bone, the axis that lies along this one of the frame: X, Y or Z as 0, 1 or 2."""
-        return ("XYZ".index(axis) - self.seat) % 3
+        return ("XYZ".index(axis) - self.axis_shift) % 3
 
     def name(self, axis: str) -> str:
         """The same as a letter."""
@@ -35,7 +35,7 @@ class Axes(NamedTuple):
     def rest(self) -> Any:
         """The rest pose of the bones, as a 4x4 matrix."""
         matrix = self.frame.copy()
-        matrix[:3, :3] = matrix[:3, [(i + self.seat) % 3 for i in range(3)]]
+        matrix[:3, :3] = matrix[:3, [(i + self.axis_shift) % 3 for i in range(3)]]
         return matrix
 
 
@@ -45,7 +45,7 @@ def axes_of(spec: Spec) -> Axes:
     if spec.slides:
         half = spec.angles[0] / 2.0
         frame = frame @ rotation((cos(half), 0.0, 0.0, sin(half)))
-    return Axes(frame, spec.seat)
+    return Axes(frame, spec.axis_shift)
 
 
 def axes_of_turn(spec: Spec, k: int) -> Axes:
@@ -65,7 +65,7 @@ def axes_of_turn(spec: Spec, k: int) -> Axes:
     z = to_rest @ np.array(spec.normals[k - 1])
     x = unit_array(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
     frame[:3, :3] = np.column_stack((x, np.cross(z, x), z))
-    return Axes(frame, seat_in(frame, axes_of_turn(spec, k - 1).rest))
+    return Axes(frame, axis_shift_in(frame, axes_of_turn(spec, k - 1).rest))
 
 
 def _axes_below_twist(spec: Spec, k: int) -> Axes:
@@ -76,7 +76,7 @@ def _axes_below_twist(spec: Spec, k: int) -> Axes:
     y = np.array(spec.axes[k - 2]).reshape(3, 3) @ np.array(spec.lines[k - 2])
     x = unit_array(np.cross(y, _in_reference(spec, k) @ np.array(spec.normals[k - 1])), frame[:3, 0])
     frame[:3, :3] = np.column_stack((x, y, np.cross(x, y)))
-    return Axes(frame, seat_in(frame, axes_of_turn(spec, k - 1).rest))
+    return Axes(frame, axis_shift_in(frame, axes_of_turn(spec, k - 1).rest))
 
 
 def _in_reference(spec: Spec, k: int) -> Any:

@@ -21,7 +21,7 @@ Array = NDArray[Any]
 MARGIN = 1.15
 """How much larger than a foot or hand its control is drawn."""
 
-SLIM, HEEL = 0.4, 0.3
+SOLE_WIDTH, HEEL_LENGTH = 0.4, 0.3
 """How wide a foot is drawn that no mesh shows, in its own lengths, and how far it goes behind the ankle, in those from
 there to the toe."""
 
@@ -31,7 +31,7 @@ THICK = 0.35
 HOOF = 0.12
 """How long a foot is drawn that points straight down, in lengths of its limb."""
 
-CUBE, SQUARE, POLE = 0.1, 0.2, 0.05
+CUBE_SIZE, SQUARE_SIZE, BALL_SIZE = 0.1, 0.2, 0.05
 """How large what is drawn at other tips, on flat rigs and at poles is, in lengths of the limb."""
 
 GROUND = 0.15
@@ -46,7 +46,7 @@ HANGING = 0.6
 SKEWED = 0.8
 """The least cosine between a hand and the Y axis of its bone for it to lie along that."""
 
-TOES = 0.7
+TOES_FROM = 0.7
 """From which share of the way to the farthest point on, points are of the toes or fingers."""
 
 
@@ -70,18 +70,18 @@ class Place(NamedTuple):
 
 def drawing_of_pole(rest: Matrix, length: float) -> Drawing:
     """A small ball where the pole of a limb of this length rests."""
-    return Drawing("BALL", rest @ Matrix.Scale(POLE * length, 4))
+    return Drawing("BALL", rest @ Matrix.Scale(BALL_SIZE * length, 4))
 
 
 def drawing_of_flat(place: Place, normal: Vector) -> Drawing:
     """A square in the plane of a flat rig, which has this normal."""
     turn = normal.to_track_quat("Z", "Y").to_matrix()
-    return Drawing("SQUARE", _placed(np.array(turn) * SQUARE * place.length, np.array(place.tip)))
+    return Drawing("SQUARE", _placed(np.array(turn) * SQUARE_SIZE * place.length, np.array(place.tip)))
 
 
 def drawing_of_tip(place: Place) -> Drawing:
     """A small cube at the tip of a limb without foot or hand."""
-    return Drawing("CUBE", _placed(np.array(place.upright) * CUBE * place.length, np.array(place.tip)))
+    return Drawing("CUBE", _placed(np.array(place.upright) * CUBE_SIZE * place.length, np.array(place.tip)))
 
 
 def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array], place: Place) -> Drawing:
@@ -159,12 +159,12 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
     ahead = -axes[:, 1] if points_down else unit_array(ahead, -axes[:, 1])
     across = np.cross(up, ahead)
     heel, toe = min(float((level @ ahead).min()), 0.0), max(float((level @ ahead).max()), 0.0)
-    heel = heel if is_skin else min(heel, -HEEL * toe)
+    heel = heel if is_skin else min(heel, -HEEL_LENGTH * toe)
     if toe - heel < HOOF * place.length:
         middle = (toe + heel) / 2.0
         heel, toe = middle - HOOF * place.length / 2.0, middle + HOOF * place.length / 2.0
     outermost, innermost = float((level @ across).max()), float((level @ across).min())
-    wider = max(0.0, (SLIM if not is_skin else 0.1) * (toe - heel) - (outermost - innermost)) / 2.0
+    wider = max(0.0, (SOLE_WIDTH if not is_skin else 0.1) * (toe - heel) - (outermost - innermost)) / 2.0
     floor = float((points @ up).min())
     if not is_skin and abs(floor) < AT_ORIGIN * place.length:
         floor = 0.0
@@ -197,14 +197,14 @@ def _box(points: Array, hand: Bone, place: Place) -> Matrix:
         axes = axes.col[1].rotation_difference(along).to_matrix() @ axes
     columns = np.array(axes)
     low, high = (points @ columns).min(axis=0), (points @ columns).max(axis=0)
-    size = np.maximum(high - low, THICK * max(float((high - low).max()), CUBE * place.length))
+    size = np.maximum(high - low, THICK * max(float((high - low).max()), CUBE_SIZE * place.length))
     return _placed(columns * size * MARGIN, columns @ ((low + high) / 2.0))
 
 
 def _far(offsets: Array) -> Array:
     """The middle of the points that are farthest: of toes or fingers, whatever their corners are."""
     distances = np.linalg.norm(offsets, axis=1)
-    middle: Array = offsets[distances >= TOES * distances.max()].mean(axis=0)
+    middle: Array = offsets[distances >= TOES_FROM * distances.max()].mean(axis=0)
     return middle
 
 

@@ -19,7 +19,7 @@ from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_FOR_LIMB
-from ..limb.storage import KINDS, chain_bones, is_control, is_part
+from ..limb.storage import CONTROL_KINDS, chain_bones, is_control, is_part
 from ..limb.tips import foot_of
 from . import widgets
 from .control_shapes import Drawing
@@ -31,7 +31,7 @@ COLLECTION = "IK Controls"
 AT_ORIGIN = 0.1
 """How far from the armature's origin a bone that moves the whole rig may begin, in lengths of a limb's last bone."""
 
-IN_PLANE = 0.9999
+ALONG_NORMAL = 0.9999
 """The least cosine between an axis of a control and the normal of the plane that it is to stay in."""
 
 
@@ -42,7 +42,7 @@ class Control(NamedTuple):
     is. One that ``is_object`` is no bone; one that ``is_there`` was made before, and is made anew."""
 
     ob: ArmatureObject
-    last: str
+    limb_name: str
     kind: str
     name: str
     parent: str
@@ -122,12 +122,12 @@ def finish_control(control: Control, name: str, above: Matrix | None) -> Matrix:
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
     bone.bone[MADE_FOR_LIMB], bone.matrix_basis = control.kind, Matrix()
     widgets.draw_bone(bone, control.drawing)
-    widgets.colour_bone(bone, control.kind, drawn_side(control.last))
+    widgets.colour_bone(bone, control.kind, drawn_side(control.limb_name))
     collect(ob, bone.bone, COLLECTION, ALL_OURS, 0)
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
         for i, axis in enumerate(control.rest.to_3x3().col):
-            bone.lock_location[i] = abs(axis.dot(control.normal)) > IN_PLANE
+            bone.lock_location[i] = abs(axis.dot(control.normal)) > ALONG_NORMAL
             bone.lock_rotation[i] = not bone.lock_location[i]
     carried: dict[str, Any] = {}
     if above is not None:
@@ -141,7 +141,7 @@ def finish_control(control: Control, name: str, above: Matrix | None) -> Matrix:
 def recolour(limb: PoseBone) -> None:
     """Give the controls of a limb the colour of its side, where they have that of the other: Symmetrize copied it."""
     side = drawn_side(limb.name)
-    for kind, (ob, name) in zip(KINDS, follow_of(limb).pairs, strict=True):
+    for kind, (ob, name) in zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True):
         if side and ob and name and is_control(ob, name) and widgets.is_coloured(bones_of(ob)[name], kind, -side):
             announce(ob)
             widgets.colour_bone(bones_of(ob)[name], kind, side)
@@ -149,7 +149,7 @@ def recolour(limb: PoseBone) -> None:
 
 def is_aligned(matrix: Matrix, normal: Vector) -> bool:
     """Whether an axis of a matrix lies along a normal."""
-    return any(abs(axis.dot(normal)) > IN_PLANE for axis in matrix.to_3x3().col)
+    return any(abs(axis.dot(normal)) > ALONG_NORMAL for axis in matrix.to_3x3().col)
 
 
 def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
@@ -175,7 +175,7 @@ def make_object(context: Context, control: Control, parent: Any = None) -> Any:
     if parent:
         ob.parent, ob.matrix_parent_inverse = parent, parent.matrix_world.inverted_safe()
     ob[MADE_FOR_LIMB] = control.kind
-    widgets.colour_object(ob, control.kind, drawn_side(control.last))
+    widgets.colour_object(ob, control.kind, drawn_side(control.limb_name))
     (context.collection or scene_of(context).collection).objects.link(ob)
     return ob
 
@@ -199,7 +199,7 @@ def reuse_control(context: Context, control: Control) -> Control:
 
 def made_for(limb: PoseBone) -> list[BoneRef]:
     """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
-    ob, names = limb.id_data, [name_of_control(limb, kind) for kind in KINDS]
+    ob, names = limb.id_data, [name_of_control(limb, kind) for kind in CONTROL_KINDS]
     named = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
     return [(owner, bone) for owner, bone in named if owner and is_control(owner, bone)]
 

@@ -12,7 +12,7 @@ from ..blender.types import ArmatureObject
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes, has_roll
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.pole_follow import ON_TARGET, has_pole_follow, is_still_helper
+from ..limb.pole_follow import HUNG_ON_TARGET, has_pole_follow, is_still_helper
 from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS, TWISTS, Slider
 from ..limb.sides import stored_axes
 from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, read_slider, segments_of
@@ -147,7 +147,7 @@ def _pole_follow_of(limb: PoseBone) -> PoleFollow | None:
     if carrying is None or len(carrying.targets) != 2:
         return pole_follow_of_new(limb, pole)
     above = carrying.targets[0].subtarget
-    return PoleFollow("" if is_still_helper(ob, above) else above, bool((group_of(limb) or {}).get(ON_TARGET)))
+    return PoleFollow("" if is_still_helper(ob, above) else above, bool((group_of(limb) or {}).get(HUNG_ON_TARGET)))
 
 
 def pole_follow_of_new(limb: PoseBone, pole: PoseBone | None) -> PoleFollow | None:

@@ -15,19 +15,19 @@ import numpy as np
 from mathutils import Euler, Matrix
 
 from ..limb.foot_roll import (
-    BALL,
-    FLAT,
+    BALL_PIVOT,
     FLAT_TOE,
+    FLAT_TOE_BONE,
     FOOT,
-    HEEL,
-    INNER,
+    HEEL_PIVOT,
+    INNER_PIVOT,
     OFFSET,
     OFFSET_BACK,
-    OUTER,
-    ROLES,
-    TOE,
+    OUTER_PIVOT,
+    ROLL_CONTROL,
+    ROLL_ROLES,
+    TOE_PIVOT,
 )
-from ..limb.foot_roll import CONTROL as ROLL_CONTROL
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import STILL
 from ..limb.settings import MADE_BY_US, SLIDER
@@ -53,7 +53,14 @@ GOES, TURNS = (f"{MADE_BY_US}{name}" for name in ("Goes", "Turns"))
 LENGTH = 0.15
 """How long the helpers of a roll are, in lengths of the limb's last bone."""
 
-READS = {OUTER: "bank", INNER: "bank", HEEL: "roll", TOE: "roll", BALL: "roll", FLAT: "roll"}
+READS = {
+    OUTER_PIVOT: "bank",
+    INNER_PIVOT: "bank",
+    HEEL_PIVOT: "roll",
+    TOE_PIVOT: "roll",
+    BALL_PIVOT: "roll",
+    FLAT_TOE_BONE: "roll",
+}
 """The slider that each helper of a roll turns by."""
 
 WEIGHTS = ("1-min(max(f,0),1)", "min(max(f,0),1)")
@@ -120,12 +127,12 @@ def roll_parts(
     bone; ``is_near`` says that the control is a bone of the rig: what is scaled in the rig itself scales the roll too;
     of an object, whose size may be anything, it does not."""
     bones, above = [], ""
-    for role in ROLES if toes else ROLES[:-1]:
-        rest: Any = pivots.get(BALL if role == FLAT else role, rolled_rest)
+    for role in ROLL_ROLES if toes else ROLL_ROLES[:-1]:
+        rest: Any = pivots.get(BALL_PIVOT if role == FLAT_TOE_BONE else role, rolled_rest)
         bones.append(
             HelperBone(
                 role,
-                BALL if role == FLAT else above,
+                BALL_PIVOT if role == FLAT_TOE_BONE else above,
                 tuple(map(float, np.ravel(rest))),
                 "XYZ",
                 length=LENGTH * length,
@@ -142,7 +149,7 @@ def roll_parts(
     ]
     flat = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("mix_mode", "BEFORE"))
     for toe in (f"toe {k}" for k in range(toes)):
-        constraints.append(ConstraintSpec(toe, FLAT_TOE, "COPY_ROTATION", FLAT, flat))
+        constraints.append(ConstraintSpec(toe, FLAT_TOE, "COPY_ROTATION", FLAT_TOE_BONE, flat))
         drivers.append(_acting(toe, FLAT_TOE))
     return Parts(tuple(bones), tuple(constraints), tuple(drivers))
 
@@ -151,12 +158,12 @@ def roll_expression(role: str, break_angle: float) -> str:
     """What a helper turns by about its X axis, clamped on both sides: ``r`` is the roll, or the bank."""
     end, ball = f"{3.1415927:g}", f"{break_angle:.9g}"
     return {
-        OUTER: f"min(max(r,0),{end})",
-        INNER: f"max(min(r,0),-{end})",
-        HEEL: f"max(min(r,0),-{end})",
-        TOE: f"min(max(r-{ball},0),{end})",
-        BALL: f"min(max(r,0),{ball})",
-        FLAT: f"-min(max(r,0),{ball})",
+        OUTER_PIVOT: f"min(max(r,0),{end})",
+        INNER_PIVOT: f"max(min(r,0),-{end})",
+        HEEL_PIVOT: f"max(min(r,0),-{end})",
+        TOE_PIVOT: f"min(max(r-{ball},0),{end})",
+        BALL_PIVOT: f"min(max(r,0),{ball})",
+        FLAT_TOE_BONE: f"-min(max(r,0),{ball})",
     }[role]
 
 

@@ -23,7 +23,7 @@ from ..limb.storage import chain_bones, check_structure
 from ..limb.tips import foot_of
 from .controls import Control
 from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
-from .feet import stand_of, turn_between, turn_off
+from .feet import foot_matrix_of, turn_between, turn_off
 from .foot_pivots import pivots_found, pivots_of, pivots_of_image, toes_free
 
 ROLL_SLIDERS = ("roll", "bank")
@@ -131,7 +131,7 @@ def standing(context: Context, ref: LimbRef, wish: Description) -> Description:
         if before.roll and not takes_bones(ref[0]):
             template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
             raise Refused(template, bone=ref[1], rig=ref[0].name)
-        turn = foot_turn_off(context, ref, wish.target, stand_of(limb)) if is_there else None
+        turn = foot_turn_off(context, ref, wish.target, foot_matrix_of(limb)) if is_there else None
         wish = wish._replace(foot_turn=turn)
         if turn is None:
             wish = wish._replace(roll=None).without_sliders(*ROLL_SLIDERS)
@@ -153,7 +153,7 @@ def with_foot(context: Context, limb: PoseBone) -> Description:
     if wish.foot_turn is not None:
         return wish
     target: Any = wish.target
-    turn = turn_off(limb, target, stand_of(limb), context.evaluated_depsgraph_get())
+    turn = turn_off(limb, target, foot_matrix_of(limb), context.evaluated_depsgraph_get())
     return wish._replace(foot_turn=turn)
 
 

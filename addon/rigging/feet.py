@@ -60,7 +60,7 @@ def offset_of(foot: PoseBone) -> Matrix:
     return Euler(foot_turn_of(foot) or (0.0, 0.0, 0.0)).to_matrix().to_4x4()
 
 
-def stand_of(limb: PoseBone) -> Matrix:
+def foot_matrix_of(limb: PoseBone) -> Matrix:
     """How the foot of a limb stands in the world now; one that follows, as it would without roll and bank."""
     depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(limb)
     is_rolled = rolled_target(limb) or (has_roll(limb) and not is_gone(*follow_of(limb).pairs[0]))

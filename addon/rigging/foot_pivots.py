@@ -14,14 +14,14 @@ from ..blender.names import other_side
 from ..blender.types import ArmatureObject, children_of
 from ..finding.knees import upright
 from ..limb.foot_roll import (
-    BALL,
+    BALL_PIVOT,
     FLAT_TOE,
-    HEEL,
-    INNER,
-    OUTER,
+    HEEL_PIVOT,
+    INNER_PIVOT,
+    OUTER_PIVOT,
     PIVOTS,
     ROLLED_TARGET,
-    TOE,
+    TOE_PIVOT,
     has_roll,
     role_of,
     tip_at_rest,
@@ -61,8 +61,8 @@ def pivots_found(limb: PoseBone, geometry: RestGeometry) -> Pivots:
         middle = sole.off_tip(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
     at_ball, side = sole.off_tip(ball)[0], -outwards(limb.name)  # 1 on the left
     outer, inner = (outer, inner) if side > 0.0 else (inner, outer)
-    lengthwise = {HEEL: sole.ground(*heel), TOE: sole.ground(sole.toe, middle), BALL: ball}
-    edges = {OUTER: sole.ground(at_ball, outer), INNER: sole.ground(at_ball, inner)}
+    lengthwise = {HEEL_PIVOT: sole.ground(*heel), TOE_PIVOT: sole.ground(sole.toe, middle), BALL_PIVOT: ball}
+    edges = {OUTER_PIVOT: sole.ground(at_ball, outer), INNER_PIVOT: sole.ground(at_ball, inner)}
     return {role: _pivot(at, sole.across, sole.up) for role, at in lengthwise.items()} | {
         role: _pivot(at, -side * sole.ahead, sole.up) for role, at in edges.items()
     }

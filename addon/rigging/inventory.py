@@ -10,13 +10,12 @@ from bpy.types import Bone, PoseBone
 
 from ..blender.animation import drivers_of
 from ..blender.types import ArmatureObject, split_path
-from ..limb.foot_roll import ROLES as ROLL_ROLES
-from ..limb.foot_roll import helpers_of, role_of
+from ..limb.foot_roll import ROLL_ROLES, helpers_of, role_of
 from ..limb.settings import MADE_FOR_LIMB, SLIDER
-from .parts import ROLES
+from .parts import MECHANISM_ROLES
 from .spec import Spec, from_json
 
-ROLES_IN_NAMES = "|".join(role.replace(" ", "") for role in (*ROLES, *ROLL_ROLES))
+ROLES_IN_NAMES = "|".join(role.replace(" ", "") for role in (*MECHANISM_ROLES, *ROLL_ROLES))
 HELPER_NAME = re.compile(rf"MCH-.+-(?:{ROLES_IN_NAMES})(?:\.[LR])?(?:\.\d+)?$")
 """What helper bones are called, whose drivers stay where somebody deletes them."""
 
@@ -35,13 +34,13 @@ class Inventory(NamedTuple):
     lost: list[str]
     drivers: dict[str, dict[tuple[str, int], Any]]
 
-    def helpers_of(self, last: str) -> dict[str, str]:
+    def helpers_of(self, limb_name: str) -> dict[str, str]:
         """The names of a limb's helper bones by role; empty without a mechanism."""
-        return self.roles.get(self.roots.get(last, ""), {})
+        return self.roles.get(self.roots.get(limb_name, ""), {})
 
-    def built_of(self, last: str) -> Spec | None:
+    def built_of(self, limb_name: str) -> Spec | None:
         """The spec that the mechanism of a limb was made of."""
-        root = self.roots.get(last)
+        root = self.roots.get(limb_name)
         bone: Any = self.ob.data.bones[root] if root else {}
         return from_json(bone.get(SPEC, ""))
 
@@ -69,7 +68,7 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
         role, root = role_of(helper), root_of(helper)
         if root is not None:
             roles.setdefault(root.name, {})[role] = helper.name  # of whichever version
-        elif role in ROLES:
+        elif role in MECHANISM_ROLES:
             lost.append(helper.name)
     roots: dict[str, str] = {}
     for root, helpers in roles.items():

@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from ..blender.animation import drivers_of, move_curves
 from ..blender.types import children_of, path_to_custom
 from ..limb.follow import Follow, follow_of_constraint, set_follow
-from ..limb.pole_follow import ON_TARGET
+from ..limb.pole_follow import HUNG_ON_TARGET
 from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER, VERSION, VERSION_KEY
 from ..limb.sides import KEPT_ON, keep_side
 from ..limb.storage import (
@@ -27,11 +27,11 @@ from ..limb.storage import (
 from ..limb.tips import AT, foot_of, mark_tip
 from .description import Description, LimbRef
 
-USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], ON_TARGET: False}
+USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], HUNG_ON_TARGET: False}
 USUAL |= {CONVERTED_FROM: ""}
 """What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
 
-KEPT = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constraint", "aligned"}
+KEPT_PROPERTIES = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constraint", "aligned"}
 """All that a limb's group may have; what another version of the extension kept besides goes."""
 
 
@@ -75,7 +75,7 @@ def _keep_chain(limb: Any, before: Description | None, wish: Description) -> Non
 
 def _keep_version(group: Any) -> None:
     if group.get(VERSION_KEY) != VERSION:
-        for name in [name for name in group if name not in KEPT]:
+        for name in [name for name in group if name not in KEPT_PROPERTIES]:
             del group[name]
         group[VERSION_KEY] = VERSION
 
@@ -85,7 +85,7 @@ def _keep_group(limb: Any, before: Description | None, wish: Description) -> Non
     kept = wish.choices | {
         "bend_axis": [*wish.bend_axis],
         "reference_rotations": [number for turn in wish.reference_rotations for number in turn],
-        ON_TARGET: bool(wish.pole_follow and wish.pole_follow.on_target),
+        HUNG_ON_TARGET: bool(wish.pole_follow and wish.pole_follow.on_target),
         CONVERTED_FROM: wish.converted_from,
     }
     axes = ("bend_axis", "reference_rotations")
@@ -95,13 +95,13 @@ def _keep_group(limb: Any, before: Description | None, wish: Description) -> Non
         if value == USUAL[name]:
             if name in group:
                 del group[name]
-        elif name not in group or _plain(group[name]) != value:
+        elif name not in group or _as_python(group[name]) != value:
             group[name] = value
     if axes[0] in kept:
         keep_side(limb)
 
 
-def _plain(value: Any) -> Any:
+def _as_python(value: Any) -> Any:
     return value.to_list() if hasattr(value, "to_list") else value
 
 

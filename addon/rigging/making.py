@@ -28,28 +28,28 @@ Refs = Mapping[str, tuple[Object | None, str]]
 SIDES = re.compile(r"(?i)^[lr][._ -]|^(?:left|right)|(?:[._ -][lr]|[._ -]?(?:left|right))(?=(?:\.\d+)?$)")
 """What says a side at either end of a name."""
 
-LONGEST = 32
+NAME_BYTES = 32
 """How many bytes of a bone's name those of its helpers have: Blender takes 63 in all, with a number at the end."""
 
-PLACED, TURNED = 1e-5, 1e-3
+REST_MOVED, REST_TURNED = 1e-5, 1e-3
 """By how much a bone may rest elsewhere, and its axes be turned: what Blender rounds as it leaves Edit Mode."""
 
 
 # bones
 
 
-def helper_name(ob: ArmatureObject, last: str, role: str) -> str:
+def helper_name(ob: ArmatureObject, limb_name: str, role: str) -> str:
     """What a helper bone of a limb is called: MCH-SHIN-turn1.L for that of shin.L, on both sides the same but for the
     side, so that Blender's mirroring finds one by the other.
 
     As armatures are joined, Blender loses drivers of bones whose names have another's in them: capitals are as no bone
     has them, or if one does, eight digits of its name."""
-    core = SIDES.sub("", last) or last
+    core = SIDES.sub("", limb_name) or limb_name
     core = core.lower() if core.isupper() else core.upper()
-    core = core.encode()[:LONGEST].decode(errors="ignore")
+    core = core.encode()[:NAME_BYTES].decode(errors="ignore")
     if any(bone.name in core for bone in ob.data.bones):
-        core = f"{crc32(last.encode()):08x}"
-    return f"MCH-{core}-{role.replace(' ', '')}{('.R', '', '.L')[side_sign(last) + 1]}"
+        core = f"{crc32(limb_name.encode()):08x}"
+    return f"MCH-{core}-{role.replace(' ', '')}{('.R', '', '.L')[side_sign(limb_name) + 1]}"
 
 
 def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs, is_new: bool) -> str:
@@ -66,7 +66,7 @@ def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs,
     above = refs[bone.parent][1] if bone.parent else ""
     if bone.like:
         like = bones[refs[bone.like][1]]
-        if bone.is_askew:
+        if bone.copies_rest:
             laid.head, laid.tail, laid.roll = like.head, like.tail, like.roll
         laid.inherit_scale, laid.use_inherit_rotation = like.inherit_scale, like.use_inherit_rotation
     laid.parent = bones[above] if above else None
@@ -88,13 +88,13 @@ def rests_so(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs) -> boo
     """Whether the bone of this name rests and hangs as a helper bone is to."""
     there = ob.data.bones[name]
     rest = np.array(there.matrix_local, float)
-    if bone.is_askew:
+    if bone.copies_rest:
         rest_wanted = np.array(ob.data.bones[refs[bone.like][1]].matrix_local, float)
     else:
         rest_wanted = np.array(bone.rest, float).reshape(4, 4)
     off, size = np.abs(rest - rest_wanted), 1.0 + float(np.abs(rest_wanted[:3, 3]).max())
     above = refs[bone.parent][1] if bone.parent else ""
-    is_there = off[:3, 3].max() <= PLACED * size and off[:3, :3].max() <= TURNED
+    is_there = off[:3, 3].max() <= REST_MOVED * size and off[:3, :3].max() <= REST_TURNED
     return bool(is_there) and (there.parent.name if there.parent else "") == above
 
 

@@ -20,7 +20,7 @@ from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
 from ..limb.moving import check_apart
 from ..limb.sides import stored_axes
-from ..limb.storage import KINDS, bones_of_limb, is_control, is_limb, segments_of
+from ..limb.storage import CONTROL_KINDS, bones_of_limb, is_control, is_limb, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from .control_shapes import Drawing
@@ -42,14 +42,14 @@ class Pair(NamedTuple):
     other in the armature."""
 
     ob: ArmatureObject
-    last: str
+    limb_name: str
     other: str
     across: Matrix
 
     @property
     def limbs(self) -> tuple[PoseBone, PoseBone]:
         """Their last bones."""
-        return self.ob.pose.bones[self.last], self.ob.pose.bones[self.other]
+        return self.ob.pose.bones[self.limb_name], self.ob.pose.bones[self.other]
 
     @property
     def image(self) -> LimbRef:
@@ -58,7 +58,7 @@ class Pair(NamedTuple):
 
     def followed_by_other(self, kind: str) -> tuple[Any, str]:
         """What the other limb follows now as its target or pole."""
-        followed: tuple[Any, str] = follow_of(self.limbs[1]).pairs[KINDS.index(kind)]
+        followed: tuple[Any, str] = follow_of(self.limbs[1]).pairs[CONTROL_KINDS.index(kind)]
         return followed
 
 
@@ -107,7 +107,7 @@ def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
     limb, other = pair.limbs
     _check_followed(limb)
     images = []
-    for kind, (ob, bone) in zip(KINDS, follow_of(limb).pairs, strict=True):
+    for kind, (ob, bone) in zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True):
         if ob is not None:
             in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
             image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
@@ -150,7 +150,7 @@ def _control(image: Image) -> Control:
         rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
     return Control(
         ob=rig,
-        last=pair.other,
+        limb_name=pair.other,
         kind=image.kind,
         name=other_side(name) if name else name_of_control(other, image.kind),
         parent=_parent_on_other(image),
@@ -238,7 +238,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
     """The mirror image of a limb, which keeps the constraint and the mode that the other one has. Axes of turns go the
     other way round; numbers mean the same on both sides."""
     limb, other = pair.limbs
-    mine = describe((pair.ob, pair.last))
+    mine = describe((pair.ob, pair.limb_name))
     its = describe(pair.image) if is_limb(other) else Description(mine.segments, "", sliders={})
     axis, flat = stored_axes(limb)
     starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
@@ -284,8 +284,8 @@ def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, 
     """How the other limb's foot is turned off what that follows, once it stands as the image of the limb's foot."""
     limb, world = pair.limbs[0], pair.ob.matrix_world
     foot: Any = foot_of(limb)
-    stand = world.inverted_safe() @ unrolled(limb, depsgraph) @ offset_of(foot)
-    image_of_foot = pair.across @ stand @ SIDEWAYS
+    foot_matrix = world.inverted_safe() @ unrolled(limb, depsgraph) @ offset_of(foot)
+    image_of_foot = pair.across @ foot_matrix @ SIDEWAYS
     if target.there is None:
         matrix = pair.across @ target.matrix @ SIDEWAYS
     elif _is_moved(target):

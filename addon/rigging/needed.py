@@ -77,7 +77,7 @@ def _spec_of(limb: PoseBone, built: Spec | None) -> Spec:
     spec = spec_of(limb)
     if built is None or differs(built, spec):
         return spec
-    return built._replace(bones=spec.bones, last=spec.last, parent=spec.parent)
+    return built._replace(bones=spec.bones, last_bone=spec.last_bone, parent=spec.parent)
 
 
 def refs_of(ref: LimbRef, wish: Description, bones: Iterable[HelperBone], there: ExistingParts) -> dict[str, Any]:

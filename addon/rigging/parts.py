@@ -21,8 +21,9 @@ They refer to each other by role, and to the limb's own bones as "bone 1", "bone
     misses           (these) holds how far the tip is off then, squared
     reference 1      (where the reference is a pose) is turned as the bone itself is in the reference; and reference 2
 
-They rest in the axes of G, in the order that the spec's seat says. Helper bones point along none of those directions
-in which Blender is not exact. The limb's bones take over the local transforms of their turns, each in its own axes.
+They rest in the axes of G, in the order that the spec's ``axis_shift`` says. Helper bones point along none of those
+directions in which Blender is not exact. The limb's bones take over the local transforms of their turns, each in its
+own axes.
 
 What costs is what Blender evaluates in each frame: a driver, which looks up two paths each time, costs as much as two
 or three constraints, a helper bone as much as two. So where bones point is left to constraints, which do it exactly.
@@ -65,7 +66,7 @@ COLLECTION = "MCH Planar IK"
 class HelperBone(NamedTuple):
     """A helper bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), its
     rotation mode, the location that its channels say, how long it is, and its bone collection. It inherits rotation and
-    scale as the bone ``like`` does, and rests just as that one if it ``is_askew``."""
+    scale as the bone ``like`` does, and rests just as that one if it ``copies_rest``."""
 
     role: str
     parent: str
@@ -75,7 +76,7 @@ class HelperBone(NamedTuple):
     length: float = 0.0
     collection: str = COLLECTION
     like: str = ""
-    is_askew: bool = False
+    copies_rest: bool = False
 
 
 class ConstraintSpec(NamedTuple):
@@ -130,9 +131,9 @@ class Parts(NamedTuple):
     free: tuple[str, ...] = ()
 
 
-ROLES = {"root", "origin", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
-ROLES |= {"free", "ends", "misses"}
-ROLES |= {f"{kind} {k}" for kind in ("turn", "reference") for k in range(1, 5)}
+MECHANISM_ROLES = {"root", "origin", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
+MECHANISM_ROLES |= {"free", "ends", "misses"}
+MECHANISM_ROLES |= {f"{kind} {k}" for kind in ("turn", "reference") for k in range(1, 5)}
 
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
 OWN = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("mix_mode", "REPLACE"))
@@ -141,7 +142,7 @@ IN_SPACE = (("owner_space", "CUSTOM"), ("target_space", "CUSTOM"))
 
 def parts_of(spec: Spec) -> Parts:
     """The parts that a spec asks for."""
-    return _parts_of(spec._replace(bones=("",) * len(spec.bones), last="", parent=""))
+    return _parts_of(spec._replace(bones=("",) * len(spec.bones), last_bone="", parent=""))
 
 
 @lru_cache(4096)
@@ -165,7 +166,7 @@ def _bones(spec: Spec) -> list[HelperBone]:
     tip = sum(length * exp(1j * (angle - off)) for length, angle in zip(spec.lengths, spec.angles, strict=True))
     at_rest[base.at("X")], at_rest[base.at("Y")] = -tip.imag, tip.real
     bones = [
-        HelperBone("root", "parent", rest, "QUATERNION", like="bone 1", is_askew=spec.is_askew),
+        HelperBone("root", "parent", rest, "QUATERNION", like="bone 1", copies_rest=spec.copies_rest),
         *([HelperBone("origin", "root", _flat(_rest_of_first(spec)), "QUATERNION")] if spec.is_moved else ()),
         HelperBone("target_in_frame", _origin(spec), rest, "QUATERNION", tuple(at_rest)),
         *(HelperBone(role, "root", rest, "QUATERNION") for role in roles),

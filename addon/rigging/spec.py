@@ -14,7 +14,7 @@ from bpy.types import PoseBone
 from ..blender.animation import curves_everywhere, driver_of
 from ..blender.types import path_to_bone
 from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
-from ..limb.settings import FLAT
+from ..limb.settings import IN_ONE_PLANE
 from ..limb.sides import outwards
 from ..limb.storage import choices_of, has_slider, has_twist
 from ..limb.tolerances import ON_TARGET
@@ -32,18 +32,18 @@ Numbers = tuple[float, ...]
 
 class Spec(NamedTuple):
     """Everything that a mechanism is a function of. Bones are the first of each segment of the limb, from the root
-    down; ``last`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
+    down; ``last_bone`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
 
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
     of a 3x3 matrix), ``heads`` where each begins. ``angles`` are those of the bones off the line in the reference; in
     the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
-    ``reference_rotations`` are the bones' own rotations there. ``seat`` says along which axis of G the helper bones
-    point: Y, Z or X; with ``is_askew`` their root rests as the first bone does, whose axes are not square to each
-    other; ``outwards`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location moves the
-    root. With ``twist``, ``lines`` are the directions from each bone's joint to the next, out of the plane too."""
+    ``reference_rotations`` are the bones' own rotations there. ``axis_shift`` says along which axis of G the helper
+    bones point: Y, Z or X; with ``copies_rest`` their root rests as the first bone does, whose axes are not square to
+    each other; ``outwards`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location moves
+    the root. With ``twist``, ``lines`` are the directions from each bone's joint to the next, out of the plane too."""
 
     bones: tuple[str, ...]
-    last: str
+    last_bone: str
     parent: str
     frame: Numbers
     axes: tuple[Numbers, ...]
@@ -62,9 +62,9 @@ class Spec(NamedTuple):
     stretch_volume: str = "LENGTH"
     min_angle: float = 0.0
     max_angle: float = pi
-    seat: int = 0
+    axis_shift: int = 0
     outwards: float = 1.0
-    is_askew: bool = False
+    copies_rest: bool = False
     twist: bool = False
     lines: tuple[Numbers, ...] = ()
     is_moved: bool = False
@@ -90,7 +90,7 @@ class Spec(NamedTuple):
     @property
     def is_flat(self) -> bool:
         """Whether the limb stays in its plane."""
-        return self.plane in FLAT
+        return self.plane in IN_ONE_PLANE
 
     @property
     def is_zigzag(self) -> bool:
@@ -118,7 +118,7 @@ def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
     plane, twist = choices["plane"], has_twist(limb)
     return Spec(
         bones=geometry.names,
-        last=limb.name,
+        last_bone=limb.name,
         parent=parent.name if parent else "",
         frame=_numbers(geometry.frame),
         axes=tuple(_numbers(rest[:3, :3]) for rest in geometry.rest),
@@ -139,9 +139,9 @@ def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
         max_angle=float(choices["max_angle"]),
         root_min_angle=float(choices["root_min_angle"]),
         root_max_angle=float(choices["root_max_angle"]),
-        seat=seat_in(geometry.frame, below),
-        outwards=1.0 if plane in FLAT and not twist else outwards(limb.name),
-        is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
+        axis_shift=axis_shift_in(geometry.frame, below),
+        outwards=1.0 if plane in IN_ONE_PLANE and not twist else outwards(limb.name),
+        copies_rest=_is_askew(np.array(first.bone.matrix_local, float), below),
         twist=twist,
         lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),
         is_moved=plane == "SLIDE" or _is_moved(first, sum(geometry.lengths), is_now),
@@ -152,12 +152,12 @@ def _numbers(values: Any) -> Numbers:
     return tuple(float(value) for value in np.ravel(values))
 
 
-def seat_in(frame: Any, parent: Any) -> int:
+def axis_shift_in(frame: Any, parent: Any) -> int:
     """Along which axis of G, counted on from Y, bones keep their axes exactly, in the armature and below a parent."""
-    for seat in range(3):
-        direction = np.asarray(frame)[:3, (1 + seat) % 3]
+    for axis_shift in range(3):
+        direction = np.asarray(frame)[:3, (1 + axis_shift) % 3]
         if direction[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], direction)[1] > ROUGH:
-            return seat
+            return axis_shift
     return 0
 
 
@@ -203,7 +203,7 @@ def _frozen(value: Any) -> Any:
 
 def differs(a: Spec, b: Spec) -> bool:
     """Whether a mechanism made of one spec does not fit another. Blender itself follows renames, so that names do not
-    count, nor does the seat."""
+    count, nor does ``axis_shift``."""
     if a[3:] == b[3:]:
         return False
     numbers, kinds = zip(*map(_compared, (a, b)), strict=True)

@@ -25,7 +25,7 @@ from .there import ExistingPartsOfRig
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
 AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
-MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
+FIRST_BONE_MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
 OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
 NEWER = "'{bone}' was made by a newer Planar IK: update Planar IK, or rebuild the limb"
 ROLL_MISSING = "The foot roll of '{bone}' is missing or edited: rebuild the limb"
@@ -84,8 +84,8 @@ def _fit(limb: PoseBone, built: Spec | None) -> tuple[str, Spec | None]:
     if built is None or differs(built, spec):
         return (EDITED if built else BROKEN), None
     if spec.is_moved and not built.is_moved:
-        return MOVED, None
-    return "", built._replace(bones=spec.bones, last=spec.last, parent=spec.parent)
+        return FIRST_BONE_MOVED, None
+    return "", built._replace(bones=spec.bones, last_bone=spec.last_bone, parent=spec.parent)
 
 
 def _is_whole(inventory: Inventory, parts: Parts, refs: dict[str, Any]) -> bool | None:

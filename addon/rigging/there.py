@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from ..blender.types import ArmatureObject, split_path
 from ..limb.follow import follow_of
-from ..limb.foot_roll import CONTROL, PIVOTS, ROLLED_TARGET, flat_toes, helpers_of
+from ..limb.foot_roll import PIVOTS, ROLL_CONTROL, ROLLED_TARGET, flat_toes, helpers_of
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.pole_follow import ON_TARGET, STILL, is_still_helper
+from ..limb.pole_follow import HUNG_ON_TARGET, STILL, is_still_helper
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, group_of, is_mechanism_constraint
 from ..limb.tips import foot_of
@@ -65,7 +65,7 @@ class ExistingPartsOfRig:
         """What there is of one limb."""
         limb = self.ob.pose.bones[name]
         roll = {role: bone.name for role, bone in helpers_of(limb).items()}
-        if not {CONTROL, *PIVOTS, ROLLED_TARGET} <= roll.keys():
+        if not {ROLL_CONTROL, *PIVOTS, ROLLED_TARGET} <= roll.keys():
             roll = {}
         helpers = self.inventory.helpers_of(name) | roll
         useless = roll_helpers(limb, self._turned.get(name, ())) - {*helpers.values()}
@@ -107,7 +107,7 @@ class ExistingPartsOfRig:
             for target in constraint.targets
         }
         still = names[0] if not above and names[0] in self.ob.data.bones and names[0] not in others else ""
-        return (names[1] if (group_of(limb) or {}).get(ON_TARGET) else above), still
+        return (names[1] if (group_of(limb) or {}).get(HUNG_ON_TARGET) else above), still
 
 
 def _below(limb: Any) -> Iterator[Any]:

@@ -22,7 +22,7 @@ WIDTH = 2.0
 SETS = {1: 4, -1: 1, 0: 9}
 """Which of Blender's theme colour sets controls have: left blue, right red, in the middle yellow."""
 
-ROUNDED = 0.01
+CORNER = 0.01
 """How much a colour may be off that Blender keeps in bytes."""
 
 LIGHTER = {"normal": 0.45, "select": 0.6, "active": 0.75}
@@ -159,7 +159,7 @@ def is_coloured(bone: PoseBone, kind: str, side: int) -> bool:
     if kind == "target":
         return bool(colour.palette == f"THEME{SETS[side]:02}")
     of_side = Vector(_colour(side, kind, "normal"))
-    return colour.palette == "CUSTOM" and (Vector(colour.custom.normal) - of_side).length < ROUNDED
+    return colour.palette == "CUSTOM" and (Vector(colour.custom.normal) - of_side).length < CORNER
 
 
 def colour_object(ob: Object, kind: str, side: int) -> None:

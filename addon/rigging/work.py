@@ -16,7 +16,7 @@ from .parts import ConstraintSpec, DriverSpec, HelperBone, Parts
 from .spec import differs, spec_of
 from .there import ExistingParts, ExistingPartsOfRig
 
-NONE = ExistingParts({}, set(), set(), {}, None)
+NO_PARTS = ExistingParts({}, set(), set(), {}, None)
 """Nothing, or nothing that is to stay."""
 
 Pair = tuple[str, str]
@@ -73,7 +73,7 @@ def work_of(
 ) -> Work:
     """What is to be done for a limb to be as it is described, or to be no more; of one that is made ``anew``, nothing
     stays that there is."""
-    stays = NONE if anew or wish is None else there
+    stays = NO_PARTS if anew or wish is None else there
     needed = needed_of(ref, wish, stays) if wish else Needed(Parts(), {}, None)
     parts, refs = needed.parts, needed.refs
     new = {bone.role for bone in parts.bones if not refs[bone.role][1]}

@@ -1,6 +1,6 @@
 """A limb of three or four bones as a limb of two groups, each of one or two bones.
 
-Which bones keep together is decided by the rest pose (`bends_to_and_fro`): of bones that bend to and fro, the 1st and
+Which bones keep together is decided by the rest pose (`bends_in_zigzag`): of bones that bend to and fro, the 1st and
 3rd, and the 2nd and 4th, as in a pantograph; of all other planar shapes neighbours, 1 and 2+3, or 1+2 and 3+4, as in a
 finger or in an arm with its shoulder. At rest each group is one bone of known length, and the two make a triangle: the
 tip is exact, the rest pose at rest. Towards full reach the groups straighten. With L the whole length, d0 the distance
@@ -39,7 +39,7 @@ from .ops import FLOATS, Ops
 from .rotation import HalfAngle, half_angle, minus, plus
 from .triangle import Bones, triangle_angles
 
-STRAIGHT = 1e-3
+NEARLY_STRAIGHT = 1e-3
 """The sine of the turn from one bone to the next below which the two count as in line, bent to neither side."""
 
 FOLDED = 0.75
@@ -68,7 +68,7 @@ class SegmentGroups(NamedTuple):
     largest_share: Any  # of the rest pose's bends: s as the tip comes nearest
 
 
-def bends_to_and_fro(sines: Sequence[Any], ops: Ops) -> Any:
+def bends_in_zigzag(sines: Sequence[Any], ops: Ops) -> Any:
     """Whether bones bend to one side and the other in turn, by the sines of the turns from each to the next: then every
     other one keeps together, else neighbours. Bones in line fit in with both, so that limbs that are straight at rest,
     and limbs of two bones, are zigzags."""
@@ -76,7 +76,7 @@ def bends_to_and_fro(sines: Sequence[Any], ops: Ops) -> Any:
     for k, sine in enumerate(sines[1:], 1):
         to_first = -sine if k % 2 else sine
         least, most = ops.minimum(least, to_first), ops.maximum(most, to_first)
-    return (least >= -STRAIGHT) | (most <= STRAIGHT)
+    return (least >= -NEARLY_STRAIGHT) | (most <= NEARLY_STRAIGHT)
 
 
 def members(count: int, is_zigzag: bool) -> tuple[range, range]:

@@ -20,7 +20,7 @@ from .groups import bend, nearest_of, unit_half, with_ankle
 from .limits import Within, within
 from .ops import ARRAYS, Array, Ops
 from .reach import Reach
-from .reference import Reference, direction
+from .reference import Reference, reference_direction
 from .rotation import (
     IDENTITY,
     HalfAngle,
@@ -250,11 +250,11 @@ def joints_and_normals(
 
 
 def _joints(poses: Sequence[Quaternion], reference: Reference, stretch: Any, slide: Any) -> tuple[Vector, ...]:
-    joint: Vector = scale(direction(*reference.half_angles[0]), slide)
+    joint: Vector = scale(reference_direction(*reference.half_angles[0]), slide)
     joints = []
     parts = zip(poses, reference.half_angles, reference.lengths, strict=True)
     for k, (pose, half, length) in enumerate(parts):
-        x, y, _ = direction(*half)
+        x, y, _ = reference_direction(*half)
         bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
         joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
         joints.append(joint)
@@ -268,7 +268,7 @@ def _carried(turns: Sequence[Quaternion], reference: Reference) -> list[Quaterni
     for k, half in enumerate(reference.half_angles):
         w, *about = multiply(conjugate(reference.reference_rotations[k]), turns[k])
         u, v, t = about
-        x, y, _ = direction(*half)
+        x, y, _ = reference_direction(*half)
         if k:  # the bone's direction, across it in the bend plane, and the normal: in its own axes, and in G
             along, normal = reference.bone_directions[k - 1], reference.normals[k - 1]
             a, b, c = components((u, v, t), (along, cross(normal, along), normal))

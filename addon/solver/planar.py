@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import LIMIT, in_slabs, split
-from .groups import bend, bends_to_and_fro, direction, groups_of, members, nearest_of, unit_half
+from .groups import bend, bends_in_zigzag, direction, groups_of, members, nearest_of, unit_half
 from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
 from .rotation import HalfAngle, half_angle, plus
@@ -119,7 +119,7 @@ def _solve(count: int, numbers: Sequence[Any], ops: Ops) -> list[Any]:
     x, y, bend_side, *rest = numbers
     lengths, flat = rest[:count], rest[count:]
     units = [unit_half(pair, ops) for pair in zip(flat[::2], flat[1::2], strict=True)]
-    is_zigzag = np.asarray(bends_to_and_fro([a[0] * b[1] - a[1] * b[0] for a, b in pairwise(units)], ops))
+    is_zigzag = np.asarray(bends_in_zigzag([a[0] * b[1] - a[1] * b[0] for a, b in pairwise(units)], ops))
     if is_zigzag.all() or not is_zigzag.any():
         return _pose(x, y, bend_side, lengths, units, bool(is_zigzag.all()), ops)
     both = (_pose(x, y, bend_side, lengths, units, kind, ops) for kind in (True, False))

@@ -76,7 +76,7 @@ def reference(
     )
 
 
-def direction(cosine: Any, sine: Any) -> Vector:
+def reference_direction(cosine: Any, sine: Any) -> Vector:
     """The y axis turned about Z by a half angle."""
     return -2.0 * cosine * sine, cosine * cosine - sine * sine, 0.0
 
@@ -85,7 +85,7 @@ def _lines(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], offsets: Se
     """From each joint to the next in the reference pose, as unit vectors in G."""
     lines = []
     for length, half, offset in zip(lengths, half_angles, offsets, strict=False):
-        x, y, _ = direction(*half)
+        x, y, _ = reference_direction(*half)
         lines.append(unit((x * length, y * length, offset), (x, y, 0.0), ops))
     return lines
 
@@ -93,6 +93,6 @@ def _lines(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], offsets: Se
 def _axes(half: HalfAngle, along: Vector, normal: Vector) -> Axes:
     """The axes of a bone in the reference pose, in G: of one that is off the line by ``half``, and has in its own axes
     its direction ``along`` the bend plane and the plane's ``normal``."""
-    x, y, _ = direction(*half)
+    x, y, _ = reference_direction(*half)
     across = cross(normal, along)
     return tuple((a * x - b * y, a * y + b * x, c) for a, b, c in zip(along, across, normal, strict=True))  # type: ignore[return-value]

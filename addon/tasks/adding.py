@@ -22,7 +22,7 @@ from ..poses.planned import (
     leave_out_feet,
     mute_limiting,
     planned,
-    stances_seen,
+    record_before_adding,
     task_to_keep,
 )
 from ..poses.staying import bone_places, check_still
@@ -75,8 +75,8 @@ def add(
     task = task_to_keep(context, requests if keyed == "KEEP" else (), controls, tolerance)
     frames: Any = task.frames
     options = AddOptions(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
-    stances = yield from stances_seen(task, requests)
-    plans = planned(context, requests, options, dependencies, stances)
+    recording = yield from record_before_adding(task, requests)
+    plans = planned(context, requests, options, dependencies, recording)
     refs = [plan.limb for plan in plans]
     new = [ref for ref, request in zip(refs, requests, strict=True) if request.target is None]
     led = [ref for ref, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
@@ -93,6 +93,6 @@ def add(
     check_still(context, places, KEPT)
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]
-        warnings += (yield from show_in_ik(task, limbs, known=stances)).warnings
+        warnings += (yield from show_in_ik(task, limbs, known=recording)).warnings
         mark_keys(wishes)
     return Added([ob.pose.bones[bone] for ob, bone in refs], len(frames), warnings)

@@ -63,7 +63,7 @@ UP = Mark(False, "")
 BOTH = " + "
 """What is between feet where one marker is of several."""
 
-MOST = 63
+MOST_BYTES = 63
 """The bytes that the name of a marker may have."""
 
 _NAME = re.compile(r"(.+) (down(?: on \w+)?|on \w+|up) \((.+)\)")
@@ -75,7 +75,7 @@ def marker_names(limb: PoseBone) -> dict[Mark, str]:
     bone, rig = (foot_of(limb) or limb).name, limb.id_data.name
     names = {Mark(True, SOLE): "down", Mark(True, HEEL): "down on heel", Mark(True, TOE): "down on toe", UP: "up"}
     names |= {Mark(False, kind): f"on {kind}" for kind in (HEEL, SOLE, TOE)}
-    room = MOST - len(f"{bone} {max(names.values(), key=len)} ()".encode())
+    room = MOST_BYTES - len(f"{bone} {max(names.values(), key=len)} ()".encode())
     rig = rig.encode()[: max(room, 1)].decode(errors="ignore")
     return {mark: f"{bone} {words} ({rig})" for mark, words in names.items()}
 
@@ -170,7 +170,7 @@ def _joined(name: str, other: str) -> str:
     if not said or not also or said.groups()[1:] != also.groups()[1:]:
         return ""
     both = f"{said[1]}{BOTH}{also[1]} {said[2]} ({said[3]})"
-    return both if len(both.encode()) <= MOST else ""
+    return both if len(both.encode()) <= MOST_BYTES else ""
 
 
 def frame_range(scene: Scene) -> range:

@@ -21,7 +21,7 @@ from ..poses.writing import Task
 from ..rigging.description import LimbRef
 from .removing import refresh, remove
 
-MOVED = 2.0 * SEEN
+NOTICED_MOVE = 2.0 * SEEN
 """By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as
 much, and no key of ours does."""
 
@@ -47,7 +47,7 @@ class NotKept(Exception):
 def convert(
     context: Context,
     limbs: Sequence[PoseBone],
-    tolerance: float = MOVED,
+    tolerance: float = NOTICED_MOVE,
     mode: str = "LIVE",
     all_actions: bool = False,
     count: int = 0,
@@ -152,13 +152,13 @@ def _check_still(
         values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
         if turn > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
-        if not off <= max(tolerance, MOVED):
+        if not off <= max(tolerance, NOTICED_MOVE):
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"
             )
             refused[owners[ob, name]] = Refused(template, **values)
-        elif off > MOVED:
+        elif off > NOTICED_MOVE:
             warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     if refused:
         raise NotKept(refused)

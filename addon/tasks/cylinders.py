@@ -28,7 +28,7 @@ AIMS: tuple[tuple[str, str, dict[str, str]], ...] = (
 """The constraints that aim a bone: the first swings it the shortest way, as exactly as Blender's arc cosine is, and the
 others do so to the last digit."""
 
-SHORTEST = 1e-6
+NO_LENGTH = 1e-6
 """How far apart feet are at least, as a part of a bone's length."""
 
 
@@ -47,7 +47,7 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
             raise Refused("'{bone}' is half of a cylinder already", bone=bone.name)
         if bone.name in taken or is_part(bone.bone):
             raise Refused("'{bone}' is of a limb: a cylinder needs bones of its own", bone=bone.name)
-    if (one.bone.head_local - other.bone.head_local).length <= SHORTEST * one.bone.length:
+    if (one.bone.head_local - other.bone.head_local).length <= NO_LENGTH * one.bone.length:
         raise Refused(
             "'{bone}' and '{other}' begin at one place: move one in Edit Mode", bone=one.name, other=other.name
         )

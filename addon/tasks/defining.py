@@ -20,7 +20,7 @@ from .following import refollow
 from .removing import remove
 from .setting import check_settable
 
-NEW = (1, 1)
+NEW_SEGMENTS = (1, 1)
 """The segments of a limb that is made without saying how many bones it is to have."""
 
 
@@ -28,9 +28,9 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     """Make a bone the last of a limb, or take its limb away."""
     is_wanted = values.to_flag("enabled", value)
     if is_wanted and not is_limb(bone):
-        check_addable(bone, NEW)
+        check_addable(bone, NEW_SEGMENTS)
         with as_one(bpy.context):
-            apply(bpy.context, {ref_of(bone): new_limb(bone, NEW)})
+            apply(bpy.context, {ref_of(bone): new_limb(bone, NEW_SEGMENTS)})
     elif not is_wanted and group_of(bone) is not None:
         with as_one(bpy.context):
             remove(bpy.context, [bone])
@@ -62,7 +62,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     if name == "target" and not is_limb(bone):
         if value is None:
             return
-        check_addable(bone, NEW)
+        check_addable(bone, NEW_SEGMENTS)
     else:
         check_settable(bone, name)
     ob = read_followed(bone, role) if is_bone else value
@@ -70,7 +70,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     if not is_bone and not has_bone(ob, subtarget):
         subtarget = ""
     _check_role(bone, role, (ob, subtarget), is_bone)
-    wish = describe(ref_of(bone)) if is_limb(bone) else new_limb(bone, NEW)
+    wish = describe(ref_of(bone)) if is_limb(bone) else new_limb(bone, NEW_SEGMENTS)
     ref = None if ob is None else (ob, subtarget)
     if role == "pole_target" and ref is not None and wish.choices["plane"] != "POLE":
         check_structure(bone)
@@ -86,5 +86,5 @@ def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], 
         if bone:
             raise Refused("'{last}' has no {role}: set that, then its bone", last=limb.name, role=role)
     elif is_whole or bone or ob != limb.id_data:
-        segments = segments_of(limb) if is_limb(limb) else NEW
+        segments = segments_of(limb) if is_limb(limb) else NEW_SEGMENTS
         check_followed(limb, segments, (ob, bone))

@@ -15,7 +15,7 @@ from ..limb.solving import LimbsNow, limbs_now
 from ..limb.storage import read_slider
 from ..limb.table import Table
 from ..solver.rotation import rotate
-from .status import MISSED, unposable_status
+from .status import MISS, unposable_status
 
 Array = NDArray[Any]
 
@@ -70,7 +70,7 @@ def figure(
     strokes = []
     if influence < 1.0:
         strokes.append(Stroke("ghost", np.array([root, *measured.joints[0]])))
-    elif np.linalg.norm(measured.tips[0] - target) > 3.0 * MISSED * measured.sizes[0]:
+    elif np.linalg.norm(measured.tips[0] - target) > 3.0 * MISS * measured.sizes[0]:
         strokes.append(Stroke("miss", np.array([measured.tips[0], target])))
     if now.table.is_poled[0] and now.sliders["pole"][0] > 0.5:
         strokes += _pole(measured, view)

@@ -11,13 +11,13 @@ from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
 from ..limb.names import ARM, HANDS, LEG, says
-from ..limb.settings import FEATURE_KEYS, FLAT, PLANES, SLIDER
+from ..limb.settings import FEATURE_KEYS, IN_ONE_PLANE, PLANES, SLIDER
 from ..limb.storage import chain_bones, check_whole, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..rigging.description import Description, describe, ref_of
 
 __all__ = [
-    "FLAT",
+    "IN_ONE_PLANE",
     "PLANES",
     "Description",
     "bends_to",

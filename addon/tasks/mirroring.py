@@ -45,7 +45,7 @@ def mirror(
     warnings = list[Message]()
     sources = yield from read_sources(task, pairs, all_images)
     if all(takes_bones(pair.ob) for pair in pairs):
-        modes = {pair.image: describe((pair.ob, pair.last)).mode for pair in pairs}
+        modes = {pair.image: describe((pair.ob, pair.limb_name)).mode for pair in pairs}
         new = {limb: wish for limb, wish in wishes.items() if (modes[limb], wish.mode) == ("RIG", "LIVE")}
         on_rig, warnings = live_for_now(new, dependencies)
         apply(context, wishes | on_rig)

@@ -12,7 +12,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..finding.choosing import LimbsToAdd, limbs_to_add, limbs_to_make, offered, without_ik
 from ..finding.clicking import existing_at
-from ..finding.constraints import candidates, last_of
+from ..finding.constraints import candidates, last_bone_of
 from ..finding.generated import bones_around, fk_bones
 from ..limb.follow import Follow, follow_of, follow_of_constraint, is_gone
 from ..limb.names import FEET, says
@@ -100,7 +100,7 @@ def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     hanging = [
         owner for owner in owners if any({*bones} & _parents_of_target(owner, follow) for follow in follows[owner])
     ]
-    return [owner for owner in owners if {owner, last_of(owner)} & near] or followed or hanging
+    return [owner for owner in owners if {owner, last_bone_of(owner)} & near] or followed or hanging
 
 
 def followers(context: Context, things: Sequence[BoneRef]) -> list[PoseBone]:

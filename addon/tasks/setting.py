@@ -14,7 +14,7 @@ from ..blender.transaction import as_one
 from ..blender.types import path_to_custom
 from ..blender.words import Refused
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURNS, TWISTS, has_first_limits
+from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURN_LIMITS, TWISTS, has_first_limits
 from ..limb.storage import (
     ELSEWHERE,
     check_structure,
@@ -67,7 +67,7 @@ def flip(context: Context, limbs: Sequence[PoseBone]) -> None:
 def set_twist(limb: PoseBone, value: Any) -> None:
     """Set by how much each bone of a limb is turned about its own line: a number for each."""
     twists = TWISTS[: len(segments_of(limb))]
-    numbers = values.to_numbers("twist", value, len(twists), TURNS)
+    numbers = values.to_numbers("twist", value, len(twists), TURN_LIMITS)
     check_settable(limb, "twist")
     ob, bone = limb.id_data, limb.name
     if not has_twist(limb):

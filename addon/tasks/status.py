@@ -23,11 +23,11 @@ from ..limb.tolerances import ROUNDING, SEEN
 from ..rigging.state import problems_of
 from ..solver.reach import Reach
 
-__all__ = ["MISSED", "RigSlider", "Status", "Structure", "Table", "rig_slider"]
+__all__ = ["MISS", "RigSlider", "Status", "Structure", "Table", "rig_slider"]
 
 Array = NDArray[Any]
 
-MISSED = 3e-5
+MISS = 3e-5
 """How far the tip may be off, as a fraction of the limb's length, and still count as on target."""
 
 
@@ -87,8 +87,8 @@ SENTENCES = {
     Reach.OFF_PLANE: "{distance} beside the hinge",
 }
 OFF = "In FK, because Live is off in this scene"
-SHEARED = "{distance} from the target: the rig is scaled unevenly, and Blender blends FK and IK in the world"
-MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
+SCALED_UNEVENLY = "{distance} from the target: the rig is scaled unevenly, and Blender blends FK and IK in the world"
+MOVED_BY_OTHERS = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
 def structure_of(limb: PoseBone) -> Structure:
@@ -114,7 +114,7 @@ def as_shown(status: Status, limb: PoseBone, slider: RigSlider, depsgraph: Depsg
     own = shown.bone.matrix_local.inverted() @ tip_at_rest(limb)
     target: Any = follow_of(limb).pairs[0]
     off = rig.matrix_world @ shown.matrix @ own - matrix_of(target[0], target[1], depsgraph).translation
-    template, values = _blending(off.length, MISSED * limb.length)
+    template, values = _blending(off.length, MISS * limb.length)
     return status._replace(template=template, values=values, is_fk=False, is_ik=False)
 
 
@@ -169,20 +169,20 @@ def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
     off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
     influence = float(measured.influence[row])
-    slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISSED * measured.sizes[row]
+    slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISS * measured.sizes[row]
     reach = Reach(int(measured.solution.reach[row]))
     if not np.isfinite([residual, off]).all():
         return _invalid(SIZELESS, bone=limb.name)
     allowed = slack if influence in (0.0, 1.0) else slack + 2.0 * SEEN * measured.sizes[row]
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
-    stray = None if broken else stray_bone(limb, MISSED * float(measured.sizes[row]))
+    stray = None if broken else stray_bone(limb, MISS * float(measured.sizes[row]))
     if stray:
         return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
     is_off = off > allowed or measured.knee_errors[row] > allowed + 2.0 * SEEN * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(limb) == "RIG":
-        return Status(reach, residual, SHEARED, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
+        return Status(reach, residual, SCALED_UNEVENLY, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
     if broken or is_off:
-        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": limb.name}, is_fk=is_fk, is_ik=is_ik)
+        return Status(Reach.INVALID, residual, broken or MOVED_BY_OTHERS, {"bone": limb.name}, is_fk=is_fk, is_ik=is_ik)
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, is_fk=True, is_ik=False)
     if influence < 1.0:
@@ -192,7 +192,7 @@ def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
     if reach == Reach.REACHED:  # softness keeps it off
         return Status(reach, residual, EASED, {"distance": residual})
-    return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": residual})
+    return Status(reach, residual, SENTENCES.get(reach, MOVED_BY_OTHERS), {"distance": residual})
 
 
 def _invalid(template: str, **values: Any) -> Status:

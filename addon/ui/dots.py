@@ -7,7 +7,12 @@ from typing import Any
 import bpy.utils.previews
 import numpy as np
 
-COLOURS = {"GREEN": (0.35, 0.75, 0.3), "AMBER": (1.0, 0.65, 0.1), "RED": (0.95, 0.25, 0.2), "GREY": (0.55, 0.55, 0.55)}
+DOT_COLOURS = {
+    "GREEN": (0.35, 0.75, 0.3),
+    "AMBER": (1.0, 0.65, 0.1),
+    "RED": (0.95, 0.25, 0.2),
+    "GREY": (0.55, 0.55, 0.55),
+}
 
 SIZE = 32
 """Pixels of an icon, across."""
@@ -17,7 +22,7 @@ RADIUS = 9.0
 _icons: list[Any] = []
 
 
-def dot(colour: str) -> int:
+def dot_icon(colour: str) -> int:
     """The number of the icon of a colour."""
     number: int = _icons[0][colour].icon_id
     return number
@@ -37,7 +42,7 @@ def register() -> None:
     """Make the icons."""
     icons: Any = bpy.utils.previews.new()
     _icons.append(icons)
-    for name, colour in COLOURS.items():
+    for name, colour in DOT_COLOURS.items():
         icon = icons.new(name)
         icon.icon_size = (SIZE, SIZE)
         icon.icon_pixels_float = _pixels(colour)

@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, scene_of, takes_bones
-from ..tasks.limbs import FLAT, Description, description_of, field_of
+from ..tasks.limbs import IN_ONE_PLANE, Description, description_of, field_of
 from .features import FEATURES, is_slider_there
 from .preferences import PLANE
 from .state import slider_of_rig
@@ -89,10 +89,10 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     for value, label, _ in (item for item in PLANE[1:] if slides or item[0] != "SLIDE"):
         row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
     row = layout.row(align=True)
-    if plane not in FLAT:
+    if plane not in IN_ONE_PLANE:
         draw_keyed(row, limb, "swivel")
         row.separator()
-    draw_slider(row if plane in FLAT else narrow(row, 3.2), limb, "flip")
+    draw_slider(row if plane in IN_ONE_PLANE else narrow(row, 3.2), limb, "flip")
 
 
 def draw_twist(layout: Any, limb: PoseBone, described: Description) -> None:

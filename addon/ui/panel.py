@@ -15,7 +15,7 @@ from ..tasks.limbs import description_of, limbs_counted
 from ..tasks.repairing import repairs_for
 from ..tasks.selection import control_of, convertible, left_at, offered
 from ..tasks.status import Status
-from .dots import dot
+from .dots import dot_icon
 from .fields import draw_fields, draw_slider_of_limb
 from .finding import active_limb, bones_selected, limbs_active_first
 from .lines import draw_lines, length_text
@@ -160,7 +160,7 @@ def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> No
     column = layout.column(align=True)
     for limb in sorted(limbs, key=lambda limb: (limb.id_data.name, [*limb.id_data.pose.bones].index(limb))):
         row = column.row(align=True)
-        row.label(text="", icon_value=dot(colour_of(status_in(context, limb))))
+        row.label(text="", icon_value=dot_icon(colour_of(status_in(context, limb))))
         button = row.operator("pose.planar_ik_select", text=title_of(limb), translate=False, emboss=False)
         button.role, button.bone = "TARGET", limb.name
         draw_slider_of_limb(row, limb)
@@ -174,7 +174,7 @@ def draw_state(layout: Any, context: Context, limb: PoseBone, status: Status) ->
     if status.is_broken:
         draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(limb, status), limb))
     else:
-        layout.label(text=sentence, icon_value=dot(colour_of(status)), translate=False)
+        layout.label(text=sentence, icon_value=dot_icon(colour_of(status)), translate=False)
 
 
 def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:

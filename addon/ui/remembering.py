@@ -18,7 +18,7 @@ Known = TypeVar("Known")
 _of_pose: dict[Hashable, Any] = {}
 _of_structure: dict[Hashable, Any] = {}
 
-MOST = 1000
+MOST_REMEMBERED = 1000
 """So much is remembered at most."""
 
 
@@ -34,7 +34,7 @@ def until_rebuilt(key: Hashable, ask: Callable[[], Known]) -> Known:
 
 def _recall(known: dict[Hashable, Any], key: Hashable, ask: Callable[[], Known]) -> Known:
     if key not in known:
-        if len(known) >= MOST:
+        if len(known) >= MOST_REMEMBERED:
             known.clear()
         known[key] = ask()
     answer: Known = known[key]

@@ -44,7 +44,7 @@ STANDS_TILL: Any = {
     "min": 0.0,
     "soft_max": 1.0,
 }
-EASED: Any = {
+EASE: Any = {
     "name": "Ease",
     "description": "Frames before and after the range that lead there and back",
     "default": 3,
@@ -92,7 +92,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
     )
     frame_start: IntProperty(name="Start", description="First frame of a given range", options={"SKIP_SAVE"})
     frame_end: IntProperty(name="End", description="Last frame of a given range", options={"SKIP_SAVE"})
-    ease: IntProperty(**EASED)
+    ease: IntProperty(**EASE)
     place: EnumProperty(
         name="Place",
         description="Where tips are planted",

@@ -16,7 +16,7 @@ from ...tasks.selection import LimbsToAdd, limbs_to_add, without_ik
 from ..finding import selected_limbs
 from .adding import own_ik
 from .base import PoseOperator
-from .holding import EASED, HELD, STANDS_TILL, STANDS_UP_TO, said_of
+from .holding import EASE, HELD, STANDS_TILL, STANDS_UP_TO, said_of
 from .selecting import select_if_shown
 
 
@@ -29,7 +29,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
 
     height: FloatProperty(**STANDS_UP_TO)
     speed: FloatProperty(**STANDS_TILL)
-    ease: IntProperty(**EASED)
+    ease: IntProperty(**EASE)
 
     def checked(self, context: Context) -> tuple[list[LimbRequest], list[PoseBone]]:
         """The legs that get IK, and those that have it."""

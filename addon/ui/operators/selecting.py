@@ -25,7 +25,7 @@ ROLES: Any = [
     ("LIMB", "FK Bones", "The limb's own bones"),
 ]
 
-MOST = 4
+MOST_NAMED = 4
 """So many are named in a tooltip."""
 
 
@@ -52,7 +52,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
         label = next(label for value, label, _ in ROLES if value == properties.role)
         if not refs:
             return translated_text(" ".join((cls.__doc__ or "").split()))
-        names = ", ".join(refs[:MOST]) + (", …" if len(refs) > MOST else "")
+        names = ", ".join(refs[:MOST_NAMED]) + (", …" if len(refs) > MOST_NAMED else "")
         return translated_text("{part}: select {names}", part=translated_text(label), names=names)
 
     def checked(self, context: Context) -> list[BoneRef]:

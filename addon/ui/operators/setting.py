@@ -19,7 +19,7 @@ from ..preferences import PLANE
 from .base import LimbOperator, RigOperator
 from .selecting import ROLES, select_if_shown, selectable_refs
 
-NEW = "\n"
+NEW_CONTROL = "\n"
 """What stands for a new control among those to pick: no name of Blender's has a line break."""
 
 _shown: list[tuple[str, str, str]] = []
@@ -236,7 +236,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     """What may be picked, under names that tell all apart."""
     if context is None:
         return []
-    _shown[:] = [(NEW, "New Control", "")]
+    _shown[:] = [(NEW_CONTROL, "New Control", "")]
     for ob, bone in pickable(context, selected_limbs(context)):
         label = f"{bone} ({ob.name_full})" if bone else ob.name_full
         _shown.append((f"{ob.name_full}\n{bone}", label, ""))
@@ -262,7 +262,7 @@ class POSE_OT_planar_ik_pick(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Check that every selected limb can follow it, then let them."""
-        if self.followed == NEW:
+        if self.followed == NEW_CONTROL:
             names = [(limb.id_data, limb.name) for limb in limbs]
             (make_targets if self.role == "TARGET" else make_poles)(context, limbs)
             new_refs = [role for ob, name in names for role in selectable_refs(ob.pose.bones[name], self.role)]

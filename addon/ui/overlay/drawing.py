@@ -25,7 +25,7 @@ GPU: Any = gpu  # whose functions return nothing, say the stubs
 Colour = tuple[float, float, float, float]
 
 WIDTHS = {"pole": 1.5, "miss": 2.5, "reach": 2.0, "ghost": 2.0}
-COLOURS = {
+LINE_COLOURS = {
     "miss": (0.95, 0.25, 0.2, 1.0),  # as the panel's dot of a target that is missed
     "ghost": (1.0, 0.65, 0.1, 0.9),  # as that of a limb between FK and IK
     "reach": (0.9, 0.9, 0.9, 0.8),
@@ -97,7 +97,7 @@ def _draw_strokes(context: Context, strokes: list[Stroke]) -> None:
     try:
         for role, points in strokes:
             batch = batch_for_shader(shader, "LINE_STRIP", {"pos": points.tolist()})
-            for width, colour in ((WIDTHS[role] + 2.0 * MARGIN, OUTLINE), (WIDTHS[role], COLOURS[role])):
+            for width, colour in ((WIDTHS[role] + 2.0 * MARGIN, OUTLINE), (WIDTHS[role], LINE_COLOURS[role])):
                 shader.uniform_float("lineWidth", width * scale)
                 shader.uniform_float("color", faded(context, colour))
                 batch.draw(shader)

@@ -304,7 +304,7 @@ def test_no_marker_hides_another(addon, walker):
                 assert 0 <= contact.last - same.last <= 1
     markers.mark_contacts(scene, listed[:1])
     assert markers.marked_contacts(scene, lasts[1])
-    assert max(len(marker.name.encode()) for marker in scene.timeline_markers) <= markers.MOST
+    assert max(len(marker.name.encode()) for marker in scene.timeline_markers) <= markers.MOST_BYTES
 
 
 def keyed_frames(ob):

@@ -61,7 +61,7 @@ def test_drivers_fit_in_what_blender_takes(addon, spec):
         made = parts.parts_of(each)
         assert all(len(driver.expression) <= 255 for driver in made.drivers)
         roles = [bone.role for bone in made.bones]
-        assert set(roles) <= parts.ROLES
+        assert set(roles) <= parts.MECHANISM_ROLES
         assert all(bone.parent in ("parent", *roles[:i]) for i, bone in enumerate(made.bones))
 
 
@@ -98,11 +98,18 @@ def test_differs_by_closeness(addon, spec):
     others = {"plane": "HINGE", "softness": True, "stretch": True, "pole_switch": True, "max_angle": 3.0}
     for name, value in others.items():
         assert differs(spec, spec._replace(**{name: value})), name
-    same = {"bones": ("a", "b"), "last": "b", "parent": "c", "seat": 2, "stretch_max": 3.0, "stretch_volume": "VOLUME"}
+    same = {
+        "bones": ("a", "b"),
+        "last_bone": "b",
+        "parent": "c",
+        "axis_shift": 2,
+        "stretch_max": 3.0,
+        "stretch_volume": "VOLUME",
+    }
     assert not differs(spec, spec._replace(**same))
 
 
-def test_seat_keeps_axes(addon):
+def test_axis_shift_keeps_axes(addon):
     """Bones along -Y of the armature or of their parent would get axes that are off by up to 3e-4."""
     rng = random.Random(3)
     spec_of = addon("rigging.spec").spec_of
