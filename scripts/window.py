@@ -22,6 +22,9 @@ LIMIT = 300
 PICTURES = BUILD / "window"
 """Where the pictures that scenarios take stay."""
 
+SCREEN = "960x880x24"
+"""The screen where none is named: what is drawn without a GPU takes as long as it has pixels."""
+
 STAGE = ROOT / "tests" / "window" / "stage.py"
 
 
@@ -66,7 +69,8 @@ class Window:
         self._played = self._read = 0
         words = [str(APPLICATION), "--enable-event-simulate", "--python", str(STAGE), "--"]
         user = {"BLENDER_USER_RESOURCES": str(self._folder / "user")}  # Nobody's own preferences.
-        settings = {**os.environ, **user, "BLENDER_HOME": str(self._folder), "TMPDIR": str(self._folder)}
+        folders = {"BLENDER_HOME": str(self._folder), "TMPDIR": str(self._folder)}
+        settings = {"BLENDER_SCREEN": SCREEN, **os.environ, **user, **folders}
         with (self._folder / "log.txt").open("wb") as log:
             self._process = subprocess.Popen(
                 [*words, str(self._folder), str(PICTURES)],

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
+from leg import new_file
 from mathutils import Euler, Vector
 
 from tests.blender import characters, rigs
@@ -16,9 +17,7 @@ def adds_to(name: str) -> Any:
     """The scenario of one character."""
 
     def scenario(hand: Hand) -> Iterator[Any]:
-        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        hand.window = bpy.context.window_manager.windows[0]
-        yield
+        yield from new_file(hand)
         character = characters.CHARACTERS[name]
         ob = character.make()
         ob.data.display_type = "STICK"

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import done, rig, select, selected
+from leg import done, new_file, rig, select, selected
 from tour import limbs, open_panels, pictured, save_and_open, scroll
 
 from tests.blender import rigs, walk
@@ -29,8 +29,7 @@ def timeline_pictured(hand: Hand, name: str) -> Iterator[None]:
 
 def open_capture(hand: Hand) -> Iterator[None]:
     """A capture in FK, whose feet drift, with all bones selected."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    yield
+    yield from new_file(hand)
     walk.spoil(walk.build())
     bpy.data.objects["Walker"].name = "rig"
     yield from save_and_open(hand, "capture")

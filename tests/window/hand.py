@@ -26,8 +26,11 @@ KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD", "/": "SLASH"} | {
 }
 """Blender's names of the keys that are not named as what they type."""
 
-STEP = 12
-"""Pixels between two places where a field is looked for: about half a field's height."""
+STEP = 16
+"""Pixels between two places where a field is looked for: a little less than a field's height."""
+
+FOUND: dict[str, list[int]] = {}
+"""How high in the sidebar fields and buttons were found before, by any scenario."""
 
 
 class Hand:
@@ -77,7 +80,8 @@ class Hand:
         """Photograph the screen, or a part of it. Blender's own screenshot is black where OpenGL is software."""
         path = self.pictures / f"{self.scenario}-{name}.png"
         if which("import"):
-            subprocess.run(["import", "-window", "root", *self._cropping(part), str(path)], check=True)
+            how = ["-quality", "10"]  # large files, soon written
+            subprocess.run(["import", "-window", "root", *self._cropping(part), *how, str(path)], check=True)
         else:
             with bpy.context.temp_override(window=self.window):
                 bpy.ops.screen.screenshot(filepath=str(path))
@@ -124,18 +128,22 @@ class Hand:
         return self._search(across, lambda: _command_under_mouse() == command, command)
 
     def _search(self, across: float, is_there: Callable[[], bool], name: str) -> Steps:
-        """Move the mouse up and down in the sidebar, from where it is on, until it is over what is looked for."""
+        """Move the mouse where this was found before, then up and down in the sidebar, from where it is on, until it is
+        over what is looked for."""
         area, region = self.sidebar()
-        x, near = region.x + round(across * region.width), self.mouse[1]
+        x, near, known = region.x + round(across * region.width), self.mouse[1], FOUND.setdefault(name, [])
         region.tag_redraw()  # what a script selected shows when something draws the panel
         yield
-        for y in sorted({near, *range(region.y, region.y + region.height, STEP)}, key=lambda y: abs(y - near)):
+        all_heights = sorted({near, *range(region.y, region.y + region.height, STEP)}, key=lambda y: abs(y - near))
+        for y in (*known, *all_heights):
             yield from self.move((x, y))
             with bpy.context.temp_override(window=self.window, area=area, region=region):
                 is_found = is_there()
             if is_found:
-                off_its_edge = STEP // 3 if y > near else -(STEP // 3) if y < near else 0
-                yield from self.move((x, y + off_its_edge))
+                if y not in known:
+                    off_its_edge = STEP // 3 if y > near else -(STEP // 3) if y < near else 0
+                    yield from self.move((x, y + off_its_edge))
+                    known.append(self.mouse[1])
                 return
         raise LookupError(f"The sidebar does not show '{name}'")
 

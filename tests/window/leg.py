@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
+import numpy as np
 from hand import Hand
 from mathutils import Vector
 
@@ -21,10 +22,16 @@ LEG = {
 }
 
 
+def new_file(hand: Hand) -> Iterator[None]:
+    """An empty file."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    hand.window = bpy.context.window_manager.windows[0]
+    yield
+
+
 def open_leg(hand: Hand) -> Iterator[None]:
     """Open a file with a leg without IK, seen from the right in Pose Mode."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    yield
+    yield from new_file(hand)
     rigs.rig(LEG)
     path = str(hand.pictures / "leg.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -191,9 +198,10 @@ def in_view(hand: Hand) -> dict[str, Any]:
     return {"window": hand.window, "area": area, "region": region}
 
 
-def pixels(path: str) -> list[float]:
+def pixels(path: str) -> Any:
     """The red, green and blue of a picture."""
     image = bpy.data.images.load(path)
-    found = list(image.pixels)
+    found = np.empty(len(image.pixels), np.float32)
+    image.pixels.foreach_get(found)
     bpy.data.images.remove(image)
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import animate, limb, on_bone, open_limb, rig, select
+from leg import animate, limb, on_bone, open_limb, rig, select, until
 
 from scripts import installed
 
@@ -43,7 +43,8 @@ def plays_and_drags(hand: Hand) -> Iterator[Any]:
         found["misses"].append(drawn())
     yield from hand.key("SPACE")
     for _ in range(6):
-        yield
+        frame = bpy.context.scene.frame_current
+        yield from until(lambda frame=frame: bpy.context.scene.frame_current != frame)
         found["misses"].append(drawn())
     yield from hand.key("ESC")
     yield from hand.key("LEFT_ARROW", shift=True)

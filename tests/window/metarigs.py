@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import rig, select
+from leg import new_file, rig, select
 from mathutils import Vector
 from tour import limbs, misses, pictured, save_and_open
 
@@ -45,9 +45,8 @@ def poses_a_metarig(hand: Hand) -> Iterator[Any]:
 
 def open_metarig(hand: Hand) -> Iterator[None]:
     """A human metarig of Rigify's, all of it selected, from the right."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    yield from new_file(hand)
     bpy.ops.preferences.addon_enable(module="rigify")
-    yield
     bpy.ops.object.armature_human_metarig_add()
     bpy.context.object.name = "rig"
     bpy.ops.object.mode_set(mode="POSE")

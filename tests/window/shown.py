@@ -11,7 +11,21 @@ from urllib.request import url2pathname
 
 import bpy
 from hand import Hand
-from leg import animate, away, joints, keyed, limb, on_bone, open_file, open_leg, open_limb, rig, select, selected
+from leg import (
+    animate,
+    away,
+    joints,
+    keyed,
+    limb,
+    new_file,
+    on_bone,
+    open_file,
+    open_leg,
+    open_limb,
+    rig,
+    select,
+    selected,
+)
 from mathutils import Vector
 
 from scripts import installed
@@ -27,8 +41,7 @@ BOOM = {
 
 def offers_all_limbs(hand: Hand) -> Iterator[Any]:
     """Select all bones of a biped with A, press what the panel offers; then look at one limb of each kind."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    yield
+    yield from new_file(hand)
     rigs.biped()
     path = str(hand.pictures / "biped.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -94,8 +107,7 @@ def asks_for_a_range(hand: Hand) -> Iterator[Any]:
 
 def adds_to_a_boom(hand: Hand) -> Iterator[Any]:
     """An excavator's three extruded bones: click the last but one, add from the search, drag the target."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    yield
+    yield from new_file(hand)
     rigs.rig(BOOM)
     path = str(hand.pictures / "boom.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)

@@ -24,11 +24,9 @@ from hand import Hand  # noqa: E402
 
 from scripts import installed  # noqa: E402
 
-PAUSE = 0.02
-"""Seconds between two looks at whether Blender is done with a step."""
-
 QUIET = 4
-"""Looks that it takes until Blender has handled the events of a step and drawn what became of them."""
+"""How often Blender looks for something to do until it has handled the events of a step and drawn what became of
+them: no time that a busy machine could need longer for."""
 
 PATIENCE = 120
 """Seconds without a scenario after which whoever asks is taken for dead."""
@@ -43,14 +41,14 @@ def main() -> None:
         nonlocal waited
         waited += 1
         if waited < QUIET:
-            return PAUSE
+            return 0.0
         waited = 0
         try:
             next(steps)
         except BaseException:
             bpy.ops.wm.quit_blender()
             raise
-        return PAUSE
+        return 0.0
 
     bpy.app.timers.register(look, persistent=True)
 
@@ -59,6 +57,7 @@ def play_all(folder: Path, pictures: Path) -> Generator[None, None, None]:
     """The steps of every scenario that is asked for, until the folder is gone or who asked has long been silent."""
     yield
     set_preferences()
+    close_other_editors()
     installed.install()
     number, since = 1, monotonic()
     while folder.exists() and monotonic() < since + PATIENCE:
@@ -79,6 +78,16 @@ def set_preferences() -> None:
     preferences.view.smooth_view = 0
     preferences.system.viewport_aa = "OFF"
     preferences.system.use_overlay_smooth_wire = False
+
+
+def close_other_editors() -> None:
+    """Have new files show the 3D view only: most of a test's time goes into drawing, without a GPU."""
+    window = bpy.context.window_manager.windows[0]
+    for kind in ("DOPESHEET_EDITOR", "OUTLINER", "PROPERTIES"):
+        area = next(area for area in window.screen.areas if area.type == kind)
+        with bpy.context.temp_override(window=window, area=area, region=area.regions[-1]):
+            bpy.ops.screen.area_close()
+    bpy.ops.wm.save_homefile()
 
 
 def play(scenario: str, pictures: Path) -> Generator[None, None, dict]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import away, done, limb, open_file, open_leg, open_limb, rig, select
+from leg import away, done, limb, new_file, open_file, open_leg, open_limb, rig, select
 from mathutils import Matrix, Vector
 
 from scripts import installed
@@ -192,8 +192,7 @@ def limbs() -> list[str]:
 def mirrors(hand: Hand) -> Iterator[Any]:
     """Both legs of a biped: Mirror from the panel, and Paste Pose Flipped."""
     open_panels()
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    yield
+    yield from new_file(hand)
     rigs.biped()
     yield from save_and_open(hand, "biped")
     yield from hand.to_the_middle()
@@ -276,6 +275,7 @@ def snaps(hand: Hand) -> Iterator[Any]:
     yield from open_limb(hand, "RIG", plane="POLE")
     yield from hand.open_sidebar()
     answers: dict[str, Any] = {}
+    yield from scroll(hand)
     for name in ("snap_fk", "snap_target"):
         yield from hand.hover_button(f"bpy.ops.pose.planar_ik_{name}()", 0.3)
         yield from hand.key("LEFTMOUSE")
