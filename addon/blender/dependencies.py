@@ -7,7 +7,7 @@ from typing import Any
 
 from bpy.types import Object, PoseBone
 
-from .animation import drivers_of
+from .animation import drivers_of, is_animated
 from .types import bones_of, has_bone, is_armature, split_path
 
 BoneRef = tuple[Object, str]
@@ -84,14 +84,20 @@ class Dependencies:
 
     def constraints_and_drivers(self, bone: PoseBone) -> list[Any]:
         """What moves a bone besides its own channels' values and keys, in effect now: constraints, also of bones below
-        that solve it, and drivers (as F-curves)."""
+        that solve it, and drivers (as F-curves); of IK, what keys or drivers have in effect at times."""
         ob: Any = bone.id_data
         constraints = [
             *bone.constraints,
             *(constraint for owner, constraint in self.solvers(ob, bone.name) if owner != bone),
         ]
-        acting = [constraint for constraint in constraints if not constraint.mute and constraint.influence > 0.0]
+        acting = [constraint for constraint in constraints if not constraint.mute and _acts(constraint)]
         return acting + [curve for path, curve in self.drivers(ob, bone.name) if path.startswith(_TRANSFORMS)]
+
+
+def _acts(constraint: Any) -> bool:
+    """Whether a constraint has an influence, or is IK that gets one."""
+    path = constraint.path_from_id("influence")
+    return constraint.influence > 0.0 or (constraint.type == "IK" and is_animated(constraint.id_data, path))
 
 
 def constraint_targets(constraint: Any) -> Iterator[BoneRef]:

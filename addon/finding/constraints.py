@@ -15,7 +15,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import follow_of_constraint
-from ..limb.rest_geometry import hinge_axis, rest_geometry
+from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
 from ..limb.tolerances import SEEN
@@ -178,16 +178,10 @@ def _table_below(bones: list[PoseBone]) -> PoseBone | None:
     """The first bone of an arm if that is the table that this turns with: it turns about an axis square to those of the
     others."""
     table, *others = bones
-    axes = [axis for axis in map(_only_axis, bones) if axis is not None]
+    axes = [axis for axis in map(unlocked_axis, bones) if axis is not None]
     if len(others) < 2 or len(axes) <= len(others) or max(abs(axes[0].dot(axis)) for axis in axes[1:]) > UPRIGHT:
         return None
     return table
-
-
-def _only_axis(bone: PoseBone) -> Any:
-    """The axis that IK locks leave a bone, in the armature at rest; None where they leave several."""
-    unlocked = [i for i, name in enumerate("xyz") if not getattr(bone, f"lock_ik_{name}")]
-    return bone.bone.matrix_local.to_3x3().col[unlocked[0]] if len(unlocked) == 1 else None
 
 
 def check_rest(context: Context, solvers: Solvers) -> None:
@@ -261,6 +255,4 @@ def plane_of(solvers: Solvers) -> str:
         return "SLIDE"
     if solvers.acting.pole_target:
         return "POLE"
-    first = solvers.bones[0]
-    is_locked = sum((first.lock_ik_x, first.lock_ik_y, first.lock_ik_z)) == 2
-    return "HINGE" if is_locked or hinge_axis(solvers.limb) else "FREE"
+    return "HINGE" if unlocked_axis(solvers.bones[0]) is not None or hinge_axis(solvers.limb) else "FREE"

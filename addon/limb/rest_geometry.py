@@ -178,19 +178,34 @@ def squared(rest: Matrix) -> Matrix:
 
 def hinge_axis(limb: PoseBone) -> tuple[float, float, float] | None:
     """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie along, but those of
-    mechanisms, as those of a cut-out puppet or a robot's arm do, maybe at other depths; None if they don't, or if the
-    limb bends out of it."""
+    mechanisms, as those of a cut-out puppet or a robot's arm do, maybe at other depths; or else about which IK locks
+    let its last two bones turn. None if there is neither, or if the limb bends out of it."""
     bones = limb.id_data.data.bones
     ends = np.empty((2, len(bones), 3), np.float32)
     for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
         bones.foreach_get(name, row.reshape(-1))
     ends = ends[:, [not is_part(bone) for bone in bones]].astype(float)
     normal = _normal_of_flat(ends[1] - ends[0], np.asarray(ends.reshape(-1, 3), np.float64))
+    normal = _normal_by_locks(limb) if normal is None else normal
     if normal is None or not _bends_along(limb, normal):
         return None
     x, y, z = rest_matrix(limb.bone)[:3, :3].T @ normal
     side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
     return float(side * x), float(side * y), float(side * z)
+
+
+def unlocked_axis(bone: PoseBone) -> Matrix | None:
+    """The axis, in the armature at rest, that IK locks leave a bone to turn about; None where they leave several."""
+    locks = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
+    return rest_matrix(bone.bone)[:3, locks.index(False)] if sum(locks) == 2 else None
+
+
+def _normal_by_locks(limb: PoseBone) -> Matrix | None:
+    """The axis that IK locks leave the last two bones of a limb, if it is the same."""
+    axes = [unlocked_axis(bone) for bone in hierarchy(limb, 2)]
+    if len(axes) < 2 or any(axis is None for axis in axes):
+        return None
+    return axes[1] if abs(float(axes[0] @ axes[1])) >= ALONG[1] else None  # type: ignore[operator]
 
 
 LAYERED = 0.02

@@ -56,9 +56,8 @@ def conversion_of(context: Context, owner: PoseBone, count: int = 0) -> Conversi
     others = actions_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
-        fitted = fit(
-            context, limb, solvers.segments, follow_of_constraint(solvers.acting), plane_of(solvers), "TAIL", inf
-        )
+        follow = follow_of_constraint(solvers.acting)
+        fitted = fit(context, limb, solvers.segments, follow, plane_of(solvers), "TAIL", inf)
     return Conversion(solvers, fitted, others)
 
 

@@ -37,6 +37,10 @@ from .writing import Task
 
 Array = NDArray[Any]
 
+OUT_OF_REACH = 1e-2
+"""By how much a limb that can't reach its target may be off besides, in its lengths, as far as it misses that: at the
+limits of its joints Blender's IK only comes near to the closest pose."""
+
 NOTICED_TURN = 2.0 * KEPT_TURN
 """By how much bones may be turned, in radians, before that is said."""
 
@@ -179,21 +183,24 @@ def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Ar
         limbs = limbs_read(recording, rig)
         solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
         for row, limb in enumerate(rig.limbs):
+            into, size = inverted_all(worlds_of(recording, rig.object)), sum(rig.table.limbs[row].geometry.lengths)
+            target = applied(into, limbs.target[:, row]) / size
             before, turns_before = sighting.joints[rig.object, limb.name], sighting.poses[rig.object, limb.name].turns
             if not recording.is_computed and (mode_of(limb) == "RIG" or is_live(scene_of(context))):
                 joints = _joints_seen(recording, limb, before.shape[1])
                 turns = turns_shown(recording, limb, segments_of(limb))
             else:
                 turns = solved_turns[:, row, : turns_before.shape[1]]
-                into = inverted_all(worlds_of(recording, rig.object))
-                size = sum(rig.table.limbs[row].geometry.lengths)
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
             if recording.frames == sighting.recording.frames:
-                joints, turns = joints[rows], turns[rows]
+                joints, turns, target = joints[rows], turns[rows], target[rows]
             off = np.abs(joints - before[rows]).reshape(len(rows), -1).max(axis=1)
+            missed = np.linalg.norm(joints[:, -1] - target, axis=1)
+            off -= np.minimum(missed, OUT_OF_REACH)
             worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
             times = sampling_of(sighting.frames).frames
             frame = int(times[rows[worst]]) if times else scene_of(context).frame_current
             turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
+            turn = np.where(missed[:, None] > OUT_OF_REACH, 0.0, turn)
             misses[rig.object, limb.name] = Miss(float(off[worst]), float(turn.max()), frame)
     return misses

@@ -175,6 +175,45 @@ def test_add_takes_over_limit_rotation(mode):
         assert most - 0.1 < max(seen[name]) < most + 0.1
 
 
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_an_arm_that_stands_straight_bends_about_what_ik_locks_leave(mode):
+    """As robots are drawn: nothing else says in which plane. Out of limits Blender's IK only comes near the pose."""
+    ob, goal = robot({"upper": (-60.0, 0.0), "lower": (-126.0, 0.0)})
+    rigs.activate(ob, "EDIT")
+    for k, name in enumerate(("upper", "lower")):
+        ob.data.edit_bones[name].tail = 0.0, 0.0, 1.5 + k
+        ob.data.edit_bones[name].align_roll((0, -1, 0))
+    rigs.activate(ob)
+    constraint = ob.pose.bones["lower"].constraints[0]
+    constraint.name = "IK"
+    for frame, place in ((1, (1.2, 0.0, 1.4)), (11, (0.3, 0.0, 0.9))):
+        goal.location = place
+        goal.keyframe_insert("location", frame=frame)
+    rigs.click(ob, "lower")
+    before = seen(ob, range(1, 12))
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.pose.planar_ik_convert(mode=mode) == {"FINISHED"}
+    limb = ob.pose.bones["lower"].planar_ik
+    assert limb.plane == "HINGE"
+    assert degrees(limb.root_max_angle - limb.root_min_angle) == pytest.approx(60.0, abs=0.1)
+    assert degrees(limb.min_angle) == pytest.approx(54.0, abs=0.1)
+    assert np.abs(seen(ob, range(1, 12)) - before).max() < 3e-2
+    bpy.context.scene.frame_set(11)
+    assert limb.reach == "LIMITED"
+
+
+def test_add_leaves_ik_that_acts_at_times():
+    ob, _ = robot({})
+    constraint = ob.pose.bones["lower"].constraints[0]
+    for frame, influence in ((1, 0.0), (20, 1.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    bpy.context.scene.frame_set(1)
+    rigs.click(ob, "lower")
+    with pytest.raises(RuntimeError, match="press Solve Exactly"):
+        bpy.ops.pose.planar_ik_add()
+
+
 def on_a_table():
     """The robot on a table, which its IK turns, as its goal goes round."""
     ob, goal = robot({})
