@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
-from bpy.types import Context, PoseBone
+from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject, bones_of
-from .follow import follow_of, is_gone, matrix_of
-from .moving import Move, move
-from .rest_geometry import rest_geometry_of
+from .follow import follow_of, is_gone
 from .settings import MADE_BY_US, MADE_FOR_LIMB
 from .storage import has_slider
 
@@ -48,25 +44,3 @@ def is_still_helper(ob: ArmatureObject, name: str) -> bool:
     """Whether a bone is the helper that never moves."""
     bone: Any = ob.data.bones.get(name)
     return bone is not None and bone.get(MADE_FOR_LIMB) == STILL
-
-
-@contextmanager
-def keeping_poles(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
-    """Have poles that go with targets seen where they are now, after something is done to their limbs: those that these
-    still follow."""
-    refs, moves = [(limb.id_data, limb.name) for limb in limbs], _moves_of_poles(context, limbs)
-    yield
-    poles = [follow_of(ob.pose.bones[name]).pairs[1] for ob, name in refs]
-    move(context, [move_back for move_back in moves if (move_back.object, move_back.bone) in poles])
-
-
-def _moves_of_poles(context: Context, limbs: Sequence[PoseBone]) -> list[Move]:
-    """What has the poles of limbs that go with targets seen where they are now."""
-    moves, depsgraph = [], context.evaluated_depsgraph_get()
-    for limb in filter(has_pole_follow, limbs):
-        pole = follow_of(limb).pairs[1]
-        if not is_gone(*pole):
-            matrix = matrix_of(*pole, depsgraph)  # type: ignore[arg-type]  # it is there
-            size = sum(rest_geometry_of(limb).lengths)
-            moves.append(Move(*pole, matrix.translation, matrix.to_quaternion(), size))  # type: ignore[arg-type]
-    return moves

@@ -11,9 +11,9 @@ from ..blender.dependencies import BoneRef
 from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import pickable
-from ..limb.pole_follow import keeping_poles
 from ..limb.transactional import transactional
 from ..poses.hinging import targets_off_plane
+from ..poses.keeping_controls import keeping_poles
 from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
