@@ -36,7 +36,7 @@ class Driven(NamedTuple):
 
 
 def driver_of_influence(limb: PoseBone) -> Any:
-    """The driver that says whether a limb is FK or IK, or None."""
+    """The driver of a limb's IK Influence, or None."""
     curve = driver_of(limb.id_data, path_to_influence(limb.name))
     return None if curve is None or curve.mute else curve
 

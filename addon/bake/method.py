@@ -32,8 +32,8 @@ OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACH
 
 
 class Method(NamedTuple):
-    """How limbs are baked: solved, their frames stepped apart from the shot in a scene with what limbs need and nothing
-    else; or played in the shot itself. ``depends_on`` is all that limbs hang on and follow."""
+    """How limbs are baked: *solved*, stepping frames in a scene that holds only what limbs need; or *played* in the
+    shot itself. ``depends_on`` is all that limbs depend on."""
 
     is_solved: bool
     depends_on: set[BoneRef]

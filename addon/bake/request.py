@@ -45,8 +45,8 @@ class BakeRequest(NamedTuple):
 
 class BakedLimb(NamedTuple):
     """What became of one limb. ``method``: ``solved`` by arrays, or ``played`` in the shot. ``unreached`` counts frames
-    at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``deviation`` how far fewer
-    keys move a joint at most."""
+    at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``deviation`` how far fewer keys
+    moved a joint at most."""
 
     object: str
     limb: str

@@ -82,7 +82,7 @@ class LimbTrajectory(NamedTuple):
         return self._replace(tracks=tracks, **rows)
 
     def is_missed(self, most: float | None) -> Array:
-        """In which frames the tip is off its target though the limb is all IK."""
+        """In which frames the tip is off its target although the limb is all IK."""
         return (self.influence >= 1.0) & ~(self.misses <= (self.slack if most is None else most))
 
 

@@ -86,7 +86,7 @@ class ActionWriter:
             curve.keyframe_points[int(i)].interpolation = "CONSTANT"
 
     def set_between(self, path: str, times: Array, value: float, now: float) -> None:
-        """Let a property have a value from the first to the last of these times, and before and after what it had;
+        """Set a property to a value from the first to the last of these times. Before and after, it keeps what it had;
         ``now`` is that where it has no keys."""
         (first, before), (last, after) = self._beside(path, 0, times, now)
         old = self._curves.get((path, 0))
@@ -106,7 +106,8 @@ class ActionWriter:
             self.holder.fcurves.remove(self._curves.pop(key))
 
     def show(self, context: Context) -> None:
-        """Set what was written to what it is now, and what was posed without keys to what it was."""
+        """Set the properties that were written to their values in the current frame, and restore what was posed without
+        keys."""
         self.restore(context)
         for path, before in self._values_before.items():
             numbers = [curve.evaluate(self._now) for i in range(4) if (curve := self._curves.get((path, i)))]
@@ -114,7 +115,7 @@ class ActionWriter:
         self.object.update_tag()
 
     def restore(self, context: Context) -> None:
-        """Set what was written, and what was posed without keys, to what it was."""
+        """Restore the properties that were written, and what was posed without keys."""
         if self._unkeyed:
             context.evaluated_depsgraph_get()
         for path, value in {**self._unkeyed, **self._values_before}.items():
@@ -155,7 +156,7 @@ class ActionWriter:
 
 @contextmanager
 def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
-    """Keys for a rig in a copy of its action, which is gone afterwards, and nothing has changed."""
+    """An `ActionWriter` on a copy of a rig's action. Afterwards the copy is removed and nothing has changed."""
     data = ob.animation_data
     before, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
     had_fake_user = bool(before and before.use_fake_user)

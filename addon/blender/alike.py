@@ -23,13 +23,13 @@ COMPARABLE = {bool, int, float, str}
 
 
 class CopyToOriginal:
-    """From a copy back to the original: what refers to the copy is to refer to that."""
+    """Maps datablocks of a copy to those of the original, for references."""
 
     def __init__(self, copy: Object, original: Object) -> None:
         self.copy, self.original = copy, original
 
     def __call__(self, value: Any) -> Any:
-        """What stands for something of the copy."""
+        """The original's counterpart of a value of the copy."""
         if value == self.copy:
             return self.original
         if isinstance(value, PoseBone) and value.id_data == self.copy:
@@ -37,7 +37,7 @@ class CopyToOriginal:
         return value
 
     def turn_back(self, owner: Any) -> None:
-        """Let a constraint refer to the original wherever it refers to the copy."""
+        """Make a constraint refer to the original wherever it refers to the copy."""
         for name in _settings(owner.bl_rna):
             if getattr(owner, name) == self.copy:
                 sub = {path: getattr(owner, path) for path in _settings(owner.bl_rna) if path.endswith("subtarget")}
@@ -49,7 +49,7 @@ class CopyToOriginal:
 def make_alike(
     now: Any, before: Any, mapping: CopyToOriginal | None = None, names: Sequence[str] | None = None
 ) -> None:
-    """Set what is otherwise than before: all that can be set, or what is named."""
+    """Set the settings of ``now`` that differ from ``before``: all that can be set, or those with these names."""
     for name, value in _different(now, before, mapping, names or _settings(now.bl_rna)):
         with suppress(AttributeError, TypeError):  # what can be set only where something else is on
             setattr(now, name, value)
@@ -58,14 +58,14 @@ def make_alike(
 
 
 def differ(now: Any, before: Any, mapping: CopyToOriginal | None = None) -> bool:
-    """Whether anything that can be set is otherwise."""
+    """Whether any setting of ``now`` differs from ``before``."""
     return any(_different(now, before, mapping, _settings(now.bl_rna)))
 
 
 def _different(
     now: Any, before: Any, mapping: CopyToOriginal | None, names: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
-    """The settings that are otherwise than before, each with what it was."""
+    """The settings that differ, each with its value before."""
     read = _reader(*names, "bl_rna")  # at least two, which come as a tuple
     for name, one, other in zip(names, read(now), read(before), strict=False):
         if one is other or (one.__class__ in COMPARABLE and one == other):
@@ -76,7 +76,7 @@ def _different(
 
 
 def copy_properties(now: Any, before: Any) -> None:
-    """Make the custom properties the same: values, order, and what they look like."""
+    """Make custom properties the same: values, order, and how Blender shows them."""
     if [*now.keys()] == [*before.keys()]:
         for name in [*before.keys()]:
             if _property(now[name]) != _property(before[name]):

@@ -71,12 +71,12 @@ def animated_paths(owner: Any) -> set[str]:
 
 
 def is_animated(owner: Any, path: str) -> bool:
-    """Whether something animates a property, so that the next frame takes back what it is set to."""
+    """Whether keys or a driver animate a property, so that the next frame overwrites what it is set to."""
     return path in animated_paths(owner)
 
 
 def changes(curve: Any) -> bool:
-    """Whether an F-curve has different values over time: importers leave curves that do not."""
+    """Whether the values of an F-curve change over time: importers leave curves that are constant."""
     return len(curve.modifiers) > 0 or len({key.co.y for key in curve.keyframe_points}) > 1
 
 
@@ -115,7 +115,7 @@ def action_named(full_name: str) -> Any:
 
 @contextmanager
 def using_action(owner: Any, action: Any) -> Iterator[None]:
-    """Have a datablock use an action for a while, or the one that it has (None)."""
+    """Within, a datablock uses this action, or its own (None)."""
     if action is None:
         yield
         return
@@ -136,7 +136,7 @@ def using_action(owner: Any, action: Any) -> Iterator[None]:
 
 
 def remove_if_empty(owner: Any) -> None:
-    """Take the animation data of a datablock away if nothing is in it."""
+    """Remove the animation data of a datablock if there is nothing in it."""
     data = owner.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):
         announce(owner)
@@ -181,7 +181,7 @@ def has_others(user: Any, owner: Any) -> bool:
 
 
 def make_editable(owner: Any) -> None:
-    """Let keys of a datablock be changed, as is going to be done: where its action is of another file, in a copy."""
+    """Make the keys of a datablock editable: where its action is linked from another file, by a copy."""
     announce_keys(owner)
     data = owner.animation_data
     if data and data.action and not data.action.is_editable:
@@ -189,8 +189,8 @@ def make_editable(owner: Any) -> None:
 
 
 def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> None:
-    """Let a user of an action, animation data or a strip of its NLA, have a copy of that, if it is linked or animates
-    others by the same curves. ``copies`` are those made before, to be shared."""
+    """Give a user of an action (animation data, or an NLA strip) a copy of it, if it is linked or also animates others
+    by the same curves. ``copies`` are those made before, to be used again."""
     action = user.action
     if action.is_editable and not action.override_library and not has_others(user, owner):
         return
@@ -200,7 +200,7 @@ def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> Non
 
 
 def use_copy(user: Any, copy: Any = None) -> None:
-    """Let a user of an action, animation data or a strip of its NLA, have a copy of that, maybe one made before."""
+    """Give a user of an action (animation data, or an NLA strip) a copy of it, maybe one that was made before."""
     announce(user.id_data)
     slot = getattr(user, "action_slot", None)
     identifier = slot.identifier if slot else ""
@@ -222,7 +222,7 @@ def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
 
 
 def remove_animation(owner: Any, paths: Collection[str]) -> None:
-    """Take away for good what animates these properties of a datablock: its drivers and F-curves, and no others'."""
+    """Remove the drivers and F-curves of these properties of a datablock; those of other datablocks stay."""
     for curves in _editable_lists(owner, paths):
         for curve in [curve for curve in curves if curve.data_path in paths]:
             curves.remove(curve)
@@ -233,7 +233,7 @@ def remove_animation(owner: Any, paths: Collection[str]) -> None:
 
 
 def move_curves(owner: Any, old: str, new: str) -> None:
-    """Let the F-curves and drivers of one property of a datablock act on another one, in place of what is there."""
+    """Move the F-curves and drivers of one property of a datablock to another one, in place of what that has."""
     for curves in _editable_lists(owner, [old]):
         for curve in [curve for curve in curves if curve.data_path == old]:
             if there := curves.find(new, index=curve.array_index):

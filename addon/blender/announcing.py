@@ -10,13 +10,14 @@ listeners: list[Callable[[Any], None]] = []
 
 
 def announce(*blocks: Any) -> None:
-    """Say which objects, actions or scenes are about to be changed; None is nothing."""
+    """Call this before you change objects, actions or scenes, so that an open transaction can copy them; None is
+    nothing."""
     for block in blocks if listeners else ():
         for remember in listeners if block is not None else ():
             remember(block)
 
 
 def announce_keys(owner: Any) -> None:
-    """Say that keys of an object, in the action that it has now, are about to be changed."""
+    """Call this before you change keys of an object in its current action."""
     data = owner.animation_data
     announce(owner, data.action if data else None)

@@ -32,7 +32,8 @@ SHOWN = ("is_visible", "is_solo", "is_expanded")
 
 
 class Backup:
-    """What an object was. ``users`` are the actions that animated it, each with its slot."""
+    """A copy of an object. ``users`` are what used actions (animation data, NLA strips), each with its action and
+    slot."""
 
     def __init__(self, ob: Object) -> None:
         self.object: Any = ob
@@ -67,7 +68,7 @@ class Backup:
             bpy.data.armatures.remove(self.data, do_unlink=False)
 
     def restore_bones(self, context: Context) -> None:
-        """Make the bones rest as they did."""
+        """Restore the rest pose of the bones."""
         if not self.data:
             return
         changed = [bone.name for bone in self.data.bones if _rests_elsewhere(self.object.data.bones, bone)]
@@ -76,7 +77,7 @@ class Backup:
                 _lay_out(self.object.data.edit_bones, self.data.bones, changed)
 
     def loosen(self) -> None:
-        """Take off what constrains and drives bones that were not there before, or otherwise than before."""
+        """Remove constraints and drivers of bones that are new or have changed."""
         ob, mapping = self.object, CopyToOriginal(self.copy, self.object)
         changed = [pair for pair in self._owners() if _are_constrained_otherwise(*pair, mapping)]
         if changed or (self.data and len(ob.data.bones) != len(self.data.bones)):
@@ -86,7 +87,7 @@ class Backup:
                 _remove_constraints(now)
 
     def restore_structure(self) -> None:
-        """Give back what animates, drives and constrains."""
+        """Restore actions, drivers and constraints."""
         ob = self.object
         if self.had_animation and not ob.animation_data:
             ob.animation_data_create()
@@ -108,7 +109,7 @@ class Backup:
             ob.animation_data_clear()
 
     def restore_values(self) -> None:
-        """Put back channels, properties and settings: also what animation has set meanwhile."""
+        """Restore channels, properties and settings, also those that animation has set since."""
         mapping = CopyToOriginal(self.copy, self.object)
         for now, before in self._owners():
             for one, other in zip(now.constraints, before.constraints, strict=False):

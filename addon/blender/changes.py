@@ -13,7 +13,7 @@ from .types import path_to_bone, scene_of
 
 
 class Change(NamedTuple):
-    """A property that was changed, by the data path from its object; ``before`` is what it was."""
+    """A property that an operator changed, by the data path from its object; ``before`` is its value before."""
 
     object: Any
     path: str
@@ -22,7 +22,7 @@ class Change(NamedTuple):
 
     @classmethod
     def of_property(cls, ob: Object, bone: str, path: str) -> Change:
-        """One of a bone's properties, or of an object's if no bone is named, that is going to be changed."""
+        """The record of a property of a bone, or of an object if no bone is named, before it is changed."""
         full = full_path(bone, path)
         return cls(ob, full, value_at(ob, full), bone)
 
@@ -38,7 +38,8 @@ def full_path(bone: str, path: str) -> str:
 
 
 def key_changes(context: Context, changes: Iterable[Change]) -> None:
-    """Key what was changed where it has keys already, lest the next frame takes it back, or as autokey wants."""
+    """Key changed properties where they have keys already, so that the next frame keeps them, or as Auto Keying
+    wants."""
     for change in changes:
         if is_animated(change.object, change.path):
             which = unlocked(change.object, change.path, change.before)

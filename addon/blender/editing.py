@@ -18,7 +18,7 @@ from .types import ArmatureObject, is_armature, scene_of, takes_bones, view_laye
 
 @contextmanager
 def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
-    """`editing_bones` that keeps what was posed without a key."""
+    """`editing_bones`, which also preserves what was posed without keys."""
     with keeping_unkeyed(context, [ob]), editing_bones(context, ob):
         yield
 
@@ -127,8 +127,8 @@ def object_mode(context: Context, needed: Object) -> Iterator[None]:
 
 @contextmanager
 def keeping_unkeyed(context: Context, objects: Iterable[Object]) -> Iterator[None]:
-    """Keep unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
-    Blender then sets everything animated to its animation, as if the frame changed."""
+    """Preserve unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
+    Blender then sets all that is animated to its animation, as if the frame changed."""
     before = {ob: {c.data_path: value_at(ob, c.data_path) for c in curves_everywhere(ob)} for ob in objects}
     try:
         yield
@@ -155,7 +155,7 @@ def set_frame(scene: Scene, frame: float) -> None:
 
 @contextmanager
 def keeping_frame(scene: Scene) -> Iterator[None]:
-    """Come back to the frame that is shown now."""
+    """Return to the current frame afterwards."""
     shown = scene.frame_current + scene.frame_subframe
     try:
         yield
@@ -231,7 +231,7 @@ def _shown(context: Context, ob: Object) -> Iterator[None]:
 
 
 class ViewState:
-    """What of the view layer a person sees: the frame, and of objects the modes, what is selected, active, hidden."""
+    """What a person sees of the view layer: the frame, and the modes, selection, visibility and active object."""
 
     def __init__(self, context: Context) -> None:
         objects, layer, self.scene = _objects_of(context), view_layer_of(context), scene_of(context)
@@ -250,12 +250,12 @@ class ViewState:
                 _set_mode(context, ob, "OBJECT")
 
     def restore_frame(self) -> None:
-        """Come back to the frame."""
+        """Return to the frame."""
         if _frame_of(self.scene) != self.frame:
             set_frame(self.scene, self.frame)
 
     def restore(self, context: Context) -> None:
-        """Make all as it was."""
+        """Restore all of it."""
         for ob in [ob for ob in self.scene.collection.objects if ob not in self.linked]:
             self.scene.collection.objects.unlink(ob)
         for ob, (_, _, _, *disabled) in self.states.items():

@@ -84,18 +84,15 @@ def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
 
 
 def reset(curve: Any) -> None:
-    """Take a curve's keys and modifiers away.
-
-    A new driver then sets what its expression says: else its curve maps that, by keys (from 5.0 on, which round near 0
-    and 1) or by a modifier.
-    """
+    """Remove the keys and modifiers of a curve. A new driver then gives what its expression says: else its curve maps
+    that, by keys (from 5.0 on, which round near 0 and 1) or by a modifier."""
     curve.keyframe_points.clear()
     while curve.modifiers:
         curve.modifiers.remove(curve.modifiers[0])
 
 
 def hold_from(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
-    """Put a key on a curve that holds its value there until the next key, and leave all else as it is."""
+    """Insert a key that holds its value until the next key, and leave the rest of the curve as it is."""
     divide(curve, frame, kind, goes_on=False)
     next(key for key in curve.keyframe_points if key.co.x == frame).interpolation = "CONSTANT"
 

@@ -11,7 +11,7 @@ Handlers = Sequence[tuple[str, Callable[..., None]]]
 
 
 def listen(handlers: Handlers) -> None:
-    """Have these called from now on; each is there once, however often this is asked."""
+    """Add these handlers; each is there once, however often this is called."""
     for name, handler in handlers:
         called = getattr(bpy.app.handlers, name)
         if handler not in called:
@@ -19,7 +19,7 @@ def listen(handlers: Handlers) -> None:
 
 
 def listen_no_more(handlers: Handlers) -> None:
-    """Undo `listen`, in reverse."""
+    """Remove what `listen` added, in reverse order."""
     for name, handler in reversed(handlers):
         called = getattr(bpy.app.handlers, name)
         if handler in called:
@@ -27,7 +27,7 @@ def listen_no_more(handlers: Handlers) -> None:
 
 
 def all_or_none(steps: Iterable[tuple[Callable[[], None], Callable[[], None]]]) -> None:
-    """Do steps, each given with what takes it back; if one fails, take back those before it."""
+    """Run steps, each given with the one that undoes it; if one fails, undo those before it."""
     done: list[Callable[[], None]] = []
     try:
         for do, restore in steps:

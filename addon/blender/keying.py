@@ -25,7 +25,7 @@ _LOCKS = {
 
 
 def autokey(context: Context) -> bool:
-    """Whether the user has Blender set keys by itself."""
+    """Whether Auto Keying is on."""
     return bool(scene_of(context).tool_settings.use_keyframe_insert_auto)
 
 

@@ -29,7 +29,7 @@ Progress = Callable[[float], None]
 
 
 def finished(steps: Steps[Result], progress: Progress | None = None) -> Result:
-    """What work in steps gives, done at once."""
+    """Run work in steps to its end; its result."""
     try:
         while True:
             done = next(steps)
@@ -43,21 +43,21 @@ def finished(steps: Steps[Result], progress: Progress | None = None) -> Result:
 
 
 class Stepwise(Generic[Arguments, Result]):
-    """Work that is done at once where it is called, and a step at a time by its ``steps``."""
+    """A function that can be run at once (call it) or a step at a time (``steps``)."""
 
     def __init__(self, steps: Callable[Arguments, Steps[Result]]) -> None:
         self.steps = steps
         update_wrapper(self, steps)
 
     def __call__(self, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
-        """Do it at once."""
+        """Run it at once."""
         return finished(self.steps(*args, **options))
 
 
 @contextmanager
 def stepping(context: Context) -> Iterator[Callable[[float], None]]:
-    """Gives what shows a frame of the scene, as playback would. Afterwards the scene is back at the frame that was
-    shown, with what was posed there without keys."""
+    """Gives a function that shows a frame of the scene, as playback would. Afterwards the scene is back at its frame,
+    with what was posed there without keys."""
     scene = scene_of(context)
     animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
     with keeping_unkeyed(context, animated), keeping_frame(scene):

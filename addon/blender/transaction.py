@@ -34,7 +34,7 @@ _open: list[Transaction] = []
 
 @contextmanager
 def all_or_nothing(context: Context) -> Iterator[None]:
-    """Do something, or leave the file as it was if anything is raised."""
+    """Restores the file if anything is raised within."""
     transaction = Transaction(context)
     _open.append(transaction)
     listeners.append(transaction.remember)
@@ -51,7 +51,7 @@ def all_or_nothing(context: Context) -> Iterator[None]:
 
 
 def as_one(context: Context) -> Any:
-    """The same for what may be a part of more: nothing of it is caught, and it is taken back with the whole."""
+    """Makes what is within part of the open transaction, if there is one; else as `all_or_nothing`."""
     return nullcontext() if _open else all_or_nothing(context)
 
 
@@ -61,7 +61,8 @@ def _close(transaction: Transaction) -> None:
 
 
 def at_end(do: Callable[[], None]) -> None:
-    """Do what can't be taken back once all is done that is done as one, and never if that fails; else at once."""
+    """Call this once the open transaction succeeds, and never if it fails; without one, now. For what can't be
+    undone."""
     if _open:
         _open[-1].waiting.append(do)
     else:
@@ -69,7 +70,7 @@ def at_end(do: Callable[[], None]) -> None:
 
 
 class Transaction:
-    """What there was as it began, of all that was told of since."""
+    """What the file held as it began, and copies of all that was announced since."""
 
     def __init__(self, context: Context) -> None:
         self.waiting: list[Callable[[], None]] = []
@@ -80,7 +81,8 @@ class Transaction:
         self.before = {block.session_uid for block in _blocks()}
 
     def remember(self, block: Any) -> None:
-        """Keep what an object with all that shares its armature, an action or a scene is, unless it is new."""
+        """Copy an object with all that share its armature, an action or a scene, unless it is new or was copied
+        before."""
         if block.session_uid not in self.before or not block.is_editable:
             return
         if isinstance(block, Scene):
@@ -103,7 +105,7 @@ class Transaction:
         self.backups[ob] = backup
 
     def restore(self, context: Context) -> None:
-        """Make all as it was."""
+        """Restore everything."""
         try:
             self.view.leave_modes(context)
             self.view.restore_frame()
@@ -142,7 +144,7 @@ class Transaction:
         self.backups, self.actions = {}, {}
 
     def replace(self, old: Any, new: Any) -> None:
-        """Know an action by another one, which has its place now."""
+        """Refer to an action by the one that took its place."""
         if old in self.actions:
             self.actions[new] = self.actions.pop(old)
             self.actions[new].action = new
@@ -153,7 +155,7 @@ class Transaction:
 
 
 class ActionBackup:
-    """What an action was."""
+    """A copy of an action."""
 
     def __init__(self, action: Any) -> None:
         self.action = action
@@ -162,8 +164,8 @@ class ActionBackup:
         self.copy.name, self.copy.use_fake_user = BACKUP, False
 
     def restore(self, transactions: Sequence[Transaction]) -> None:
-        """Make the action as it was. One that was changed gives its place, for all that use it, to the copy;
-        transactions know it by that from then on."""
+        """Restore the action. If it was changed, the copy takes its place wherever it is used; transactions then refer
+        to that one."""
         if self.copy and _content(self.action) != _content(self.copy):
             old, self.action, self.copy = self.action, self.copy, None
             old.user_remap(self.action)

@@ -230,7 +230,7 @@ PRESENT = "nothing to do: these limbs are there already"
 
 
 def _nothing(source: Path, why: str = NO_SUCH_LIMB) -> Line:
-    """The line of a file without a limb to work on; printed too."""
+    """The line for a file without a limb to work on; printed too."""
     say(f"{source}: {why}")
     return {"error": why}
 
@@ -238,8 +238,8 @@ def _nothing(source: Path, why: str = NO_SUCH_LIMB) -> Line:
 def _saved(
     arguments: Namespace, source: Path, lines: list[Line], changed: int, nothing: str = NO_SUCH_LIMB
 ) -> list[Line]:
-    """Write the file that is open, unless no limb of it was changed where it lies; its lines with the output's name, or
-    one that says why there are none."""
+    """Write the open file, unless it would overwrite its source without any change; returns its lines with the output's
+    name, or one that says why nothing was written."""
     output = output_of(source, arguments)
     if changed or output != source:
         save(output)

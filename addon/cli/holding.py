@@ -46,7 +46,7 @@ def contact_lines(limbs: list[PoseBone], listed: list[Contacts]) -> list[Line]:
 
 
 def hold_limbs_of_file(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
-    """Hold limbs in their contacts, as markers say or as they are found, and tell how far they slide there now."""
+    """Hold limbs in their contacts, as marked or as found; a line for each limb with how far it slides."""
     frames = frames_asked_for(arguments)
     known = contacts_there(bpy.context, limbs, frames, going_on)
     if not known:

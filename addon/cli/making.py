@@ -30,8 +30,7 @@ def editable_rigs(arguments: Namespace) -> list[Any]:
 
 
 def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
-    """Make the limbs that are asked for and are not there yet; give the last bones of all that are asked for, and how
-    many of them are new."""
+    """Add the limbs that are asked for and don't exist yet; returns all of them, and how many are new."""
     requests: dict[BoneName, LimbRequest] = {}
     present: dict[BoneName, None] = {}
     for ob in editable_rigs(arguments):
@@ -100,8 +99,8 @@ def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
 
 
 def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple[PoseBone, str]]]:
-    """Make limbs of IK constraints; give the last bones of all limbs that were such, how many of them are new, and the
-    bones whose constraints were left, with why."""
+    """Convert IK constraints to limbs; returns all limbs that were constraints, how many are new, and the bones whose
+    constraints were left, with why."""
     tolerance = NOTICED_MOVE if arguments.tolerance is None else arguments.tolerance
     mode = "LIVE" if arguments.live else "RIG"
     names: list[BoneName] = []

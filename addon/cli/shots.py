@@ -77,7 +77,7 @@ def rigs_of(arguments: Namespace) -> list[Any]:
 
 
 def limbs_asked_for(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
-    """The last bones of the limbs that are asked for; those of linked rigs, which nobody can edit, only if wanted."""
+    """The limbs that the arguments select; those of linked rigs, which can't be edited, unless ``editable``."""
     rigs = [ob for ob in rigs_of(arguments) if not editable or ob.library is None]
     return [limb for ob in rigs for limb in limbs_of(ob) if is_match(limb.name, arguments.bone)]
 

@@ -59,12 +59,14 @@ class BranchLimb:
 
     @property
     def is_evident(self) -> bool:
-        """Whether it is an arm or a leg where all of the rig is selected: called so, or there twice."""
+        """Whether it counts as an arm or leg when all of the rig is selected: by its name, or as it exists on both
+        sides."""
         return self.is_named or self.is_twin
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is one whatever is clicked of it: there twice, or its bones are called as only such are."""
+        """Whether it counts as an arm or leg whichever of its bones is clicked: it exists on both sides, or all its
+        names say so."""
         return self.is_twin or self._is_called_so
 
     @cached_property
@@ -84,7 +86,7 @@ class BranchLimb:
 
     @property
     def above(self) -> set[str]:
-        """The bones that carry it and nothing else."""
+        """The bones above it that carry nothing else."""
         return {name for segment in self.chain[: self.start] for name in segment}
 
     @property

@@ -40,7 +40,7 @@ CONFLICTS = "'{name}' on '{bone}' conflicts with IK: mute it"
 
 
 def check_addable(limb: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
-    """Refuse a limb that IK can't be put on, with what to do about it."""
+    """Refuse a limb that IK can't be added to; the message says what to do about it."""
     check_editable(limb)
     if limb.id_data.data.pose_position == "REST":
         raise Refused("'{rig}' shows its rest position: set its armature to Pose Position", rig=limb.id_data.name)
@@ -184,7 +184,7 @@ def _span(curve: Any) -> float:
 def check_followed(
     limb: PoseBone, segments: tuple[int, ...], followed: BoneRef, among: Dependencies | None = None
 ) -> None:
-    """Refuse a target or pole that is not there, or that moves with the limb itself."""
+    """Refuse a target or pole that does not exist, or that moves with the limb itself."""
     ob, bone = followed
     if bone and not has_bone(ob, bone):
         raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
@@ -196,7 +196,8 @@ def check_followed(
 
 
 def pickable(context: Context, limbs: Sequence[PoseBone]) -> Iterator[BoneRef]:
-    """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
+    """What can be a target or pole: the bones of the limbs' rigs, then the objects of the view layer, but not what
+    moves with the limbs."""
     dependencies = Dependencies()
     lines = {limb: {bone.name for bone in chain_bones(limb)} for limb in limbs}
     rigs = dict.fromkeys(limb.id_data for limb in limbs)

@@ -29,7 +29,7 @@ from .segments import Suggestion, held_by, is_twist, moved, segment_of, up_from
 
 
 class LimbsToAdd(NamedTuple):
-    """What *Add* is to make of a selection."""
+    """What *Add* makes of the selection."""
 
     limbs: list[Suggestion]
     followed: list[BoneRef]  # target and pole of a single limb, as far as they are selected
@@ -52,8 +52,8 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
 
 
 def offered(context: Context) -> list[Suggestion]:
-    """The limbs that *Add* would make of what is selected; none where that is one bone of a rig that has arms and legs,
-    of which it is no part, or of a rig that Rigify generated, which brings IK with it."""
+    """The limbs that *Add* would make of the selection; none if that is one bone that is part of no arm or leg of a rig
+    that has some, or of a rig that Rigify generated, which comes with IK."""
     bones = _selected(context)
     if not bones or "rig_id" in bones[0].id_data.data:
         return []
@@ -68,7 +68,7 @@ def offered(context: Context) -> list[Suggestion]:
 
 
 def without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
-    """The arms and legs of a rig that bones are parts of, and that have no IK yet."""
+    """The arms and legs that bones are part of and that have no IK yet."""
     limbs = BranchLimbs(bones[0].id_data)
     evident = {limb.suggestion() for limb in limbs.evident if limb.is_evident}
     return [limb for limb in _found(bones, 0, limbs) if limb in evident]
@@ -103,7 +103,7 @@ LONGEST_LINE = 4
 
 
 class BoneGroup(NamedTuple):
-    """Bones that are selected and hang on each other, and the limbs that they are meant for; why there are none."""
+    """Selected bones that hang on each other, and the limbs that they are part of; or why there are none."""
 
     bones: list[PoseBone]
     limbs: list[Suggestion]

@@ -15,12 +15,9 @@ from .segments import Suggestion, above, below, held_by, segment_of, up_from
 
 
 def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
-    """The limb that a clicked bone is for: the one that is there, or the arm or leg that it is clearly part of, maybe
-    as its shoulder, its foot or its toe, or else that of which it is the last of two bones; raises `Refused`.
-
-    ``count`` says how many bones the limb is to have: of three or four the clicked one is the last. By itself a limb
-    has two, or three where an animal's leg has a hock.
-    """
+    """The limb that a clicked bone is part of: one that exists, or an arm or leg, maybe by its shoulder, foot or toe;
+    else the limb of two bones that ends with it. Raises `Refused`. ``count`` says how many bones it is to have: with
+    three or four, the clicked one is the last. Else it has two, or three if an animal's leg has a hock."""
     return limb_with(bone, count, BranchLimbs(bone.id_data))
 
 

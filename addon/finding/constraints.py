@@ -60,7 +60,7 @@ class Solvers(NamedTuple):
 
     @property
     def all_acting(self) -> list[Any]:
-        """These, and those that do nothing beside them."""
+        """These constraints, and others on the bone that have no effect beside them."""
         return [*self.constraints, *self.others]
 
     def which_of_several(self) -> list[Message]:
@@ -74,7 +74,7 @@ class Solvers(NamedTuple):
 
     @property
     def acting(self) -> Any:
-        """The one that poses the limb now."""
+        """The constraint that poses the limb now."""
         return next((constraint for constraint in self.constraints if not constraint.mute), self.constraints[0])
 
 
@@ -228,7 +228,7 @@ def _posed(context: Context, bone: PoseBone) -> Any:
 
 @contextmanager
 def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
-    """Have a constraint pose its limb wholly for a moment."""
+    """Within, constraints pose their limb at influence 1."""
     ob, acting = solvers.limb.id_data, solvers.acting
     announce(ob)
     curve, influence = driver_of(ob, acting.path_from_id("influence")), acting.influence
@@ -249,8 +249,8 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
 
 
 def plane_of(solvers: Solvers) -> str:
-    """SLIDE of bones that slide; POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig
-    is flat; else FREE."""
+    """The plane of the limb: SLIDE if bones slide; POLE with a pole; HINGE if IK locks leave the first bone one axis,
+    or the whole rig is flat; else FREE."""
     if solvers.slides:
         return "SLIDE"
     if solvers.acting.pole_target:

@@ -14,9 +14,9 @@ from ..limb.storage import bones_of_limb
 
 
 def bones_around(limb: PoseBone, control: tuple[Object | None, str]) -> frozenset[str]:
-    """The names of the bones that belong to a limb whose rig switches it by a slider of its own: the bone with the
-    slider, the limb's ``control`` and what hangs on that, the other bones that are copied where the limb is, and what
-    is in collections of bones that have all these and none of another limb. Of other rigs, none."""
+    """The names of the bones that belong to a limb of a rig with its own FK/IK slider: the bone with the slider, the
+    limb's ``control`` and its children, bones that are copied where the limb is, and those in collections that have all
+    these and nothing of another limb. None on other rigs."""
     slider, rig = rig_slider(limb), limb.id_data
     if slider is None or control[0] not in (None, rig):
         return frozenset()

@@ -37,7 +37,8 @@ def bend_axis(limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float) 
 
 
 def bends_to(limb: PoseBone, turn: float = 0.0) -> str:
-    """Which way the knee of a limb points at rest, as the rig sees it; turned by so much, if it is bent there."""
+    """Which way the knee of a limb points at rest, as seen by the rig, turned around the limb by an angle if it is
+    bent."""
     geometry, up, front = rest_geometry_of(limb), upright(limb.id_data).col[2], front_of(limb.id_data)
     about = Matrix.Rotation(0.0 if is_straight(geometry) else turn, 3, Vector(geometry.frame[:3, 1].tolist()))
     knee, to_left = about @ Vector((-geometry.frame[:3, 0]).tolist()), up.cross(front)

@@ -18,8 +18,8 @@ LARGE = 0.12
 
 
 class Skeleton:
-    """The bones of a rig that are of no mechanism, by name: where they begin (``heads``), the ``trunk``, which is all
-    that carries several large branches and what is above that, and the bones at which branches ``start``."""
+    """How the bones of a rig branch, leaving out mechanisms, by name: where they begin (``heads``), the ``trunk`` (what
+    carries several large branches, and all above that), and the bones where branches ``start``."""
 
     def __init__(self, ob: ArmatureObject) -> None:
         self.ob = ob

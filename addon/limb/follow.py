@@ -14,7 +14,7 @@ from .tips import is_foot_gone
 
 
 class Follow(NamedTuple):
-    """The target and the pole of a limb; the name of a bone counts for armatures only."""
+    """The target and the pole of a limb, each an object and, of an armature, the name of a bone."""
 
     target: Object | None = None
     subtarget: str = ""
@@ -28,20 +28,20 @@ class Follow(NamedTuple):
 
 
 def follow_of(limb: PoseBone) -> Follow:
-    """What a limb follows; a bone that is not there counts as nothing to follow."""
+    """The target and pole of a limb; a bone that does not exist counts as none."""
     constraint = limb_constraint_of(limb)
     return Follow() if constraint is None else follow_of_constraint(constraint)
 
 
 def follow_of_constraint(constraint: Any) -> Follow:
-    """What an IK constraint follows."""
+    """The target and pole of an IK constraint."""
     target, pole = constraint.target, constraint.pole_target
     bone = constraint.subtarget if is_armature(target) else ""
     return Follow(target, bone, pole, constraint.pole_subtarget if is_armature(pole) else "")
 
 
 def set_follow(constraint: Any, follow: Follow) -> None:
-    """Have an IK constraint follow this."""
+    """Set the target and pole of an IK constraint."""
     constraint.target, constraint.subtarget = follow.target, follow.subtarget
     constraint.pole_target, constraint.pole_subtarget = follow.pole, follow.pole_subtarget
 
@@ -68,7 +68,7 @@ def matrix_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
 
 
 def check_posable(limb: PoseBone) -> None:
-    """Refuse a limb that can't be posed at all: bones of it are gone, or its foot, or what it follows."""
+    """Refuse a limb that can't be posed: its bones, its foot, its target or its pole are missing."""
     check_whole(limb)
     follow = follow_of(limb)
     if is_foot_gone(limb):

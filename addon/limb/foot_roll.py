@@ -70,19 +70,21 @@ OFF_TIP = 1e-3
 
 
 def has_roll(limb: PoseBone) -> bool:
-    """Whether a limb has a foot roll, whole or not."""
+    """Whether a limb has a foot roll, complete or not."""
     return has_slider(limb, "roll")
 
 
 def solver_follow(limb: PoseBone) -> Follow:
-    """What the solver has a limb follow: its target and pole, but for a foot that rolls the helper that does."""
+    """The target and pole that the solver uses: the limb's own, but with a foot roll the helper bone that rolls with
+    the target."""
     follow = follow_of(limb)
     end_bone = rolled_target(limb) if follow.target is not None and has_roll(limb) else None
     return follow if end_bone is None else follow._replace(target=limb.id_data, subtarget=end_bone.name)
 
 
 def rolled_target(limb: PoseBone) -> Bone | None:
-    """The helper that a limb with a foot roll follows; None where it is missing, or of another limb."""
+    """The helper bone that the solver uses as target of a limb with a foot roll; None if it is missing or belongs to
+    another limb."""
     foot = foot_of(limb)
     copying: Any = foot.constraints.get(FOOT) if foot else None
     if copying is None or copying.target != limb.id_data:
@@ -94,18 +96,18 @@ def rolled_target(limb: PoseBone) -> Bone | None:
 
 
 def role_of(bone: Any) -> str:
-    """What a bone was made for; "" if for no limb."""
+    """The role that a helper bone was made for; "" if it was not made for a limb."""
     return str(bone.get(MADE_FOR_LIMB, ""))
 
 
 def tip_at_rest(limb: PoseBone) -> Vector:
-    """Where the tip of a limb is in the armature as that rests."""
+    """The rest position of a limb's tip, in the armature."""
     place: Vector = limb.bone.matrix_local @ Vector(tip_of(limb, (group_of(limb) or {}).get("tip", "FOOT")).tolist())
     return place
 
 
 def helpers_of(limb: PoseBone) -> dict[str, Bone]:
-    """The helper bones of a foot roll that is whole, by role, else those that its rolled target hangs on; none without
+    """The helper bones of a limb's foot roll by role; if it is incomplete, those above its rolled target; none without
     one."""
     end_bone: Any = rolled_target(limb) if has_roll(limb) else None
     if end_bone is None:
@@ -115,13 +117,13 @@ def helpers_of(limb: PoseBone) -> dict[str, Bone]:
 
 
 def flat_toes(limb: PoseBone) -> list[PoseBone]:
-    """The toes that a foot roll keeps flat."""
+    """The toe bones that a foot roll keeps flat on the ground."""
     foot = foot_of(limb)
     return [toe for toe in children_of(foot) if FLAT_TOE in toe.constraints] if foot else []
 
 
 def unrolled(limb: PoseBone, depsgraph: Depsgraph) -> Matrix:
-    """Where in the world the rolled target of a limb would be without roll and bank, evaluated."""
+    """The evaluated world matrix that the solver's target would have without roll and bank."""
     helpers = helpers_of(limb)
     if ROLL_CONTROL not in helpers:
         return matrix_of(*follow_of(limb)[:2], depsgraph)  # type: ignore[arg-type]  # it is there

@@ -37,7 +37,7 @@ def joints_shown(evaluated: ArmatureObject, last_bone: str, segments: tuple[int,
 
 
 class Measured(NamedTuple):
-    """Limbs as they are evaluated beside what the solver expects: a row for each, in the world."""
+    """Limbs as evaluated, and as the solver expects them: a row for each limb, in world space."""
 
     solution: Solution
     tips: Array  # (n, 3), evaluated
@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
 
 def measure(now: LimbsNow) -> Measured:
-    """Where knees and tips of limbs are, and where they should be."""
+    """Measure where knees and tips of limbs are, and where they should be."""
     table = now.table
     solution = solve(table, now.target, now.pole, now.sliders, now.own)
     turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
@@ -80,8 +80,8 @@ def measure(now: LimbsNow) -> Measured:
 
 
 def stray_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
-    """A bone of a limb that is scaled by itself, which IK goes along with only as the FK stretch of the first; or moved
-    by its own location, by ``least`` or more, which it goes along with only of the first. With what is to be said."""
+    """A bone of a limb that is scaled or moved by its own channels where IK can't follow (by ``least`` or more), with
+    the message; None if there is none. Location of the first bone is fine, and so is its scale in FK with Stretch."""
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
         if max(abs(size - 1.0) for size in bone.scale[:]) > UNSEEN:

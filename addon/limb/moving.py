@@ -19,13 +19,13 @@ FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINK
 
 
 def change_of(limb: PoseBone, slider: str) -> Change:
-    """A slider of a limb that is going to be set, with what it is now."""
+    """A `Change` for a slider of a limb that will be set."""
     return Change.of_property(limb.id_data, limb.name, f'["{SLIDER[slider].key}"]')
 
 
 def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
-    """Refuse to move what a limb follows where drivers, constraints or a limb pose it, where it comes from another
-    file, or where it carries the limb itself."""
+    """Refuse to move a target or pole that drivers, constraints or another limb pose, that comes from another file, or
+    that the limb hangs on."""
     name, dependencies = bone or ob.name, Dependencies()
     if not ob.is_editable:
         raise Refused("'{name}' is of another file: make a library override of it, then snap", name=name)
@@ -49,7 +49,7 @@ def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
 
 
 def check_apart(limb: PoseBone, ob: Object, bone: str) -> None:
-    """Refuse to move what carries a limb."""
+    """Refuse to move something that the limb hangs on."""
     first = bones_of_limb(limb)[0]
     if (ob, bone) in Dependencies().dependencies_of((limb.id_data, first.parent.name if first.parent else "")):
         raise Refused(
@@ -72,7 +72,7 @@ def check_undriven(limb: PoseBone, *names: str) -> None:
 
 
 class RigSlider(NamedTuple):
-    """The slider by which a rig itself switches a limb between FK and IK."""
+    """A rig's own slider that switches a limb between FK and IK, as Rigify's rigs have."""
 
     bone: str  # that has the slider
     name: str  # of its custom property
@@ -81,7 +81,7 @@ class RigSlider(NamedTuple):
 
 
 def rig_slider(limb: PoseBone) -> RigSlider | None:
-    """The slider by which the rig itself switches a limb between FK and IK, as Rigify's do."""
+    """The rig's own slider that switches a limb between FK and IK, or None."""
     rig = limb.id_data
     driven = {curve.data_path: curve for curve in drivers_of(rig) if curve.data_path.endswith(".influence")}
     if not driven:

@@ -24,12 +24,12 @@ NEEDS = "Pole Follow of '{bone}' needs a target and a pole that are bones of its
 
 
 def has_pole_follow(limb: PoseBone) -> bool:
-    """Whether the pole of a limb goes with its target as far as a slider says."""
+    """Whether a limb has Pole Follow: a slider for how far its pole moves with its target."""
     return has_slider(limb, "pole_follow")
 
 
 def pole_goes_along(limb: PoseBone) -> bool:
-    """Whether the pole of a limb moves with its target: who moves that has to put the pole back where it was."""
+    """Whether moving the target of a limb moves its pole, which then has to be put back."""
     (target, target_bone), (pole, pole_bone) = follow_of(limb).pairs
     if pole is None or is_gone(pole, pole_bone):
         return False
@@ -41,6 +41,6 @@ def pole_goes_along(limb: PoseBone) -> bool:
 
 
 def is_still_helper(ob: ArmatureObject, name: str) -> bool:
-    """Whether a bone is the helper that never moves."""
+    """Whether a bone is the helper bone that never moves."""
     bone: Any = ob.data.bones.get(name)
     return bone is not None and bone.get(MADE_FOR_LIMB) == STILL

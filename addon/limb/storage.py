@@ -33,13 +33,13 @@ from .tolerances import ROUNDING
 
 
 def group_of(bone: PoseBone) -> Any:
-    """The group of choices of a limb, or None."""
+    """The ID property group of a limb's settings that do not animate, or None."""
     owner: Any = bone  # the stubs say that custom properties are nothing
     return owner.get(GROUP)
 
 
 def limb_constraint_of(bone: PoseBone) -> Any:
-    """The muted IK constraint that makes a bone the last of a limb, or None."""
+    """The muted IK constraint that makes this bone a limb's last one, or None."""
     group = group_of(bone)
     if group is None or not has_slider(bone, "influence"):
         return None
@@ -61,7 +61,7 @@ def is_limb(bone: PoseBone) -> bool:
 
 
 def is_converted(bone: PoseBone) -> bool:
-    """Whether a limb was a constraint of Blender's own before."""
+    """Whether a limb was made from Blender's own IK constraint."""
     return CONVERTED_FROM in (group_of(bone) or {})
 
 
@@ -71,13 +71,13 @@ def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
 
 
 def is_orphaned(bone: PoseBone) -> bool:
-    """Whether a bone was the last of a limb and has lost the IK constraint, as Blender's *Remove IK* deletes it."""
+    """Whether a bone was a limb's last one and has lost its IK constraint, as by Blender's *Remove IK*."""
     return group_of(bone) is not None and not is_limb(bone)
 
 
 def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: Any = None) -> Any:
-    """Make a bone the last of a limb, which it may be already; ``constraint`` is the IK constraint to take for it, else
-    one of ours is made."""
+    """Make a bone a limb's last one, if it is not yet; ``constraint`` is the IK constraint to use, else a new one is
+    added."""
     check_parents(bone, sum(segments))
     constraint = constraint or limb_constraint_of(bone) or bone.constraints.get(CONSTRAINT_NAME)
     if constraint is None:
@@ -106,8 +106,8 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
 
 
 def align(bone: PoseBone) -> None:
-    """Let the bones of a limb that get longer but not as much wider have that each along itself, also while the knee is
-    bent: all but the first inherit scale along their own axes. What other limbs inherit is as it was before."""
+    """Let stretch lengthen each bone along itself, also with a bent knee: the limb's bones below the first inherit
+    scale as Aligned. What other limbs inherit stays as it was."""
     if not has_slider(bone, "stretch") or choices_of(bone)["stretch_volume"] == "UNIFORM":
         align_no_more(bone)
         return
@@ -121,7 +121,7 @@ def align(bone: PoseBone) -> None:
 
 
 def align_no_more(bone: PoseBone) -> None:
-    """Take back what `align` did."""
+    """Undo `align`."""
     group, chain = group_of(bone) or {}, chain_bones(bone)
     for i in group.get("aligned", ()):
         if i < len(chain) and chain[i].bone.inherit_scale == "ALIGNED":
@@ -131,7 +131,7 @@ def align_no_more(bone: PoseBone) -> None:
 
 
 def remove_limb(bone: PoseBone) -> None:
-    """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
+    """Remove the sliders, the stored settings and the constraint; a constraint that was converted stays, muted."""
     constraint = limb_constraint_of(bone)
     group = group_of(bone) or {}
     chain = chain_bones(bone)
@@ -165,23 +165,23 @@ def make_slider(bone: PoseBone, slider: Slider) -> None:
 
 
 def has_slider(bone: Any, name: str) -> bool:
-    """Whether a bone has the custom property of a setting that animates; of a feature, whether a limb has that."""
+    """Whether a bone has the custom property of a slider, and so the feature that it belongs to."""
     return SLIDER[name].key in bone
 
 
 def has_twist(bone: Any) -> bool:
-    """Whether the bones of a limb may be turned about their own lines."""
+    """Whether the bones of a limb have Twist sliders."""
     return has_slider(bone, TWISTS[0].name)
 
 
 def read_slider(bone: PoseBone, name: str) -> Any:
-    """The value of a setting that animates; its default where the limb lacks the feature."""
+    """The value of a slider; its default where the limb lacks it."""
     slider = SLIDER[name]
     return type(slider.default)(value_in(bone, slider))
 
 
 def value_in(bone: Any, slider: Slider) -> Any:
-    """The value of a setting that animates as its property has it; its default where a limb has none."""
+    """The value of a slider in its custom property; its default where there is none."""
     value = bone.get(slider.key, slider.default)
     if slider.bone == ALL or value is slider.default:
         return value
@@ -189,7 +189,7 @@ def value_in(bone: Any, slider: Slider) -> Any:
 
 
 def write_slider(bone: PoseBone, name: str, value: Any) -> None:
-    """Set a setting that animates, of a limb that has it."""
+    """Set a slider of a limb that has it."""
     slider, owner = SLIDER[name], bone  # type: Any, Any
     announce(bone.id_data)
     if slider.bone == ALL:
@@ -200,7 +200,7 @@ def write_slider(bone: PoseBone, name: str, value: Any) -> None:
 
 
 def path_to_influence(limb_name: str) -> str:
-    """The data path, from its rig, of what blends the limb of this last bone between FK and IK."""
+    """The data path of a limb's IK Influence, from its rig."""
     return path_to_custom(limb_name, SLIDER["influence"].key)
 
 
@@ -226,8 +226,7 @@ def segments_of(bone: PoseBone) -> tuple[int, ...]:
 
 
 def chain_bones(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """All bones of a limb, twist bones in line included, from the root down; of what is a limb, only its last bone
-    where some are missing."""
+    """All bones of a limb from the root down, twist bones included; only the last one if some are missing."""
     if segments is None and group_of(limb) is not None:
         return [bone for segment in _marked_segments(limb) for bone in segment] or [limb]
     return hierarchy(limb, sum(segments or segments_of(limb)))
@@ -300,7 +299,7 @@ def check_parents(bone: PoseBone, count: int) -> None:
 
 
 def check_whole(limb: PoseBone, segments: tuple[int, ...] | None = None) -> None:
-    """Refuse a limb some bones of which are not there any more."""
+    """Refuse a limb with missing bones."""
     first = _below_missing(limb, segments)
     if first is not None:
         raise Refused(
@@ -359,20 +358,20 @@ ELSEWHERE = "'{rig}' comes from another file: set this there"
 
 
 def takes_structure(limb: PoseBone) -> bool:
-    """Whether Blender keeps what changes more of a limb than sliders: new properties, and new bones of one on the
-    rig."""
+    """Whether Blender saves more than slider values of this limb: new properties, and new bones of one on the rig. On
+    library overrides it does not."""
     ob = limb.id_data
     return not (ob.library or ob.override_library or (is_limb(limb) and mode_of(limb) == "RIG" and ob.data.library))
 
 
 def check_structure(limb: PoseBone) -> None:
-    """Refuse what changes more of a limb than sliders where Blender would not keep that."""
+    """Refuse to change more than slider values where `takes_structure` says no."""
     if not takes_structure(limb):
         raise Refused(ELSEWHERE, rig=limb.id_data.name)
 
 
 def is_part(bone: Any) -> bool:
-    """Whether a bone was made for a limb, or is of another mechanism."""
+    """Whether a bone is a helper bone or control that was made for limbs, or belongs to another mechanism."""
     return MADE_FOR_LIMB in bone or bone.name.startswith("MCH-")
 
 
@@ -381,6 +380,6 @@ CONTROL_KINDS = ("target", "pole")
 
 
 def is_control(ob: Object, bone: str) -> bool:
-    """Whether an object or a bone was made for limbs to follow."""
+    """Whether an object or bone is a control that was made for limbs to follow."""
     holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
     return holder is not None and holder.get(MADE_FOR_LIMB) in CONTROL_KINDS

@@ -39,8 +39,8 @@ NOTHING = (None, "")
 
 
 class LimbEntry(NamedTuple):
-    """One limb of a table: the names of its segments' first bones and of its last, its geometry at rest and what its
-    solver follows."""
+    """One limb of a table: its name, the first bone of each segment, its rest geometry, and the target and pole that
+    its solver uses."""
 
     name: str
     bones: tuple[str, ...]
@@ -107,7 +107,7 @@ class Table(NamedTuple):
 
 
 def entry_of(limb: PoseBone) -> LimbEntry:
-    """The limb of a last bone, of the rig as it is now."""
+    """The table entry of one limb."""
     geometry = rest_geometry_of(limb)
     bones = bones_of_limb(limb)
     first = bones[0]
@@ -131,7 +131,7 @@ def entry_of(limb: PoseBone) -> LimbEntry:
 
 
 def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
-    """The table of limbs of one rig. Bones are read of ``ob``, original or evaluated."""
+    """The table of limbs of one rig. ``ob`` may be the original or evaluated."""
     entries = tuple(entry_of(limb) for limb in limbs)
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
     parents = [ob.pose.bones[entry.bones[0]].parent for entry in entries]

@@ -32,7 +32,8 @@ def rest_matrix(bone: Bone) -> Matrix:
 
 
 def foot_of(limb: PoseBone) -> PoseBone | None:
-    """The foot or hand below a limb, as it is marked; below what is no limb yet, the one that would be."""
+    """The foot or hand below a limb, as it was marked when the limb was made; for bones that are no limb yet, the one
+    that would be."""
     owner: Any = limb
     pose = limb.id_data.pose.bones
     if GROUP in owner:
@@ -43,15 +44,14 @@ def foot_of(limb: PoseBone) -> PoseBone | None:
 
 
 def is_foot_gone(limb: PoseBone) -> bool:
-    """Whether a limb ended where its foot begins when it was made, and has none now."""
+    """Whether the foot of a limb has been removed since the limb was made."""
     owner: Any = limb
     group: Any = owner.get(GROUP, {})
     return AT in group and group.get("tip", "FOOT") == "FOOT" and foot_of(limb) is None
 
 
 def mark_tip(limb: PoseBone, below: Bone | None = None) -> None:
-    """Mark the foot or hand below a bone that is made the last of a limb, and where it begins: this one, or the one
-    that is found."""
+    """Mark the foot or hand below a new limb, and where it begins: ``below``, or the one that is found."""
     owner: Any = limb
     unmark_tip(limb)
     below = below or foot_below(limb.bone)
@@ -62,7 +62,7 @@ def mark_tip(limb: PoseBone, below: Bone | None = None) -> None:
 
 
 def unmark_tip(limb: PoseBone) -> None:
-    """Take the marks of `mark_tip` away."""
+    """Remove the marks of `mark_tip`."""
     owner: Any = limb
     pose = limb.id_data.pose.bones
     for child in limb.bone.children:

@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def transactional(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Concatenate[Context, Rest], Result]:
-    """Have a task be done wholly or not at all."""
+    """Run a task as one transaction: if anything is raised, the file is restored."""
 
     @wraps(task)
     def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> Result:
@@ -29,7 +29,7 @@ def transactional(task: Callable[Concatenate[Context, Rest], Result]) -> Callabl
 def transactional_steps(
     task: Callable[Concatenate[Context, Rest], Steps[Result]],
 ) -> Callable[Concatenate[Context, Rest], Steps[Result]]:
-    """The same of a task in steps, also where it is closed before its end."""
+    """The same for a task in steps, also if it is closed before its end."""
 
     @wraps(task)
     def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> Steps[Result]:

@@ -22,8 +22,8 @@ RIGID = 1e-7
 
 
 def unposed(bone: Bone, above: Array | None, location: Array | None = None) -> Array:
-    """Where a bone is without channels of its own but its ``location`` ``(..., 3)``, in the armature ``(..., 4, 4)``,
-    below these poses of its parent."""
+    """The pose matrices of a bone in the armature ``(..., 4, 4)`` with its own channels at rest but for its
+    ``location`` ``(..., 3)``, given its parent's poses."""
     shape = above.shape[:-2] if above is not None else () if location is None else location.shape[:-1]
     moved = np.tile(np.eye(4), (*shape, 1, 1))
     if location is not None:
@@ -47,8 +47,8 @@ def own_location(bone: PoseBone) -> Array:
 
 
 def own_transforms(bone: Bone, above: Array | None, poses: Array) -> Array:
-    """What the channels of a bone have to make ``(frames, 4, 4)`` for it to be in these poses, below those of its
-    parent."""
+    """The matrices that a bone's own channels have to make ``(frames, 4, 4)`` for it to have these poses, given its
+    parent's."""
     if above is not None and not _inherits_plainly(bone, above):
         return _by_blender(bone, above, poses, invert=True)
     return inverted_all(unposed(bone, above)) @ poses

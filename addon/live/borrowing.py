@@ -23,7 +23,7 @@ Rows = NDArray[np.float32]
 
 
 class BorrowedChannels:
-    """One rig during an event: its channels as they are, and as they are to be."""
+    """The channels of one rig while it is posed: as they are, and as they are to be evaluated."""
 
     def __init__(self, rig: ArmatureObject, paths: Collection[str], depsgraph: Depsgraph) -> None:
         self.rig = rig
@@ -47,7 +47,7 @@ class BorrowedChannels:
         self.rig.update_tag(refresh={tag})  # which foreach_set does not do
 
     def restore(self) -> None:
-        """Put back what was there; the evaluated pose stays."""
+        """Restore the channels; the evaluated pose stays."""
         with ExitStack() as stack:  # each of them, though another may fail
             for channel, rows in self._rows.items():
                 stack.callback(channels.restore_channel, self.rig, channel, rows, self._before[channel])
@@ -65,7 +65,7 @@ class BorrowedChannels:
 
 
 def is_apart(rig: ArmatureObject, evaluated: ArmatureObject, depsgraph: Depsgraph) -> bool:
-    """Whether the original rig does not stand in the frame that is evaluated."""
+    """Whether the original rig is not in the frame that was evaluated."""
     if depsgraph.mode == "RENDER":
         return True
     here, there = (np.empty(3 * len(ob.pose.bones), np.float32) for ob in (rig, evaluated))

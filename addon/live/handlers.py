@@ -83,7 +83,7 @@ def _updated(plan: LivePlan, depsgraph: Depsgraph, is_frame: bool) -> Collection
 
 
 def refresh(context: Context) -> None:
-    """Take notice of limbs that were added, changed or removed, and if Live is on, pose them now."""
+    """Call this after limbs were added, changed or removed: poses them now if Live is on."""
     PLANS.drop()
     depsgraph = context.evaluated_depsgraph_get()  # which poses them if there was something to evaluate
     if PLANS.of_graph(depsgraph) is None and is_live(scene_of(context)) and not is_posing():

@@ -56,7 +56,7 @@ class SlidingBones(NamedTuple):
 
 
 class LimbGroup(NamedTuple):
-    """Limbs of one rig that need nothing of each other."""
+    """Limbs of one rig that don't depend on each other, and are solved together."""
 
     rig: ArmatureObject
     table: Table
@@ -66,8 +66,8 @@ class LimbGroup(NamedTuple):
 
 
 class LivePlan(NamedTuple):
-    """The limbs of a graph in levels, and of each of their rigs what it looked like when the plan was made and what of
-    it is animated. ``tag`` is what is to be evaluated anew where channels were written."""
+    """The live limbs of a depsgraph in levels of dependency; for each of their rigs a fingerprint from when the plan
+    was made, and the animated paths. ``tag`` is what is to be evaluated again after channels were written."""
 
     levels: list[list[LimbGroup]]
     fingerprints: dict[ArmatureObject, Any]
@@ -75,7 +75,7 @@ class LivePlan(NamedTuple):
     tag: Literal["OBJECT", "DATA"]
 
     def has_changed(self, rig: ArmatureObject) -> bool:
-        """Whether the shape of a rig, or settings of its limbs that do not animate, are not what they were."""
+        """Whether a rig's bones, or settings of its limbs that do not animate, have changed since the plan was made."""
         return bool(self.fingerprints[rig] != rig_fingerprint(rig, self.fingerprints[rig][0]))
 
 
@@ -107,8 +107,8 @@ def _is_simulated(ob: Object) -> bool:
 
 
 def rig_fingerprint(rig: ArmatureObject, names: list[str]) -> Any:
-    """What a plain edit may change of a rig's limbs; for all else Blender builds its graph anew. Sliders that are there
-    for good are left out."""
+    """What of a rig and its limbs a person may edit without Blender building its depsgraph again. Sliders are left
+    out."""
     bones = rig.pose.bones
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)
@@ -178,8 +178,8 @@ def _sliding(table: Table) -> SlidingBones | None:
 
 
 def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:
-    """Limbs by what they hang on: each is in a later level than those that move its parent, target or pole. In a
-    circle, which Blender has one of as well then, somebody goes first."""
+    """Limbs by dependency: each is in a later level than the limbs that move its parent, target or pole. In a
+    dependency cycle, one of them is taken first."""
     owners: dict[BoneRef, int] = {}
     for i, limb in enumerate(limbs):
         for bone in chain_bones(limb):
@@ -213,22 +213,22 @@ def _moved_by(limb: PoseBone) -> list[tuple[Object, str]]:
 
 
 class LivePlans:
-    """The plans of Blender's graphs; with them go all references into the file."""
+    """The plans of Blender's depsgraphs."""
 
     def __init__(self) -> None:
         self._plans: dict[tuple[int, int, str], LivePlan] = {}
 
     def of_graph(self, depsgraph: Depsgraph) -> LivePlan | None:
-        """The plan of a graph, or None if there is none that holds."""
+        """The plan of a depsgraph, or None if it has none."""
         return self._plans.get(_key(depsgraph))
 
     def make(self, depsgraph: Depsgraph) -> LivePlan:
-        """A new plan of a graph, which holds from now on."""
+        """Make and keep the plan of a depsgraph."""
         plan = self._plans[_key(depsgraph)] = make_plan(depsgraph)
         return plan
 
     def drop(self) -> None:
-        """Let none hold any more."""
+        """Forget all plans."""
         self._plans.clear()
 
 
@@ -236,7 +236,7 @@ PLANS = LivePlans()
 
 
 def tag_rigs() -> None:
-    """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
+    """Have Blender evaluate all rigs again, and forget their plans."""
     PLANS.drop()
     for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
         if is_armature(ob):

@@ -46,21 +46,21 @@ HEEL, SOLE, TOE = "heel", "sole", "toe"
 
 
 class FrameRange(NamedTuple):
-    """A range of whole frames, both ends in it."""
+    """A range of whole frames, both ends included."""
 
     first: int
     last: int
 
 
 class Phase(NamedTuple):
-    """From which frame on a foot stands on what."""
+    """What a foot stands on, from a frame on."""
 
     first: int
     on: str
 
 
 class Contact(NamedTuple):
-    """The phases of a contact, of which there is one at least, in order; and its last frame, which is in it."""
+    """A contact of a foot with the ground: one or more phases in order, and its last frame, included."""
 
     phases: tuple[Phase, ...]
     last: int
@@ -77,7 +77,7 @@ class Contact(NamedTuple):
         return [phase.on for phase, end in zip(self.phases, ends, strict=True) for _ in range(phase.first, end)]
 
     def within(self, frames: FrameRange) -> list[Contact]:
-        """What of it is in a range of frames, if anything is."""
+        """The part of it that lies in a range of frames, if any."""
         last = min(self.last, frames.last)
         if max(self.frames.first, frames.first) > last:
             return []

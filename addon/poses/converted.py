@@ -37,7 +37,7 @@ FARTHEST = 10.0
 
 
 class Conversion(NamedTuple):
-    """All that is known of a limb to be, before anything is changed."""
+    """What is known of a limb to be made from IK constraints, before anything is changed."""
 
     solvers: Solvers  # its constraints
     fit: Fit  # with which it stays where it is now
@@ -50,7 +50,7 @@ class Conversion(NamedTuple):
 
 
 def conversion_of(context: Context, owner: PoseBone, count: int = 0) -> Conversion:
-    """What is to be known of the limb of a bone's constraints, of ``count`` bones at most; raises `Refused`."""
+    """Plan the limb of a bone's IK constraints. Raises `Refused`."""
     solvers = solvers_of(owner, count)
     limb = solvers.limb
     others = actions_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
@@ -69,7 +69,7 @@ def _moving_bones(solvers: Solvers) -> list[PoseBone]:
 
 
 def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
-    """Make the limbs. Returns warnings: what is otherwise than the constraints had it."""
+    """Make the limbs. Returns warnings of what differs from the constraints."""
     rigs = dict.fromkeys(plan.name[0] for plan in plans)
     announce(*rigs)
     poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next

@@ -51,7 +51,8 @@ STRETCHED = 4e-4
 
 
 class Fit(NamedTuple):
-    """The settings with which a limb stays where it is, and where that is in the armature. Angles are in radians."""
+    """The settings with which IK shows the pose that a limb has now, and where that is in the armature. Angles are in
+    radians."""
 
     plane: str
     reference_rotations: tuple[Turn, ...]  # of its bones; none where the rest pose is the reference
@@ -125,7 +126,7 @@ def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int,
 
 
 def with_fit(wish: Description, limb: PoseBone, fit: Fit) -> Description:
-    """A limb with the settings of a fit."""
+    """A description with the settings of a fit."""
     axis = () if fit.bend_axis == USUAL_AXIS else tuple(map(float, fit.bend_axis))
     wish = wish.with_choice("plane", fit.plane)._replace(bend_axis=axis, reference_rotations=fit.reference_rotations)
     wish = wish.with_slider("flip", fit.flip).with_slider("swivel", outwards(limb.name) * fit.swivel)
@@ -233,7 +234,7 @@ def _is_straight(joints: Any) -> bool:
 
 
 def turned_around(fit: Fit, turn: float, has_pole: bool) -> Fit:
-    """A fit with its knee turned around the limb; in a hinge, and where there is a pole already, to the other side."""
+    """A fit with its knee turned around the limb by an angle; in a hinge, or with a pole, flipped to the other side."""
     if fit.plane == "HINGE" or has_pole:
         return fit._replace(flip=fit.flip != (abs(turn) > pi / 2.0 + 1e-3))
     if fit.plane == "FREE":

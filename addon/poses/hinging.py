@@ -23,8 +23,8 @@ from .recording import record
 
 
 def targets_off_plane(context: Context, limbs: Sequence[PoseBone]) -> list[Message]:
-    """Warnings of limbs that are hinges, or slide, whose targets leave their plane: in which frame they do that most,
-    of those in which keys move what the limbs follow, or what carries them."""
+    """Warnings of hinges and sliding limbs whose keyed targets leave the plane that they can follow in: by frame, where
+    they do so most."""
     dependencies, frames_of_limb = Dependencies(), {}
     for limb in limbs:
         target, bone = follow_of(limb).pairs[0]

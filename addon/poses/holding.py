@@ -32,15 +32,15 @@ RowRange = tuple[int, int]
 
 
 class Ease(NamedTuple):
-    """In which ranges of rows a limb is held, in order; over how many rows it is eased before and after each; and how
-    far it reaches in the world."""
+    """The ranges of rows in which a limb is held, in order; over how many rows it eases in and out of each; and its
+    reach in the world."""
 
     ranges: Sequence[RowRange]
     rows: int
     reach: float
 
     def over(self, offsets: Array) -> Array:
-        """Offsets (rows, numbers) in the ranges, and as they die away beside these."""
+        """Offsets (rows, numbers) within the ranges, fading out around them."""
         return eased(offsets, self.ranges, self.rows)
 
     def changed(self, count: int) -> Array:
@@ -73,7 +73,7 @@ class HeldLimb(NamedTuple):
 
 
 class HoldPose(NamedTuple):
-    """Where a tip is held, and how its foot is turned there, (3, 3), if it has one."""
+    """Where a tip is held, and the rotation of its foot there, (3, 3), if it has one."""
 
     place: Array
     turn: Array | None
@@ -82,8 +82,8 @@ class HoldPose(NamedTuple):
 def hold_flat(
     recording: Recording, limbs: LimbsRead, row: int, ease: Ease, plants: Sequence[HoldPose], turns_foot: bool
 ) -> HeldLimb:
-    """The limb of a row held as each of the plants says in its range. ``turns_foot`` where the foot, which does not
-    follow the target, is turned by itself."""
+    """Plan the hold of a limb whose foot does not roll, as each of ``plants`` says in its range. ``turns_foot`` if the
+    foot, which does not follow the target, gets keys itself."""
     limb, foot = limbs.rig.limbs[row], foot_of(limbs.rig.limbs[row])
     tips, changed = tips_of(recording, limb), ease.changed(recording.frames)
     offsets = np.zeros_like(tips)
@@ -129,7 +129,7 @@ def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
 
 
 def moved_control(limb: PoseBone) -> tuple[Any, str]:
-    """What is moved for a limb."""
+    """What is moved to move the tip of a limb: its target."""
     control: Any = follow_of(limb).pairs[0]
     return control  # type: ignore[no-any-return]
 

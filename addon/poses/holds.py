@@ -40,10 +40,10 @@ Array = NDArray[Any]
 
 
 class HoldOptions(NamedTuple):
-    """How limbs are held: over how many frames before and after it is eased; whether feet that roll are planted on
-    heel, sole and toe, as in contacts, or kept as they are turned; whether where they are moved least, or where they
-    are in the current frame, or in that of a range which is nearest to it; and how far joints may be off for fewer
-    keys, in lengths of their limb."""
+    """How limbs are held: over how many frames it eases in and out; whether feet with Foot Roll are planted on heel,
+    sole and toe, as in contacts, or keep their rotation; whether at the mean place, or where they are in the current
+    frame or the one in the range that is nearest to it; and how far joints may be off for fewer keys, in lengths of the
+    limb."""
 
     ease: int = 3
     rolls: bool = False
@@ -75,7 +75,7 @@ class HoldReport(NamedTuple):
 
 
 class LimbToHold(NamedTuple):
-    """A limb, whether its foot rolls, and where it is held, in order."""
+    """A limb, whether its foot rolls, and the contacts in which it is held, in order."""
 
     limb: PoseBone
     rolls: bool
@@ -100,8 +100,8 @@ def over(frames: FrameRange) -> Contact:
 def hold_limbs(
     context: Context, holds: Sequence[LimbToHold], request: HoldOptions, within: FrameRange
 ) -> Steps[HoldReport | None]:
-    """Hold limbs, with keys in frames that are ``within`` a range; nothing where nothing is to be held. Two passes
-    over the frames. Raises `Refused`."""
+    """Hold limbs, by keys in frames ``within`` a range; None if there is nothing to hold. Goes through the frames
+    twice. Raises `Refused`."""
     limbs = [planted.limb for planted in holds]
     runs: dict[FrameRange, list[int]] = {}
     for i, planted in enumerate(holds):

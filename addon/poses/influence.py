@@ -33,7 +33,7 @@ def check_influence(context: Context, limbs: Sequence[PoseBone], is_ik: bool, fr
 
 
 def key_influence(context: Context, limbs: Sequence[BoneRef], frames: Sequence[int], is_ik: bool) -> None:
-    """Have limbs be in IK, or in FK, from the first to the last of these frames, and as before around them."""
+    """Key limbs to be in IK, or in FK, from the first to the last of these frames, and as before around them."""
     times, writers = times_of(scene_of(context), frames), dict[Any, ActionWriter]()
     for ob, name in limbs:
         announce(ob)

@@ -35,8 +35,8 @@ EXACT = 0.1
 
 
 class SolverPose(NamedTuple):
-    """How a limb stands: the rotations of its bones by their own channels, and in its frame G its joints and its pole,
-    or None."""
+    """The pose of a limb as the solver sees it: the rotations of its bones by their own channels, and in its frame G
+    its joints and its pole, or None."""
 
     turns: tuple[Any, ...]  # of each segment, w first
     joints: tuple[Any, ...]  # knees and tip
@@ -49,7 +49,7 @@ class SolverPose(NamedTuple):
 
 
 class Inverse(NamedTuple):
-    """How near the solver comes to poses."""
+    """The settings with which the solver comes nearest to poses, and by how much it misses them."""
 
     side: Any  # -1: flipped
     swivel: Any  # in radians, as is the ankle
@@ -81,7 +81,7 @@ class Inverse(NamedTuple):
 
 
 def solver_pose_of_rows(turns: Array, joints: Array, pole: Array | None = None) -> SolverPose:
-    """A pose of arrays: turns ``(rows, segments, 4)``, joints ``(rows, segments, 3)``, pole ``(rows, 3)``."""
+    """A `SolverPose` from arrays: turns ``(rows, segments, 4)``, joints ``(rows, segments, 3)``, pole ``(rows, 3)``."""
     of_segments = tuple(tuple(turns[:, k].T) for k in range(turns.shape[1]))
     of_joints = tuple(tuple(joints[:, k].T) for k in range(joints.shape[1]))
     return SolverPose(of_segments, of_joints, None if pole is None else tuple(pole.T))

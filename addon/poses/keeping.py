@@ -15,8 +15,8 @@ from ..blender.types import scene_of, split_path
 
 
 def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
-    """The whole frames from the first to the last key that moves these bones, or what carries them. What carries their
-    whole rig counts unless all that they follow ``goes_along``."""
+    """The whole frames from the first to the last key that moves these bones, or what they depend on. Keys of what
+    moves their whole rig don't count if all that they follow ``goes_along``."""
     dependencies, starts = Dependencies(), [(bone.id_data, bone.name) for bone in bones]
     refs = dependencies.dependencies_of(*starts)
     if goes_along:
@@ -31,7 +31,7 @@ def is_posed_by_hand(context: Context, bones: Iterable[PoseBone]) -> bool:
 
 
 def keyed_frames(refs: Iterable[BoneRef]) -> list[int]:
-    """The whole frames from the first to the last key of objects and bones."""
+    """The whole frames from the first to the last key of these objects and bones."""
     names: dict[object, set[str]] = {}
     for ob, bone in refs:
         names.setdefault(ob, set()).add(bone)

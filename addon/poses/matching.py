@@ -48,9 +48,8 @@ NEARER = 0.8
 
 
 class MatchedLimb(NamedTuple):
-    """What has one limb show poses by IK in f frames: its sliders by name (f), as they are to be; where in the world
-    its target and its pole are to be seen (f, 3), not a number where the pole is to stay; how its foot is to be turned;
-    and what to tell the person."""
+    """What makes one limb show given poses by IK in f frames: its sliders by name (f); the places of its target and its
+    pole in the world (f, 3), NaN where the pole stays; the rotation of its foot; and warnings."""
 
     limb: PoseBone
     sliders: dict[str, Array]
@@ -67,9 +66,9 @@ class MatchedLimb(NamedTuple):
 def matched_by_ik(
     recording: Recording, poses: dict[LimbRef, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
 ) -> list[MatchedLimb]:
-    """What has limbs show these poses, by targets and poles (unless they stay where they are), flip, swivel, ankle and
-    twist. ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb.
-    Raises `Refused`."""
+    """Targets, poles (if ``moves_controls``), flip, swivel, ankle and twist with which limbs show these poses by IK.
+    ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb. Raises
+    `Refused`."""
     shown = []
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
@@ -80,8 +79,8 @@ def matched_by_ik(
 
 
 class LimbToMatch(NamedTuple):
-    """A limb that is to stand so: what was read, of which it is a ``row``. Target and pole are to be moved only if
-    ``moves_controls``."""
+    """A limb, the poses that it is to show by IK, and what was read of it, of which it is a ``row``. Target and pole
+    are moved only if ``moves_controls``."""
 
     limbs: LimbsRead
     row: int
@@ -156,8 +155,8 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
 
 
 def swivel_again(recording: Recording, shown: Sequence[MatchedLimb]) -> list[MatchedLimb]:
-    """Swivel limbs by the poles that were read since: one that stays may have gone along with a target. Gives those
-    that have one."""
+    """Compute the swivel again with the poles as read now: a pole may have moved along with the target. Returns the
+    limbs with a pole that stays."""
     again = []
     of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
     for matched in shown:
@@ -277,8 +276,8 @@ def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> t
 
 
 def warnings_of_misses(recording: Recording, poses: dict[LimbRef, LimbPoses], sliders: Any) -> list[Message]:
-    """Warnings of limbs that do not stand as they were to, as the solver has them with what was read and these
-    ``sliders`` by limb and name: knee limits, softness with stretch, or a plane keep them from it."""
+    """Warnings of limbs that do not reach the poses that they are to show, by the solver with what was read and these
+    ``sliders`` by limb and name: because of knee limits, softness with stretch, or the plane."""
     warnings = []
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
@@ -313,12 +312,12 @@ def offset_turn(limb: PoseBone) -> Array:
 
 
 def solver_target(limb: PoseBone) -> tuple[Any, str]:
-    """What the solver has a limb follow: its target, or what rolls with it."""
+    """The target that the solver of a limb uses: its own, or with a foot roll the helper bone that rolls with it."""
     return solver_follow(limb).pairs[0]
 
 
 def own_foot_turns(recording: Recording, limb: PoseBone, bone: PoseBone) -> tuple[Array, Array]:
-    """How a bone is turned by its own channels, and by how much it would have to be to be as it is evaluated: (f, 4)
+    """The rotations of a bone by its own channels, and those that it would need to be in its evaluated pose: (f, 4)
     each, w first."""
     ob: Any = limb.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None

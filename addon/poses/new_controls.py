@@ -43,8 +43,8 @@ Skins = dict[ArmatureObject, dict[str, Any]]
 
 
 class FittedLimb(NamedTuple):
-    """A limb for which controls are made: its last bone, its segments, how it stays where it is, its shape at rest, and
-    how its knee is turned around it there."""
+    """A limb for which controls are made: its last bone, its segments, its fit, its rest geometry, and by how much its
+    knee is turned around it."""
 
     limb: PoseBone
     segments: tuple[int, ...]

@@ -53,8 +53,7 @@ Array = NDArray[Any]
 
 
 class MatchResult(NamedTuple):
-    """The properties that were changed to show a pose in another way, as they were before, and what to tell the
-    person."""
+    """The properties that were changed to show a pose by IK or FK, with their values before; and warnings."""
 
     changes: list[Change]
     warnings: list[Message]
@@ -213,7 +212,7 @@ def in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
 
 
 def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
-    """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
+    """Set the own channels of limbs' bones, and of feet that turn with targets, to the pose that IK shows."""
     parts = [part_of_fk(limb, task.tolerance) for limb in limbs]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     sampling = sampling_of(task.frames)

@@ -63,7 +63,7 @@ class KeyedPart(NamedTuple):
 
 
 def no_points(_recording: Recording, _values: Values) -> Points:
-    """No joints, of a part that says its keys itself."""
+    """For a `KeyedPart` that computes its keys itself."""
     return lambda _values, _at: []
 
 

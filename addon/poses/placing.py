@@ -83,7 +83,7 @@ class ControlPlacing:
         return [self.location, *([self.rotation] if self.turns is not None else ())]
 
     def correct(self, recording: Recording, values: Values, rows: Array) -> Array:
-        """Move it in those of these rows in which it is not where it is to be; says in which."""
+        """Move the control in those of these rows in which it is not in place yet; returns these rows."""
         seen_at, now = matrices_of(recording, self.followed)[rows], matrices_of(recording, self.control)[rows]
         carried = self.under.moved if self.under else None
         if carried is not None:  # not read yet where it goes along
@@ -166,7 +166,7 @@ class ControlPlacing:
         return slack
 
     def check(self) -> None:
-        """Refuse what is not seen where it is to be."""
+        """Refuse if the control is not in place."""
         ob, bone = self.control
         name = bone or ob.name
         is_there = self.off <= self._slack(UNSEEN)
@@ -186,8 +186,8 @@ class ControlPlacing:
 def place_controls(
     placings: Sequence[ControlPlacing], recording: Recording, values: Values, reread: Reread
 ) -> Steps[None]:
-    """Have controls be seen where they are to be in all rows, by their channels in ``values``. ``reread`` writes these
-    and reads some rows anew. Raises `Refused` for what can't be seen there."""
+    """Move controls to their places in all rows, by their channels in ``values``. ``reread`` writes these and reads
+    some rows again. Raises `Refused` if a place can't be reached."""
     rows = np.arange(recording.frames)
     for placing in placings:
         above = [other for other in placings if _carries(other.control, placing)]

@@ -40,8 +40,8 @@ from .writing import Task
 
 
 class LimbRequest(NamedTuple):
-    """A limb to be: its last bone and segments, and what it is to follow, each an object and the name of its bone or
-    nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
+    """A limb to be added: its last bone and segments, its target and pole, each an object and the name of a bone;
+    without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
 
     limb: PoseBone
     segments: tuple[int, ...] = (1, 1)
@@ -51,7 +51,7 @@ class LimbRequest(NamedTuple):
 
 
 class AddOptions(NamedTuple):
-    """What limbs that are added are to get, see `tasks.adding.add`."""
+    """Options of *Add* for all limbs, see `tasks.adding.add`."""
 
     controls: str = "BONES"
     knee: str = "AUTO"
@@ -75,7 +75,7 @@ class PlannedLimb(NamedTuple):
 
 
 def check_all(requests: Sequence[LimbRequest], dependencies: Dependencies) -> None:
-    """Refuse what can't be made, before anything is done."""
+    """Refuse what can't be added, before anything is changed."""
     taken: set[PoseBone] = set()
     for request in requests:
         limb, segments = request.limb, request.segments
@@ -90,7 +90,7 @@ def check_all(requests: Sequence[LimbRequest], dependencies: Dependencies) -> No
 
 
 def after_edit_mode(context: Context, requests: Sequence[LimbRequest]) -> list[LimbRequest]:
-    """The same, once rigs of old files rest as they will."""
+    """The same requests with bones fetched again, after Edit Mode moved the rest pose of rigs from old files."""
     limbs = [ref_of(request.limb) for request in requests]
     shift_old_rests(context, (ob for ob, _ in limbs))
     pairs = zip(requests, limbs, strict=True)
@@ -249,7 +249,7 @@ def _with_old_controls(context: Context, wish: Description) -> Description:
 
 
 def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
-    """Let feet be that can't follow as they stand: below mirrors and shear."""
+    """Leave out feet that can't follow their targets without moving: below mirrors and shear."""
     depsgraph = context.evaluated_depsgraph_get()
     off = {}
     for plan in plans:
@@ -293,7 +293,7 @@ def _with_ankle(wish: Description) -> Description:
 
 
 def without_target(limb: Description) -> Description:
-    """A limb that is to get a new target, and with it a pole that was made for it and hangs on that."""
+    """The description without its target, and without a pole that was made for it and hangs on that."""
     target, pole = limb.target, limb.pole
     hangs = False
     if isinstance(pole, tuple) and isinstance(target, tuple) and is_control(*pole[:2]):
@@ -306,7 +306,8 @@ def without_target(limb: Description) -> Description:
 def refitted(
     context: Context, refs: Sequence[LimbRef], changed: Callable[[Description], Description]
 ) -> dict[LimbRef, Description]:
-    """Limbs that are changed but stay as IK shows them, with what they lack to follow."""
+    """Changed descriptions of limbs with settings that keep the pose that IK shows, and with controls for what they
+    lack."""
     limbs = [ob.pose.bones[name] for ob, name in refs]
     for limb in limbs:
         check_editable(limb)

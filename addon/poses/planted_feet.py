@@ -37,8 +37,8 @@ SLIDERS = ("roll", "bank")
 
 
 class FootContact(NamedTuple):
-    """What a foot is planted by in a range: what it is on in each of its rows; and the row of the range in which its
-    tip is to be where it is, or None for where it is moved least."""
+    """A contact as rows: what the foot is on in each; and the row in which its tip stays where it is, or None for
+    moving it least."""
 
     on: Sequence[str]
     at: int | None
@@ -53,8 +53,8 @@ def hold_rolling(
     times: Array,
     values: Values,
 ) -> HeldLimb:
-    """The limb of a row, whose foot rolls, planted as it stands in each range. Puts what it is rolled by, and how its
-    toes are turned, into ``values``."""
+    """Plan the hold of a limb with a foot roll, planted on heel, sole and toe in each range. Sets its roll, and how its
+    toes are turned, in ``values``."""
     limb, size = limbs.rig.limbs[row], sum(limbs.rig.table.limbs[row].geometry.lengths)
     shape, rolled_targets, roots = (
         shape_of(limb),
@@ -216,7 +216,7 @@ def _segments(which: Array) -> Segments:
 
 
 def still_keys(ease: Ease) -> Keys:
-    """Keys in rows that are eased and at the ends of ranges; inside a range only where a channel does not stay."""
+    """Keys in rows that are eased and at the ends of ranges; inside a range only where a channel changes."""
 
     def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
         keys_of_channels: dict[Channel, tuple[Array, Array | None]] = {}

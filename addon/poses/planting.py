@@ -56,7 +56,7 @@ class RollShape(NamedTuple):
 
 
 def rolled(shape: RollShape, rolls: Array) -> Array:
-    """What roll and bank, (rows, 2), make of a rolled target, (rows, 4, 4) in its frame."""
+    """The transforms that roll and bank, (rows, 2), give the rolled target, (rows, 4, 4), in its own frame."""
     roll, bank = rolls.T
     ball = np.clip(roll, 0.0, shape.break_angle)
     angles = (np.maximum(bank, 0.0), np.minimum(bank, 0.0), np.minimum(roll, 0.0), np.maximum(roll, 0.0) - ball, ball)
@@ -80,7 +80,7 @@ def rolls_of(shape: RollShape, turns: Array) -> Array:
 
 
 class PlantedFoot(NamedTuple):
-    """Where a foot is planted in a contact, a matrix (4, 4), and how it is rolled and banked in its rows, (rows, 2)."""
+    """Where a foot is planted in a contact, a matrix (4, 4), and its roll and bank in each row, (rows, 2)."""
 
     flat: Array
     rolls: Array

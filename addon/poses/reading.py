@@ -41,7 +41,7 @@ Evaluated = Callable[[Any], Any]
 
 
 class RecordedProperty(NamedTuple):
-    """One property of some bones of a rig, ``(frames, bones, numbers)``; ``row`` says where a bone is in it."""
+    """One property of some bones of a rig, ``(frames, bones, numbers)``; ``row`` maps a bone's name to its index."""
 
     row: dict[str, int]
     which: Array  # of all bones
@@ -61,8 +61,8 @@ class Rig(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """All that was read of some frames: ``worlds`` ``(frames, 16)`` of objects, by columns as Blender stores them,
-    properties of bones by object and name, values of channels, and what own channels of controls make."""
+    """Everything that was read in some frames: world matrices of objects ``(frames, 16)``, by columns as Blender stores
+    them, properties of bones by object and name, values of channels, and the own transforms of controls."""
 
     rigs: Sequence[Rig]
     worlds: dict[Object, Array]

@@ -46,7 +46,7 @@ NOTICED_TURN = 2.0 * KEPT_TURN
 
 
 class Sighting(NamedTuple):
-    """Where constraints have limbs in some frames of an action."""
+    """The poses that IK constraints give limbs in some frames of an action."""
 
     ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
     action: str  # its full name: one that is brought back, as some limbs are not kept, is another data-block
@@ -141,8 +141,8 @@ def _joints_seen(recording: Recording, limb: PoseBone, count: int) -> Array:
 def kept_misses(
     whole: Task, sighting: Sighting, refs: Collection[LimbRef], tolerance: float
 ) -> Steps[dict[LimbRef, Miss]]:
-    """Give limbs keys of swivel, flip and ankle where they would else move by more than a tolerance from where they
-    were seen. Which these are, what was seen says, and some frames check. How they are off all the same."""
+    """Key swivel, flip and ankle of limbs that would else move by more than a tolerance from where they were; returns
+    how far each is off after that."""
     names, keyed = [name for name in sighting.joints if name in refs], set[LimbRef]()
     frames, rows = sighting.frames, sampling_of(sighting.frames).rows
     task, known = Task(whole.context, frames, tolerance, stays=True), sighting.recording if frames else None

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 
 
 class LimbPoses(NamedTuple):
-    """How one limb stands in f frames."""
+    """The poses of one limb in f frames."""
 
     turns: Array  # (f, segments, 4), w first: the rotations that its bones need by their own channels to show that
     stretch: Array  # (f): how many times as long as at rest they are
@@ -34,7 +34,7 @@ class LimbPoses(NamedTuple):
 
 
 def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
-    """How limbs stand by their own channels. Raises `Refused` where IK can't show that."""
+    """The FK poses of limbs, by their own channels. Raises `Refused` where IK can't show them."""
     poses: dict[LimbRef, LimbPoses] = {}
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
@@ -51,8 +51,8 @@ def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
 
 
 def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
-    """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
-    and the location of the first, have been read."""
+    """The evaluated poses of bones that are no limb yet, whatever poses them. They, what they hang on, and the location
+    of the first have been read."""
     ob, first = limb.id_data, bones_of_limb(limb, segments)[0].bone
     above = poses_of(recording, ob, first.parent.name) if first.parent else None
     location = np.zeros((recording.frames, 3))
@@ -64,7 +64,7 @@ def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, .
 
 
 def turns_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> Array:
-    """The rotations that bones need by their own channels to stand as they are evaluated, (f, segments, 4), w first."""
+    """The rotations that bones need by their own channels for their evaluated pose, (f, segments, 4), w first."""
     return np.stack([turn_shown(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
 
 

@@ -49,8 +49,8 @@ def _heads_of(context: Context, rigs: Iterable[ArmatureObject]) -> Heads:
 
 
 def check_still(context: Context, before: Places, tolerance: float) -> None:
-    """Refuse what has bones begin elsewhere than before: by more than a tolerance in lengths of their limbs, and others
-    in that of the longest one of their rig."""
+    """Refuse if bones begin elsewhere than before: by more than a tolerance in lengths of their limb, or of the longest
+    one of their rig."""
     heads, lengths = before
     now = _heads_of(context, (ob for ob, _ in heads))
     longest: dict[ArmatureObject, float] = {}

@@ -29,9 +29,9 @@ Array = NDArray[Any]
 
 
 class Task:
-    """What is keyed in which frames: None for the frame that is shown, without keys. ``tolerance`` is how far joints
-    may be off for the sake of fewer keys, in lengths of their limb. Other frames, from the first to the last of
-    ``keeps_others``, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it is."""
+    """Frames to be keyed; None for the current frame, without keys. ``tolerance`` is how far joints may be off for
+    fewer keys, in lengths of the limb. Other frames, from the first to the last of ``keeps_others``, keep their values.
+    Afterwards the current frame shows what the keys say, or with ``stays`` what it showed before."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Task:
 
 
 class Run(NamedTuple):
-    """Frames that may be keyed together, by their ``rows``, and what gets keys in them. What was read between them is
-    looked at, too."""
+    """Frames that may be keyed together, by their ``rows``, and what gets keys in them. Rows between them are checked,
+    too."""
 
     rows: Array
     parts: Sequence[KeyedPart]
@@ -71,7 +71,7 @@ class Run(NamedTuple):
 
 
 class KeyedTogether(NamedTuple):
-    """Channels of one part that are keyed together, and the runs in which they are."""
+    """Channels of one part that are keyed in the same frames, and the runs in which they are."""
 
     keyed_part: KeyedPart
     channels: Sequence[Channel]

@@ -61,9 +61,8 @@ Wishes = Mapping[LimbRef, Description | None]
 
 
 def apply(context: Context, wishes: Wishes, anew: Collection[LimbRef] = ()) -> list[str]:
-    """Make limbs as they are described, or take them away (None), with the controls that they followed and that
-    nothing uses any more; the names of those that stay. What is as described is left alone; of the limbs ``anew``, all
-    that is made is made once more."""
+    """Make limbs as described, or remove them (None) with the controls that nothing else uses; returns the names of
+    controls that stay. What already is as described is left alone; for limbs in ``anew``, everything is rebuilt."""
     done = _apply(context, wishes, anew)
     if shifted := {work.limb: work.wish for work in done.works if work.has_shifted}:
         _apply(context, {limb: describe(limb) for limb in shifted}, shifted)

@@ -51,8 +51,8 @@ TOES_FROM = 0.7
 
 
 class Drawing(NamedTuple):
-    """How a control is drawn: the kind of its shape, and the matrix that takes the shape, which is as large as 1, to
-    where it is drawn as the armature rests."""
+    """How a control is drawn: the kind of shape, and the matrix that places a shape of size 1 in the armature at
+    rest."""
 
     kind: str
     matrix: Matrix
@@ -102,9 +102,9 @@ def _ends(bones: list[Bone]) -> Array:
 
 
 def is_on_ground(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array | None = None) -> bool:
-    """Whether a foot stands on the ground, by the points of its skin or else the ends of its bones. One that is called
-    so always does; a hand if its arm hangs down to the level of the armature's origin, as a front paw's; what has no
-    such name, if its limb hangs down to that of the lowest."""
+    """Whether a foot is on the ground, by the mesh that moves with it or else the ends of its bones. One that is called
+    a foot always is; a hand is if its arm hangs down to the level of the armature's origin, as a front paw's; anything
+    else, if its limb hangs down to the level of the lowest bone."""
     if says(foot.name, FEET - HANDS):
         return True
     up = np.array(place.upright)[:, 2]

@@ -36,10 +36,10 @@ ALONG_NORMAL = 0.9999
 
 
 class Control(NamedTuple):
-    """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``, what it is called, and
-    the bone that it hangs on, or nothing; how it rests in the armature, how long its bone is, and how it is drawn;
-    where it is there now, and how turned, if not as it rests; and the normal of the plane that it is to stay in, if it
-    is. One that ``is_object`` is no bone; one that ``is_there`` was made before, and is made anew."""
+    """A control to be made: for which limb, as ``target`` or ``pole``, its name, the bone it hangs on or nothing, its
+    rest matrix in the armature, the length of its bone, and how it is drawn; its ``place`` in the world now, and its
+    ``turn`` there if it differs from rest; the ``normal`` of the plane that it stays in, if it does. With ``is_object``
+    it is no bone; with ``is_there`` it was made before, and is made again."""
 
     ob: ArmatureObject
     limb_name: str
@@ -57,14 +57,14 @@ class Control(NamedTuple):
 
     @property
     def matrix(self) -> Matrix:
-        """Where it is now, in the world; without its scale."""
+        """Its matrix in the world now, without scale."""
         world = self.ob.matrix_world
         turn = world.to_3x3() @ (self.turn or self.rest.to_3x3())
         return Matrix.LocRotScale(world @ self.place, turn.to_quaternion(), None)
 
 
 def name_of_control(limb: PoseBone, kind: str) -> str:
-    """What the control of a limb is called."""
+    """The name for a control of a limb."""
     end = foot_of(limb)
     foot = end.name if end else ""
     if kind == "target":
@@ -181,8 +181,8 @@ def make_object(context: Context, control: Control, parent: Any = None) -> Any:
 
 
 def reuse_control(context: Context, control: Control) -> Control:
-    """A control, which may be there from before: a bone that was made for the same, that nothing uses but its own keys,
-    and whose rig can be edited. Those keys go."""
+    """The control, reusing a bone that was made for the same before, if nothing but its own keys uses it and the rig
+    can be edited. Those keys are removed."""
     ob, name = control.ob, control.name
     if control.is_object or not is_control(ob, name) or not takes_bones(ob):
         return control
@@ -198,7 +198,7 @@ def reuse_control(context: Context, control: Control) -> Control:
 
 
 def made_for(limb: PoseBone) -> list[BoneRef]:
-    """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
+    """The controls that by name were made for a limb whose constraint no longer refers to them."""
     ob, names = limb.id_data, [name_of_control(limb, kind) for kind in CONTROL_KINDS]
     named = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
     return [(owner, bone) for owner, bone in named if owner and is_control(owner, bone)]
@@ -213,8 +213,8 @@ class Unused(NamedTuple):
 
 
 def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
-    """Which of these, as far as they were made for limbs to follow, nothing uses any more; the keys that bones were
-    given as they were made count as use unless they go as well, ``with_keys``."""
+    """Which of these controls nothing uses any more. With ``with_keys``, the keys that were inserted as they were made
+    don't count as use."""
     controls = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
     objects = [ob for ob, bone in controls if not bone]
     bones: list[tuple[Any, str]] = [(ob, bone) for ob, bone in controls if bone]

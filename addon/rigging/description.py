@@ -39,8 +39,8 @@ class Roll(NamedTuple):
 
 
 class PoleFollow(NamedTuple):
-    """What the pole hangs on without Pole Follow: the bone ``above``, or nothing; ``on_target`` says that it hung on
-    the target, which hangs on that."""
+    """What the pole hangs on without Pole Follow: the bone ``above``, or nothing; ``on_target`` if it hung on the
+    target, which hangs on that bone."""
 
     above: str
     on_target: bool
@@ -106,7 +106,7 @@ def ref_of(limb: PoseBone) -> LimbRef:
 
 
 def describe(ref: LimbRef) -> Description:
-    """What a limb is, as its rig says."""
+    """The description of a limb, read from its rig."""
     limb: Any = ref[0].pose.bones[ref[1]]
     group, foot = group_of(limb) or {}, foot_of(limb)
     axis, flat = stored_axes(limb)

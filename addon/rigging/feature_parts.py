@@ -93,11 +93,10 @@ SHARED = "shared"
 
 
 def foot_parts(turn: tuple[float, float, float], is_near: bool, is_sharing: bool) -> Parts:
-    """What has a foot turn as the target, turned off that by some angles; ``is_near`` where that is a bone of its rig,
-    ``is_sharing`` where both hang on one: as seen from that, neither is mirrored or sheared by it.
-
-    A foot that is turned off is turned back before it copies the target: so only the copying blends between FK and IK,
-    the short way, and the offset is whole at any influence."""
+    """What makes a foot turn with its target, offset by some angles; ``is_near`` if the target is a bone of its rig,
+    ``is_sharing`` if both hang on one bone: seen from that, neither is mirrored or sheared. An offset foot is turned
+    back before it copies the target: so only the copying blends between FK and IK, the short way, and the offset is
+    complete at any influence."""
     spaces, space = (IN_SPACE, SHARED) if is_sharing else (_spaces(is_near), "")
     copying = ConstraintSpec("foot", FOOT, "COPY_ROTATION", TARGET, spaces, space=space)
     if not any(turn):

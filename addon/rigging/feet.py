@@ -25,7 +25,7 @@ from ..limb.tolerances import NO_TURN
 
 
 def foot_follows(limb: PoseBone) -> bool:
-    """Whether the foot of a limb follows its target."""
+    """Whether the foot of a limb turns with its target."""
     foot = foot_of(limb)
     return foot is not None and FOOT in foot.constraints
 
@@ -61,7 +61,7 @@ def offset_of(foot: PoseBone) -> Matrix:
 
 
 def foot_matrix_of(limb: PoseBone) -> Matrix:
-    """How the foot of a limb stands in the world now; one that follows, as it would without roll and bank."""
+    """The world matrix of a limb's foot now; of one that follows its target, without roll and bank."""
     depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(limb)
     is_rolled = rolled_target(limb) or (has_roll(limb) and not is_gone(*follow_of(limb).pairs[0]))
     if foot_follows(limb) and is_rolled:

@@ -19,8 +19,7 @@ PATHS = ("pose.bones[",)
 
 
 def mark_keys(wishes: Mapping[tuple[ArmatureObject, str], Any]) -> None:
-    """Note that all keys which the controls have now that were just made for limbs, as these were described, are
-    ours."""
+    """Note that the keys of controls just made for limbs are ours, not the user's."""
     for (rig, limb), wish in wishes.items():
         pairs = zip(follow_of(rig.pose.bones[limb]).pairs, (wish.target, wish.pole), strict=True)
         for ob, bone in [pair for pair, ref in pairs if hasattr(ref, "kind")]:
@@ -36,7 +35,7 @@ def _mark(ob: Any, bone: str) -> None:
 
 @contextmanager
 def keeping_marks(refs: Iterable[tuple[Any, str]]) -> Iterator[None]:
-    """What a tool of ours does within to the keys of control bones leaves them ours, where all of them were."""
+    """Keys of controls that were ours before stay marked as ours after what is done within."""
     ours = []
     for ob, bone in refs:
         as_made = made_curves([(ob, bone)]) if is_armature(ob) else set()
@@ -48,7 +47,7 @@ def keeping_marks(refs: Iterable[tuple[Any, str]]) -> Iterator[None]:
 
 
 def made_curves(refs: Iterable[BoneRef]) -> set[Any]:
-    """The F-curves of control bones that are as we made them, by whatever action."""
+    """The F-curves of controls that nobody edited since we made them, in any action."""
     as_made: set[Any] = set()
     for ob, bone in refs:
         data: Any = ob.data
@@ -59,12 +58,12 @@ def made_curves(refs: Iterable[BoneRef]) -> set[Any]:
 
 
 def own_curves(ob: ArmatureObject, bone: str) -> set[Any]:
-    """All F-curves of a bone, by whatever action."""
+    """All F-curves of a bone, in any action."""
     return {curve for curves in _curves_by_action(ob, bone) for curve in curves}
 
 
 def remove_keys(ob: ArmatureObject, bones: Iterable[str]) -> None:
-    """Take the F-curves of bones out of what acts on a rig; actions that nothing uses stay as they are."""
+    """Remove the F-curves of bones from the actions that act on a rig; actions that nothing uses stay as they are."""
     names = {*bones}
     paths = {curve.data_path for curve in curves_everywhere(ob)}
     remove_animation(ob, {path for path in paths if split_path(path)[0] in names})

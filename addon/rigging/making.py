@@ -53,8 +53,8 @@ def helper_name(ob: ArmatureObject, limb_name: str, role: str) -> str:
 
 
 def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs, is_new: bool) -> str:
-    """Make a helper bone in Edit Mode, or have the one of this name rest as described; its name. Blender takes no
-    matrix for a bone without a length."""
+    """Add a helper bone in Edit Mode, or set the one of this name to rest as described; returns its name. Blender takes
+    no matrix for a bone without a length."""
     bones = ob.data.edit_bones
     laid: Any = bones.new(name) if is_new else bones[name]
     laid[MADE_FOR_LIMB] = bone.role
@@ -74,8 +74,8 @@ def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs,
 
 
 def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
-    """Give a helper bone what it has besides Edit Mode. One that is made anew still has the channels of the one before
-    of its name."""
+    """Set what a helper bone has outside of Edit Mode. A bone that is made again keeps the channels of the one before
+    with its name: these are reset."""
     pose_bone: Any = ob.pose.bones[name]
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
     pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -85,7 +85,7 @@ def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
 
 
 def rests_so(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs) -> bool:
-    """Whether the bone of this name rests and hangs as a helper bone is to."""
+    """Whether the helper bone of this name rests and hangs as described."""
     there = ob.data.bones[name]
     rest = np.array(there.matrix_local, float)
     if bone.copies_rest:
@@ -102,7 +102,7 @@ def rests_so(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs) -> boo
 
 
 def constrain(ob: ArmatureObject, constraint: ConstraintSpec, refs: Refs) -> None:
-    """Make a constraint, or have that of its name be as described."""
+    """Add a constraint, or set that of its name to what is described."""
     owner: Any = ob.pose.bones[refs[constraint.bone][1]]
     real: Any = owner.constraints.get(constraint.name)
     if real is None:
@@ -130,7 +130,7 @@ def _followers(real: Any, constraint: ConstraintSpec, refs: Refs) -> list[tuple[
 
 
 def aim(follower: Any, ob: Object | None, bone: str) -> None:
-    """Have a constraint, or one of its targets, follow something."""
+    """Set the target of a constraint, or of one of its targets."""
     if follower.target != ob:
         follower.target = ob
     if getattr(follower, "subtarget", bone) != bone:
@@ -138,12 +138,12 @@ def aim(follower: Any, ob: Object | None, bone: str) -> None:
 
 
 def is_aimed(real: Any, constraint: ConstraintSpec, refs: Refs) -> bool:
-    """Whether a constraint follows what it is to follow; not yet, where that is still to be made."""
+    """Whether a constraint has the target that it is to have; False if that does not exist yet."""
     return follows(real, constraint, refs) and all(ob for _, (ob, _) in _followers(real, constraint, refs))
 
 
 def follows(real: Any, constraint: ConstraintSpec, refs: Refs) -> bool:
-    """The same where what is missing is not to be made: nothing is followed, then."""
+    """Whether a constraint has the target that it is to have, where a missing target counts as none."""
     if constraint.targets and len(real.targets) != len(constraint.targets):
         return False
     return all(
@@ -164,7 +164,7 @@ def _is_alike(now: Any, value: Any) -> bool:
 
 
 def put_in_order(ob: ArmatureObject, bone: str, names: Sequence[str]) -> None:
-    """Have constraints of a bone come in this order, in the places that they have among others."""
+    """Sort these constraints of a bone, in the places that they take among others."""
     constraints: Any = ob.pose.bones[bone].constraints
     places = sorted(constraints.find(name) for name in names)
     for place, name in zip(places, names, strict=True):
@@ -181,7 +181,7 @@ def driven_path(driver: DriverSpec, refs: Refs) -> str:
 
 
 def drive(ob: ArmatureObject, driver: DriverSpec, refs: Refs) -> None:
-    """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
+    """Add a driver, and check it: Blender silently cuts expressions that are too long."""
     curve: Any = ob.driver_add(driven_path(driver, refs), driver.channel)
     reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
     new = curve.driver
@@ -200,7 +200,7 @@ def drive(ob: ArmatureObject, driver: DriverSpec, refs: Refs) -> None:
 
 
 def driver_type(driver: DriverSpec) -> str:
-    """The type of a driver: where all of it is what it reads, no expression is needed."""
+    """The type of a driver: SUM where it is just one variable, else SCRIPTED."""
     return "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
 
 

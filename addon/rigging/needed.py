@@ -22,8 +22,8 @@ NOTHING: tuple[None, str] = (None, "")
 
 
 class Needed(NamedTuple):
-    """The parts that a limb is to have, what their roles stand for as far as that is there, and the spec of its
-    mechanism, if it has one."""
+    """The parts that a limb needs, the bones and objects that their roles refer to, as far as these exist, and the spec
+    of its mechanism."""
 
     parts: Parts
     refs: dict[str, Any]
@@ -31,8 +31,7 @@ class Needed(NamedTuple):
 
 
 def needed_of(ref: LimbRef, wish: Description, there: ExistingParts) -> Needed:
-    """What a limb that is described so, with all that is kept on its bones, is to have. A mechanism that fits is to
-    stay as it is."""
+    """The parts that a described limb needs."""
     spec = _spec_of(ref[0].pose.bones[ref[1]], there.built) if wish.mode == "RIG" else None
     parts = needed_parts(ref, wish, spec).values()
     united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from .features import ROLL_SLIDERS
 
 
 def reset_roll(limbs: Sequence[PoseBone]) -> list[Change]:
-    """Set roll and bank of limbs to 0 where no keys or drivers say what they are; what was changed."""
+    """Set roll and bank of limbs to 0 where no keys or drivers set them; returns the changes."""
     changes = []
     for limb in filter(has_roll, limbs):
         for name in ROLL_SLIDERS:

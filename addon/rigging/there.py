@@ -21,8 +21,8 @@ OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
 
 
 class ExistingParts(NamedTuple):
-    """What a rig has of one limb's parts: helper bones by role, those that are of no use, constraints by the names of
-    their bones and their own, and of poles that go with the target what these hang on without that."""
+    """The parts of one limb that exist on its rig: helper bones by role, useless ones, constraints by bone and name,
+    and the parents that poles with Pole Follow have without it."""
 
     helpers: dict[str, str]
     useless: set[str]
@@ -37,7 +37,7 @@ class ExistingParts(NamedTuple):
 
 
 class ExistingPartsOfRig:
-    """What there is of all limbs on one rig."""
+    """The parts of all limbs that exist on one rig, complete or not, whatever they are called now."""
 
     def __init__(self, ob: ArmatureObject) -> None:
         self.ob = ob
@@ -62,7 +62,7 @@ class ExistingPartsOfRig:
                     self._driven.setdefault(limb, set()).update((bone, name) for name in names)
 
     def of_limb(self, name: str) -> ExistingParts:
-        """What there is of one limb."""
+        """The parts of one limb."""
         limb = self.ob.pose.bones[name]
         roll = {role: bone.name for role, bone in helpers_of(limb).items()}
         if not {ROLL_CONTROL, *PIVOTS, ROLLED_TARGET} <= roll.keys():

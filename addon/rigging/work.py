@@ -27,9 +27,9 @@ Driven = tuple[str, str, int]
 
 
 class Work(NamedTuple):
-    """What is to be done for one limb, which rests like this: helper bones to be laid, of which the roles are ``new``,
-    and to be removed, by name; constraints and drivers to be made, and to be taken off; constraints that follow
-    something else (``astray``). ``new_controls`` are those that were made for it, by what they are."""
+    """What has to change on a rig for one limb: helper bones to add (``new`` are their roles if they don't exist) and
+    to remove, constraints and drivers to add and to remove, and constraints with the wrong target (``astray``).
+    ``new_controls`` are those that were made for it, by kind."""
 
     limb: LimbRef
     wish: Description | None
@@ -48,13 +48,13 @@ class Work(NamedTuple):
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to do."""
+        """Whether anything has to change."""
         off = (self.bones_off, self.constraints_off, self.drivers_off)
         return self.wish is None or any((self.bones_on, self.constraints_on, self.drivers_on, *off, self.controls))
 
     @property
     def controls(self) -> dict[str, Any]:
-        """The controls that are to be made for the limb, by what they are."""
+        """The controls to be made for the limb, by kind."""
         pairs = {"target": self.wish.target, "pole": self.wish.pole} if self.wish else {}
         return {kind: ref for kind, ref in pairs.items() if hasattr(ref, "kind")}
 
@@ -71,8 +71,8 @@ class Work(NamedTuple):
 def work_of(
     ref: LimbRef, wish: Description | None, on_rig: ExistingPartsOfRig, there: ExistingParts, anew: bool
 ) -> Work:
-    """What is to be done for a limb to be as it is described, or to be no more; of one that is made ``anew``, nothing
-    stays that there is."""
+    """What has to change for a limb to be as described, or to be removed; with ``anew``, nothing that exists is
+    kept."""
     stays = NO_PARTS if anew or wish is None else there
     needed = needed_of(ref, wish, stays) if wish else Needed(Parts(), {}, None)
     parts, refs = needed.parts, needed.refs

@@ -34,7 +34,7 @@ __all__ = ["KEPT", "Added", "LimbRequest", "add"]
 
 
 class Added(NamedTuple):
-    """The last bones of the limbs that were added, in how many frames keys keep what was animated, and warnings."""
+    """The limbs that were added, in how many frames keys keep their animation, and warnings."""
 
     limbs: list[PoseBone]
     kept: int

@@ -52,7 +52,7 @@ class Contacts(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What a marker says: that a contact begins or goes on, and on what; or that it ends, on nothing."""
+    """What a marker says of a foot: that a contact begins, or goes on, on heel, sole or toe; or that it ends."""
 
     begins: bool
     on: str
@@ -122,8 +122,8 @@ def _not_in_pairs(limb: PoseBone, frame: int, names: dict[Mark, str]) -> Refused
 
 
 def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
-    """Have contacts as the markers of limbs, in place of those that they have: none is taken away where there is no
-    contact at all. Gives how many contacts there are."""
+    """Mark contacts on the timeline, in place of the limbs' own markers, which stay where no contact is found at all;
+    returns how many contacts there are."""
     count = sum(len(of_limb.contacts) for of_limb in listed)
     if count:
         announce(scene)
@@ -188,8 +188,8 @@ def find_contacts(
     height: float = HEIGHT,
     speed: float = SPEED,
 ) -> Steps[list[Contacts]]:
-    """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
-    limbs of a rig stands on the floor. Nothing is changed."""
+    """Find when feet are on the ground, by height and speed of their soles in these frames: see `contacts_of`. The
+    lowest limb of a rig stands on the floor. Nothing is changed."""
     readable = readable_limbs_beside(context, limbs)
     paths = yield from _paths(context, readable, frames)
     return contacts_in(scene_of(context), limbs, frames, paths, height, speed)
@@ -224,8 +224,8 @@ def contacts_in(
 def contacts_known(
     scene: Scene, limbs: Sequence[PoseBone], frames: Sequence[float], paths: dict[PoseBone, Path]
 ) -> list[Contacts]:
-    """The contacts of limbs in these frames: those that are marked, else those that are found. Raises `Refused` where
-    markers do not come in pairs."""
+    """The contacts of limbs in these frames: as marked on the timeline, else as found. Raises `Refused` if markers
+    don't come in pairs."""
     known = []
     for by_path in contacts_in(scene, limbs, frames, paths):
         marked = marked_contacts(scene, by_path.limb)
@@ -235,7 +235,7 @@ def contacts_known(
 
 
 def contacts_on(limb: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
-    """These contacts of a limb that goes this way over these frames."""
+    """The contacts of a limb with how far it slides in each, by its path."""
     return Contacts(limb, contacts, [slide_of(path, frames, contact.frames) for contact in contacts])
 
 

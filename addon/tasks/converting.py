@@ -35,7 +35,7 @@ class Converted(NamedTuple):
 
 
 class NotKept(Exception):
-    """Some limbs can't be ones without moving: why, by the rig and the name of the bone with the constraint."""
+    """Some limbs would move: why, by the rig and the name of the bone with the constraint."""
 
     def __init__(self, refused: dict[LimbRef, Refused]) -> None:
         super().__init__(*map(str, refused.values()))
@@ -69,7 +69,7 @@ def convert(
 def convert_what_can(
     context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool, count: int = 0
 ) -> Steps[Converted]:
-    """The same, also if there are none."""
+    """The same, but it is fine if nothing can be converted."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
     if mode == "RIG":
         shift_old_rests(context, (ob for ob, _ in waiting))
@@ -96,7 +96,7 @@ def convert_what_can(
 
 
 def unconvert(context: Context, limbs: Sequence[PoseBone]) -> list[LimbRef]:
-    """Give limbs back to the constraints that they were, with what animates their influence."""
+    """Restore the IK constraints that limbs were converted from, with the animation of their influence."""
     for limb in limbs:
         if not is_converted(limb):
             raise Refused("'{bone}' was made by Planar IK: remove it instead", bone=limb.name)

@@ -61,8 +61,8 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
 
 @transactional
 def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
-    """Have two bones aim at each other's foot. What they aim at are helper bones that hang on what the feet do, so that
-    neither depends on the other. Raises `Refused`."""
+    """Make two bones aim at each other's foot, by helper bones that hang on the bones' parents, so that neither depends
+    on the other. Raises `Refused`."""
     one, other = check_cylinder(bones)
     ob, names = one.id_data, (one.name, other.name)
     feet = {}
@@ -86,7 +86,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
 
 @transactional
 def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
-    """Take away what `make_cylinder` made for these bones."""
+    """Remove what `make_cylinder` added for these bones."""
     ob, feet = bones[0].id_data, set()
     announce(ob)
     for bone in bones:

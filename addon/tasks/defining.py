@@ -25,7 +25,7 @@ NEW_SEGMENTS = (1, 1)
 
 
 def set_enabled(bone: PoseBone, value: Any) -> None:
-    """Make a bone the last of a limb, or take its limb away."""
+    """Add or remove the limb that ends with this bone."""
     is_wanted = values.to_flag("enabled", value)
     if is_wanted and not is_limb(bone):
         check_addable(bone, NEW_SEGMENTS)
@@ -37,7 +37,7 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
 
 
 def set_chain_count(bone: PoseBone, value: Any) -> None:
-    """Set the number of a limb's bones; make the limb where there is none."""
+    """Set how many bones a limb has; add the limb if there is none."""
     count = values.to_count("chain_count", value, 2, 4)
     if is_limb(bone) and count == sum(segments_of(bone)):
         return
@@ -55,7 +55,7 @@ def read_followed(bone: PoseBone, name: str) -> Any:
 
 
 def set_followed(bone: PoseBone, name: str, value: Any) -> None:
-    """Have a limb follow another object or bone as its target or pole; make the limb where it gets its target."""
+    """Set the target or pole of a limb; setting a target adds the limb if there is none."""
     is_bone, role = name.endswith("subtarget"), name.replace("subtarget", "target")
     role_of_bone = role.replace("target", "subtarget")
     value = values.to_name(name, value) if is_bone else values.to_object(name, value)

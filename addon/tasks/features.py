@@ -22,8 +22,7 @@ from ..rigging.features import ROLL_SLIDERS, pole_follow_for, roll_for, with_foo
 
 @transactional
 def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
-    """Have the feet of limbs turn as their targets do, or leave them to their own pose: they go on as they stand.
-    Raises `Refused` before any does."""
+    """Turn feet with their targets, or no longer; their pose stays. Raises `Refused` before anything is changed."""
     for limb in limbs:
         if not on and rolled_target(limb):
             raise Refused("The foot of '{bone}' rolls with its target: switch off Foot Roll first", bone=limb.name)
@@ -34,7 +33,7 @@ def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
 
 @transactional
 def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Give limbs that have none a foot roll, whose feet then follow their targets. Raises `Refused`."""
+    """Add a foot roll to limbs that have none; their feet then follow their targets. Raises `Refused`."""
     for limb in limbs:
         check_editable(limb)
     lacking, dependencies = (
@@ -47,8 +46,8 @@ def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 @transactional
 def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Take the foot roll of limbs away, with its keys; where limbs are rolled now, their controls go where the feet
-    are, if they can be moved."""
+    """Remove the foot roll of limbs, with its keys. The controls of limbs that are rolled now move to where the feet
+    are, if they can."""
     limbs = [limb for limb in limbs if has_roll(limb)]
     for limb in limbs:
         check_editable(limb)
@@ -59,8 +58,8 @@ def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 @transactional
 def add_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Let the poles of limbs that do not do so yet go with their targets as far as a slider says: 0, or 1 of a pole
-    that hung on the target. Raises `Refused`."""
+    """Add Pole Follow, a slider for how far the pole moves with the target, to limbs without it: it is 0, or 1 for a
+    pole that hung on the target. Raises `Refused`."""
     limbs, dependencies = [limb for limb in limbs if not has_pole_follow(limb)], Dependencies()
     for limb in limbs:
         check_editable(limb)
@@ -70,7 +69,7 @@ def add_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 @transactional
 def remove_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Have poles hang on what they hung on before, where they are now."""
+    """Remove Pole Follow: poles hang again on what they hung on, and stay where they are now."""
     limbs = [limb for limb in limbs if has_pole_follow(limb)]
     for limb in limbs:
         check_editable(limb)
@@ -81,19 +80,19 @@ def remove_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 @transactional
 def add_twist(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Let the bones of limbs be turned about their own lines."""
+    """Add Twist sliders, which turn each bone about its own line."""
     apply(context, {ref_of(limb): with_twist(limb) for limb in limbs})
 
 
 @transactional
 def remove_features(context: Context, limbs: Sequence[PoseBone], *names: str) -> None:
-    """Take softness, stretch or twist of limbs away, with what animates it."""
+    """Remove softness, stretch or twist of limbs, with their animation."""
     apply(context, {ref_of(limb): describe(ref_of(limb)).without_sliders(*names) for limb in limbs})
 
 
 def toggle(context: Context, limbs: Sequence[PoseBone], name: str, like: PoseBone) -> None:
-    """Give limbs a foot that follows (``foot``), foot ``roll``, ``twist`` or ``pole_follow``, or take it away, as one
-    limb does not have it or has it."""
+    """Add to limbs, or remove from them, a foot that follows (``foot``), foot ``roll``, ``twist`` or ``pole_follow``:
+    whichever changes ``like``."""
     limb = describe(ref_of(like))
     if name == "foot":
         set_feet(context, limbs, limb.foot_turn is None)

@@ -42,8 +42,8 @@ class Stroke(NamedTuple):
 
 
 class Viewpoint(NamedTuple):
-    """How somebody looks: along which unit vector in the world (none without a window), whether something is dragged,
-    and whether all of the reach is to be seen."""
+    """How a person looks at the limb: the unit view direction in the world (none without a window), whether something
+    is dragged, and whether the whole reach is to be drawn."""
 
     along: Array | None = None
     is_dragging: bool = False

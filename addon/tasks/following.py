@@ -25,23 +25,23 @@ __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_
 
 @transactional
 def follow(context: Context, limbs: Sequence[PoseBone], role: str, followed: BoneRef) -> None:
-    """Have limbs follow something as their ``target`` or ``pole``; raises `Refused`."""
+    """Set the ``target`` or ``pole`` of limbs. Raises `Refused`."""
     if followed not in [*pickable(context, limbs)]:
         raise Refused("Pick something that does not move with the limb")
     refollow(context, {ref_of(limb): describe(ref_of(limb)).following(role, followed) for limb in limbs})
 
 
 def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
-    """Have limbs follow what they are described to. A limb that gets a pole points at it; feet and poles that go along
-    with something go on as they stand."""
+    """Set target and pole of limbs as described. A limb that gets a pole points at it; feet and poles stay where they
+    are."""
     with keeping_poles(context, [ob.pose.bones[name] for ob, name in wishes]):
         apply(context, {limb: standing(context, limb, wish) for limb, wish in wishes.items()})
 
 
 @transactional
 def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
-    """Have limbs bend in another plane; those that lack a pole for it get one. Gives warnings of targets that leave the
-    plane of a hinge. Raises `Refused`."""
+    """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. Returns warnings of targets
+    that leave the plane of a hinge. Raises `Refused`."""
     refs = [ref_of(limb) for limb in limbs]
     if plane != "SLIDE":
         let_turn(context, limbs)
@@ -50,14 +50,14 @@ def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[M
 
 
 def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Give limbs new targets, where their tips are. Raises `Refused`."""
+    """Make a new target for each limb, at its tip. Raises `Refused`."""
     reset_roll(limbs)
     view_layer_of(context).update()
     _refit(context, limbs, without_target)
 
 
 def make_poles(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Give limbs new poles, where their knees point. Raises `Refused`."""
+    """Make a new pole for each limb, where its knee points. Raises `Refused`."""
     _refit(context, limbs, lambda wish: wish.with_choice("plane", "POLE")._replace(pole=None))
 
 

@@ -20,9 +20,9 @@ from .contact_markers import frame_range, marker_names, names_marked
 
 
 def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str = "AUTO") -> FrameRange:
-    """The frames of a ``PREVIEW`` range, of selected ``KEYS``, or from the ``CURRENT`` frame to the end of those that
-    are played; ``AUTO`` takes the first of these that there is, keys only if not all are selected, as importers leave
-    them. Raises `Refused`."""
+    """The ``PREVIEW`` range, the range of selected ``KEYS``, or from the ``CURRENT`` frame to the last one played;
+    ``AUTO`` takes the first of these that is set, but not keys if all are selected, as after an import. Raises
+    `Refused`."""
     scene = scene_of(context)
     if source == "PREVIEW" and not scene.use_preview_range:
         raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
@@ -41,8 +41,8 @@ def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str = "AU
 
 
 def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:
-    """What plainly says over which frames limbs are to be held: the ``PREVIEW`` range, selected ``KEYS``, or marked
-    ``CONTACTS``; nothing where none of these is there."""
+    """What clearly sets a range to hold: ``PREVIEW`` range, selected ``KEYS``, or marked ``CONTACTS``; "" if none of
+    these is there."""
     if scene_of(context).use_preview_range:
         return "PREVIEW"
     selected, is_all = selected_frames(_refs(limbs))

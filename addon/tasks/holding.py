@@ -32,8 +32,8 @@ def hold_tips(
     contacts: Sequence[Sequence[Contact]],
     request: HoldOptions,
 ) -> Steps[HoldReport]:
-    """Plant limbs over contacts, which are those of each limb in order: feet that roll in all of a contact, others
-    where they are on their soles. Raises `Refused`, and then nothing has changed."""
+    """Hold limbs in contacts, given for each limb in order: feet with Foot Roll in all of a contact, others while they
+    are on their soles. Raises `Refused`, with nothing changed."""
     within = FrameRange(scene_of(context).frame_start, scene_of(context).frame_end)
     plants = []
     for limb, of_limb in zip(limbs, contacts, strict=True):

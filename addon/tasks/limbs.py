@@ -31,7 +31,7 @@ __all__ = [
 
 
 def description_of(limb: PoseBone) -> Description:
-    """What a limb is."""
+    """The description of a limb."""
     return describe(ref_of(limb))
 
 
@@ -54,8 +54,7 @@ def is_arm_or_leg(bone: PoseBone) -> bool:
 
 
 class Field(NamedTuple):
-    """The custom property of a setting that animates, as a path from the last bone of a limb; what people call it, and
-    what it does."""
+    """The custom property of a slider: its data path from the limb's last bone, its label, and its tooltip."""
 
     path: str
     label: str
@@ -69,7 +68,7 @@ def field_of(name: str) -> Field:
 
 
 def limb_fingerprint(limb: PoseBone) -> tuple[Any, ...]:
-    """What of a limb may be edited without Blender building its graph anew."""
+    """What of a limb a person may edit without Blender building its depsgraph again."""
     chain: Any = chain_bones(limb)
     bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(limb)) if bone]
     rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]

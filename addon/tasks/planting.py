@@ -25,8 +25,8 @@ KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is fo
 
 
 class PlantOptions(NamedTuple):
-    """How feet are planted: how low and how slow they stand, see `contacts_of`, and over how many frames before and
-    after a contact what they are off dies away."""
+    """How feet are planted: the height and speed below which they are on the ground, see `contacts_of`, and the frames
+    over which each contact eases in and out."""
 
     height: float = HEIGHT
     speed: float = SPEED
@@ -34,7 +34,7 @@ class PlantOptions(NamedTuple):
 
 
 class PlantResult(NamedTuple):
-    """The legs whose feet are planted, with their contacts and how far they slid there; how they are held; and
+    """The legs that were planted, with their contacts and how far they slid before; the report of the hold; and
     warnings."""
 
     legs: list[Contacts]
@@ -43,7 +43,7 @@ class PlantResult(NamedTuple):
 
 
 class NoneStands(Refused):
-    """No foot comes to stand in any frame."""
+    """No foot is on the ground in any frame."""
 
 
 @Stepwise

@@ -19,9 +19,9 @@ STAYING = "Kept {names}: something uses or animates it"
 
 @transactional
 def remove(context: Context, limbs: Sequence[PoseBone]) -> list[str]:
-    """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
-    more; the names of controls that stay. The bones have their own pose again. A constraint that was there before the
-    limb poses again."""
+    """Remove limbs, of one rig or several, with the animation of their settings and the controls that nothing else
+    uses; returns the names of controls that stay. Bones go back to their FK pose. A constraint that was there before
+    the limb poses again."""
     for limb in limbs:
         check_editable(limb)
     kept = apply(context, {ref_of(limb): None for limb in limbs})

@@ -23,7 +23,7 @@ __all__ = ["conflicts_of"]
 
 
 def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
-    """The names of the repairs that help a limb now."""
+    """The names of the repairs that apply to a limb now."""
     if status is not None and not status.is_broken:
         return []
     if not bones_of_limb(limb):

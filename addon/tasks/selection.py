@@ -25,13 +25,13 @@ Around = Callable[[PoseBone], frozenset[str]]
 
 
 def bones_beside(limb: PoseBone) -> frozenset[str]:
-    """The names of the other bones of a limb of a rig that has a slider of its own for it."""
+    """The names of further bones that belong to a limb of a rig with its own FK/IK slider."""
     return bones_around(limb, control_of(limb))
 
 
 def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around = bones_beside) -> list[PoseBone]:
-    """The limbs of which bones are a part, or else those that follow them or what hangs on them, or whose feet they
-    are; ``around`` gives the names of what is beside them."""
+    """The limbs that bones are part of; else the limbs that follow them or their children, or whose feet they are.
+    ``around`` gives the names of further bones of a limb."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     limbs = [limb for rig in rigs for limb in limbs_of(rig)]
     own = {bone: limb for limb in limbs for bone in chain_bones(limb)}
@@ -57,8 +57,8 @@ HELPERS = ("MCH-", "ORG-", "DEF-")
 
 
 def control_of(limb: PoseBone) -> tuple[Object | None, str]:
-    """What people move for a limb to follow: of the bones that they see of its target and what that hangs on, the
-    uppermost that is called after a foot or hand, else the first."""
+    """What people move to move the target: of the target and the bones above it that people see, the topmost one that
+    is called a foot or hand, else the first."""
     target, name = follow_of(limb).pairs[0]
     if target is None or not has_bone(target, name):
         return target, name
@@ -80,7 +80,7 @@ def refs_of_role(limb: PoseBone, role: str, is_generated: bool) -> list[BoneRef]
 
 
 def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
-    """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
+    """The bones whose limb lost its IK constraint, if one of ``bones`` was part of it or its foot."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     without_constraint = [limb for rig in rigs for limb in rig.pose.bones if is_orphaned(limb)]
     return [limb for limb in without_constraint if {*bones} & {*chain_bones(limb), foot_of(limb)}]

@@ -33,7 +33,7 @@ from .features import add_foot_roll, add_pole_follow, add_twist
 
 
 def set_slider(limb: PoseBone, name: str, value: Any) -> None:
-    """Set a setting that animates; a limb that lacks the feature gets it."""
+    """Set a slider; a limb that lacks the feature gets it."""
     slider = SLIDER[name]
     number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
     check_settable(limb, name)
@@ -77,7 +77,7 @@ def set_twist(limb: PoseBone, value: Any) -> None:
 
 
 def set_choice(limb: PoseBone, name: str, value: Any) -> None:
-    """Set a setting that does not animate: it is part of the mechanism."""
+    """Set a setting that does not animate; the mechanism is rebuilt."""
     allowed: Any = ALLOWED[name]
     value = (values.to_word if isinstance(CHOICES[name], str) else values.to_number)(name, value, allowed)
     check_settable(limb, name)
@@ -109,7 +109,7 @@ def _check_first_limits(limb: PoseBone, name: str, value: Any) -> None:
 
 
 def check_settable(limb: PoseBone, name: str) -> None:
-    """Refuse to set something on a bone that is none, or of a rig that keeps nothing of what is set."""
+    """Refuse to set something on a bone that is no limb's last one, or where Blender would not save it."""
     if not is_limb(limb):
         template = "'{bone}' has no IK, so it has no {name}: set enabled, target or chain_count first"
         raise Refused(template, bone=limb.name, name=name)

@@ -31,9 +31,9 @@ def snap_target(
     frames: Sequence[float] | None = None,
     tolerance: float = 0.0,
 ) -> Steps[list[Message]]:
-    """Move targets and poles, and set flip and swivel, so that IK shows the bones' own pose: here and now, or in each
-    of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
-    limb. Returns warnings."""
+    """Match IK to FK: move targets and poles, and set flip and swivel, so that IK shows the bones' own pose, in the
+    current frame or with keys in each of ``frames``. ``tolerance`` is how far joints may be off for fewer keys, in
+    lengths of the limb. Returns warnings."""
     check_snap(limbs, to_target)
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
     leveled = reset_roll(limbs) if frames is None else []
@@ -49,8 +49,8 @@ def snap_fk(
     frames: Sequence[float] | None = None,
     tolerance: float = 0.0,
 ) -> Steps[list[Message]]:
-    """Give the limbs' bones, and the feet that turn with their targets, what IK shows, as their own. Returns
-    warnings."""
+    """Match FK to IK: set the own channels of limbs' bones, and of feet that turn with targets, to what IK shows, in
+    the current frame or with keys in each of ``frames``. Returns warnings."""
     check_snap(limbs, to_fk)
     return _snapped(context, (yield from show_in_fk(Task(context, frames, tolerance), limbs)))
 
@@ -89,7 +89,7 @@ def to_fk(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
 
 
 class Switched(NamedTuple):
-    """Limbs as they are switched."""
+    """What limbs were switched to, and what to select next."""
 
     to: str  # ``FK`` or ``IK``
     select: list[tuple[Any, str]]  # what of them one poses next: objects and names of bones
@@ -103,8 +103,8 @@ def other_mode(limbs: Sequence[PoseBone]) -> str:
 
 @transactional
 def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
-    """Switch limbs to ``FK`` or ``IK``, by default to the other than the first one has, and keep their pose. With
-    autokey or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
+    """Switch limbs to ``FK`` or ``IK``, by default to the other mode than the first one's, without moving them. With
+    Auto Keying or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
     to = to or other_mode(limbs)
     snap: Snap = to_fk if to == "FK" else to_target
     check_snap(limbs, snap)

@@ -54,7 +54,7 @@ class Status(NamedTuple):
 
     @property
     def is_off(self) -> bool:
-        """Whether the limb is live where Live is off."""
+        """Whether the limb is a live one while *Live* is off."""
         return self.template == OFF
 
     @property
@@ -70,8 +70,8 @@ class Status(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """What of a limb stays as it is while the limb is moved: what the solver takes of it, and what is wrong with its
-    mechanism, as a sentence or nothing."""
+    """What does not change while a limb moves: its table for the solver, and what is wrong with its mechanism, as a
+    sentence or ""."""
 
     table: Table
     broken: str
@@ -103,7 +103,7 @@ def status_of(limb: PoseBone, depsgraph: Depsgraph, structure: Structure | None 
 
 
 def as_shown(status: Status, limb: PoseBone, slider: RigSlider, depsgraph: Depsgraph) -> Status:
-    """The status of a limb whose rig blends it with an FK of its own, as far as it shows it."""
+    """The status of a limb on a rig that blends it with an FK chain of its own, by how far it shows."""
     rig: Any = limb.id_data.evaluated_get(depsgraph)
     shown = rig.pose.bones[slider.copying]
     influence = shown.constraints[slider.constraint].influence
@@ -157,7 +157,7 @@ def _judged(
 
 
 def unposable_status(limb: PoseBone) -> Status | None:
-    """The status of a limb that can't be posed at all."""
+    """The status of a limb that can't be posed at all; None if it can."""
     try:
         check_posable(limb)
     except Refused as why:

@@ -21,8 +21,8 @@ from .snapping import check_snap, to_fk, to_target
 def switch_over(
     context: Context, limbs: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
 ) -> Steps[list[Message]]:
-    """Switch limbs to ``FK`` or ``IK`` in all of some frames, with keys: they look as before there, and before and
-    after these all stays as it is. Raises `Refused`. Returns warnings."""
+    """Switch limbs to ``FK`` or ``IK`` in all of these frames, with keys, without moving them; other frames stay as
+    they are. Raises `Refused`. Returns warnings."""
     check_snap(limbs, to_fk if to == "FK" else to_target)
     check_influence(context, limbs, to == "FK", frames)
     scene, named = scene_of(context), [(limb.id_data, limb.name) for limb in limbs]

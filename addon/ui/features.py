@@ -59,7 +59,7 @@ class PlanarIKFeatures(PropertyGroup):
 
 
 def is_slider_there(limb: PoseBone, name: str) -> bool:
-    """Whether a limb has a feature, and nobody is dragging the slider that made it."""
+    """Whether a limb has a feature, and nobody is still dragging the slider that added it."""
     return name in description_of(limb).sliders and monotonic() - _moved.get((name_of(limb), name), -PAUSE) >= PAUSE
 
 

@@ -17,7 +17,7 @@ from .titles import joint_label
 
 
 def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
-    """All of them, from influence down."""
+    """A field for each slider, from influence down."""
     described = description_of(limb)
     draw_influence(layout, limb)
     draw_knee(layout, limb, described)
@@ -32,19 +32,19 @@ def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
 
 
 def draw_slider(row: Any, limb: PoseBone, name: str, **options: Any) -> None:
-    """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
+    """The custom property itself, so that keys, drivers and the context menu work as everywhere in Blender."""
     field = field_of(name)
     row.prop(limb, field.path, **{"text": field.label, **options})
 
 
 def draw_keyed(row: Any, limb: PoseBone, name: str) -> None:
-    """The same with the dot that sets a key."""
+    """The slider, with the decorator that keys it."""
     draw_slider(row, limb, name)
     row.prop_decorator(limb, field_of(name).path)
 
 
 def narrow(row: Any, width: float) -> Any:
-    """A part of a row that is so many buttons' heights wide, and leaves the rest to the others."""
+    """A part of a row with a fixed width, in button heights."""
     end = row.row(align=True)
     end.ui_units_x = width
     return end

@@ -15,7 +15,8 @@ from .remembering import bone_of, name_of, selection_in, until_rebuilt
 
 
 def selected_limbs(context: Context) -> list[PoseBone]:
-    """The last bones of the limbs that are selected, each once: in Object Mode by what they follow."""
+    """The selected limbs, each once: in Pose Mode by their bones, target, pole or foot; in Object Mode by what they
+    follow."""
     if context.mode == "OBJECT":
         return followers(context, [(ob, "") for ob in context.selected_objects])
     bones: list[Any] = list(context.selected_pose_bones or ()) or [context.active_pose_bone]
@@ -23,8 +24,7 @@ def selected_limbs(context: Context) -> list[PoseBone]:
 
 
 def active_limb(context: Context) -> PoseBone | None:
-    """The last bone of the limb that the panel is about: of those selected that of the active bone or object, else the
-    first."""
+    """The limb that the panel shows: of the selected ones that of the active bone or object, else the first."""
     return next(iter(limbs_active_first(context)), None)
 
 
@@ -35,7 +35,7 @@ def _around(limb: PoseBone) -> frozenset[str]:
 
 
 def limbs_active_first(context: Context) -> list[PoseBone]:
-    """What `selected_limbs` gives, the limb of the active bone or object first; looked up once for a selection."""
+    """`selected_limbs`, that of the active bone or object first; cached for a selection."""
     names = until_rebuilt(("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_active_first(context))])
     limbs = [limb for name in names if (limb := bone_of(name)) is not None and is_limb(limb)]
     return limbs if len(limbs) == len(names) else _limbs_active_first(context)
@@ -60,7 +60,7 @@ def bones_selected(context: Context) -> list[PoseBone]:
 
 
 def require_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]:
-    """What `selected_limbs` gives; refuses where that is none, or one lacks bones, unless ``with_broken``."""
+    """`selected_limbs`; raises `Refused` if there is none, or one lacks bones, unless ``with_broken``."""
     limbs = selected_limbs(context)
     if not limbs:
         raise Refused("Select a limb, its target or its pole")
@@ -70,7 +70,7 @@ def require_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]
 
 
 def rig_in_view(context: Context) -> Any:
-    """The armature of the limb that is meant, else the active object if it is one."""
+    """The armature of the active limb, else the active object if it is an armature."""
     limb = active_limb(context)
     ob = limb.id_data if limb else context.object
     return ob if ob and is_armature(ob) else None

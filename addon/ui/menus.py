@@ -16,7 +16,7 @@ from .operators import adding, baking, converting, cylinders, holding, planting,
 
 
 def applying(context: Context) -> list[Any]:
-    """The operators that make sense with what is selected."""
+    """The operators that apply to the selection."""
     limbs, ob = selected_limbs(context), context.object
     described = [description_of(limb) for limb in limbs]
     modes = {described.mode for described in described}

@@ -203,7 +203,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
 
 def unseen(bones: Iterable[PoseBone]) -> str:
-    """What bones of limbs people can't turn themselves, as the end of a sentence: IK turns them all the same."""
+    """The end of a sentence that names bones of limbs that are hidden or locked: IK turns them all the same."""
     bones = [*bones]
     hidden = [bone.name for bone in bones if is_hidden(bone)]
     locked = [bone.name for bone in bones if all(bone.lock_rotation)]

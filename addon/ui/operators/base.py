@@ -126,11 +126,11 @@ class PoseOperator(Operator):
         return {"RUNNING_MODAL"}
 
     def checked(self, context: Context) -> Any:
-        """What it is to be done to. Changes nothing; raises `Refused` if there is nothing."""
+        """Check what it works on, and return that. Changes nothing; raises `Refused` if there is nothing."""
         raise NotImplementedError
 
     def act(self, context: Context, subject: Any) -> Steps[None] | None:
-        """What the operator does, to what was checked, in steps if it may take long; raises `Refused`."""
+        """Do it, with what `checked` returned; in steps if it may take long. Raises `Refused`."""
         raise NotImplementedError
 
     def refuse(self, why: Refused) -> set[OperatorReturnItems]:
@@ -149,11 +149,11 @@ class PoseOperator(Operator):
         return {"CANCELLED"}
 
     def inform(self, template: str, **values: Any) -> None:
-        """Report what was done."""
+        """Report success."""
         self.report({"INFO"}, translated_text(template, **values))
 
     def warn(self, *warnings: Message) -> None:
-        """Report what people should know of what was done."""
+        """Report warnings."""
         for message in warnings:
             self.report({"WARNING"}, message.translated)
 

@@ -84,7 +84,7 @@ def bone_named(context: Context, name: str) -> PoseBone | None:
 
 
 def selectable_refs(limb: PoseBone, role: str) -> list[BoneRef]:
-    """The objects or bones that are this part of a limb, the one to be active last."""
+    """The objects or bones of this part of a limb; the last one is to be active."""
     return selection.refs_of_role(limb, role, is_generated=slider_of_rig(limb) is not None)
 
 

@@ -119,7 +119,7 @@ class POSE_OT_planar_ik_drop(RigOperator):
 
 
 class _Numbers(RigOperator):
-    """What is asked for in a dialog"""
+    """An operator that asks for numbers in a dialog"""
 
     _names: ClassVar[tuple[str, ...]]
 
