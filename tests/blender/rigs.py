@@ -34,9 +34,10 @@ def rig(bones: dict[str, tuple[Place, Place, str]], rolls: dict[str, float] | No
 
 
 def opened(name: str, make: Callable[[], Any]) -> None:
-    """Open a file of this name, which is made once, in an empty one."""
+    """Open a file of this name, which is made once, from an empty one."""
     path = Path(bpy.app.tempdir) / f"{name}.blend"
     if not path.exists():
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         make()
         bpy.ops.wm.save_as_mainfile(filepath=str(path))
     bpy.ops.wm.open_mainfile(filepath=str(path))

@@ -40,6 +40,9 @@ def legs(addon):
     """Makes legs of a biped limbs, by their sides."""
 
     def make(mode, knee, count, sides=(".L", ".R"), ob=None):
+        if not ob and len(sides) > 1:
+            rigs.opened(f"legs {mode} {knee} {count}", lambda: make(mode, knee, count, ob=biped(count)))
+            return bpy.data.objects["rig"]
         ob = ob or biped(count)
         adding = addon("tasks.adding")
         requests = [adding.LimbRequest(ob.pose.bones[LAST[count] + side], LINKS[count]) for side in sides]

@@ -50,12 +50,17 @@ def leg(dog, add, addon):
     """The last bone of a leg with IK, in a mode."""
 
     def make(count=3, mode="RIG", knee="FREE", off=0.0, joints=JOINTS, **options):
-        ob = dog(count, off, joints)
         name = LEG[count][-1] + ".L"
-        add(ob, name, segments=(1,) * count, knee=knee, **options)
-        if mode == "RIG":
-            addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name]])
-        return ob.pose.bones[name]
+
+        def put():
+            ob = dog(count, off, joints)
+            add(ob, name, segments=(1,) * count, knee=knee, **options)
+            if mode == "RIG":
+                addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name]])
+
+        curls = "curled" if joints is CURLED else ""
+        rigs.opened(f"longer {count} {mode} {knee} {off} {curls} {options}", put)
+        return bpy.data.objects["rig"].pose.bones[name]
 
     return make
 

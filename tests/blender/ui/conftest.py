@@ -9,7 +9,11 @@ import pytest
 
 @pytest.fixture
 def biped():
-    """The name of a rig whose left leg is bent and turned, in Pose Mode with its shin selected."""
+    return bent_biped()
+
+
+def bent_biped():
+    """A rig whose left leg is bent and turned, in Pose Mode with its shin selected."""
     import bpy
 
     from tests.blender import rigs

@@ -70,6 +70,7 @@ def test_it_says_so(addon, mode, count, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.names_nothing  # what is deleted here
 def test_report_says_so(addon):
     last, _ = broken(addon, "LIVE", 2)
     arguments = Namespace(frames=(1, 2), step=1.0, max_miss=None)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.blender import rigs
 
-from .conftest import call, select
+from .conftest import bent_biped, call, select
 
 WATCHED = [f"{name}.{side}" for side in "LR" for name in ("thigh", "shin", "foot", "toe")]
 
@@ -55,10 +55,16 @@ def settings() -> dict[str, Any]:
     return {bone.name: (sorted(bone.keys()), [c.name for c in bone.constraints]) for bone in ob.pose.bones}
 
 
-def begin(mode: str, sides: str = "L", **limb: Any) -> None:
-    """Legs with IK, whose targets were moved in reach, and whose FK pose is another; all are selected."""
+def add(mode: str, sides: str) -> None:
+    """Legs with IK."""
+    bent_biped()
     select(*(f"shin.{side}" for side in sides))
     assert not call("add", mode=mode)
+
+
+def begin(mode: str, sides: str = "L", **limb: Any) -> None:
+    """Legs with IK, whose targets were moved in reach, and whose FK pose is another; all are selected."""
+    rigs.opened(f"begun {mode} {sides}", lambda: add(mode, sides))
     ob = bpy.data.objects["rig"]
     for side, place in zip(sides, ((0.05, -0.1, 0.08), (-0.03, 0.06, 0.1)), strict=False):
         target = ob.pose.bones[f"foot_ik.{side}"]
@@ -71,7 +77,7 @@ def begin(mode: str, sides: str = "L", **limb: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("case", STAYING)
-def test_stays(biped: Any, case: str, mode: str) -> None:
+def test_stays(case: str, mode: str) -> None:
     """Of one leg, which Mirror gives the other as well, or of both at once."""
     name, options, limb = STAYING[case]
     sides = "L" if case == "mirror" else "LR"
