@@ -129,7 +129,8 @@ def object_mode(context: Context, needed: Object) -> Iterator[None]:
 def keeping_unkeyed(context: Context, objects: Iterable[Object]) -> Iterator[None]:
     """Preserve unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
     Blender then sets all that is animated to its animation, as if the frame changed."""
-    before = {ob: {c.data_path: value_at(ob, c.data_path) for c in curves_everywhere(ob)} for ob in objects}
+    paths = {ob: dict.fromkeys(curve.data_path for curve in curves_everywhere(ob)) for ob in objects}
+    before = {ob: {path: value_at(ob, path) for path in of_ob} for ob, of_ob in paths.items()}
     try:
         yield
     finally:

@@ -29,7 +29,7 @@ def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
     name, dependencies = bone or ob.name, Dependencies()
     if not ob.is_editable:
         raise Refused("'{name}' is of another file: make a library override of it, then snap", name=name)
-    check_apart(limb, ob, bone)
+    check_apart(limb, ob, bone, dependencies)
     owner: Any = bones_of(ob)[bone] if bone else ob
     if bone:
         own = [*owner.constraints]
@@ -48,10 +48,10 @@ def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
         raise Refused("Something else moves '{name}': mute its constraints and drivers, then snap", name=name)
 
 
-def check_apart(limb: PoseBone, ob: Object, bone: str) -> None:
+def check_apart(limb: PoseBone, ob: Object, bone: str, dependencies: Dependencies) -> None:
     """Refuse to move something that the limb hangs on."""
     first = bones_of_limb(limb)[0]
-    if (ob, bone) in Dependencies().dependencies_of((limb.id_data, first.parent.name if first.parent else "")):
+    if (ob, bone) in dependencies.dependencies_of((limb.id_data, first.parent.name if first.parent else "")):
         raise Refused(
             "'{name}' carries this limb: have the limb follow something else, then snap", name=bone or ob.name
         )

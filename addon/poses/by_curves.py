@@ -4,7 +4,7 @@ objects below what carries them. It counts only where it is right in frames that
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from bpy.types import Context
@@ -42,7 +42,7 @@ def arrays_of(recording: Recording) -> Iterator[tuple[Key, Array]]:
     for ob, worlds in recording.worlds.items():
         yield ("world", ob, ""), _by_columns(worlds)
     for (ob, name), read in recording.read.items():
-        for bone, row in read.row.items() if len(read.buffer) else ():
+        for bone, row in read.changing.items():
             if name == "matrix":
                 yield ("pose", ob, bone), _by_columns(read.numbers[:, row])
             else:
@@ -52,16 +52,6 @@ def arrays_of(recording: Recording) -> Iterator[tuple[Key, Array]]:
 def _by_columns(numbers: Array) -> Array:
     """Matrices as Blender stores them, as such; the same memory."""
     return numbers.reshape(-1, 4, 4).swapaxes(1, 2)
-
-
-class Between(NamedTuple):
-    """Rows between others that need not be shown where curves say all that is read there, as they do in rows that are
-    ``checked``; of bones that of some ``refs``. What channels say now, the ``new_values``."""
-
-    rows: Array
-    checked: Array
-    refs: Collection[BoneRef] | None = None
-    new_values: Values = {}  # noqa: RUF012  # never changed
 
 
 class Curves:

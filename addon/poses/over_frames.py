@@ -29,7 +29,7 @@ from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import with_twist
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
-from .by_curves import Between
+from .by_curves import Curves, filled_in
 from .channels import Channel, Values, copied
 from .inverse import angle_between
 from .matching import (
@@ -83,7 +83,7 @@ def show_in_ik(
         influence=None if poses else 0.0,
         progress=task.next_progress(),
         known=known,
-        between=Between(sampling.between, sampling.checked),
+        sampling=sampling,
     )
     poses = poses or fk_poses(recording)
     before = copied(recording.channels)
@@ -97,11 +97,9 @@ def show_in_ik(
     _set_sliders(shown, values)
     placings = _placings(shown) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-
-    read = _reader(task, recording, limbs, sampling, placings, values)
+    read = _reader(task, recording, limbs, sampling, placings, writing, values)
 
     def reread(rows: Array) -> Steps[None]:
-        writing.write(values)
         yield from read(rows)
         for matched, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
@@ -133,22 +131,24 @@ def _reader(
     limbs: Sequence[PoseBone],
     sampling: Sampling,
     placings: Sequence[ControlPlacing],
+    writing: Writing,
     values: Values,
 ) -> Reread:
-    """What reads rows anew, once controls were moved: of all rows what curves say, if Blender shows that in some
+    """What writes what controls say and reads rows anew: of all rows what curves say, if Blender shows that in some
     frames; not where toes are turned as they are seen."""
     refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
     refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
     has_toes = any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
 
-    others = np.setdiff1d(np.arange(recording.frames), sampling.checked)
-
     def read(rows: Array) -> Steps[None]:
-        between = (
-            Between(others, sampling.checked, refs, values) if len(rows) == recording.frames and not has_toes else None
-        )
-        progress = task.next_progress()
-        return read_again(task.context, recording, limbs, sampling.frames, rows, 1.0, progress, between=between)
+        context, frames = task.context, sampling.frames
+        if frames and len(rows) == recording.frames and not has_toes:
+            writing.write(values, sampling.checked)
+            yield from read_again(context, recording, limbs, frames, sampling.checked, 1.0, task.next_progress())
+            if filled_in(recording, Curves(context, frames, rows, 1.0, new_values=values), sampling.checked, refs):
+                return
+        writing.write(values)
+        yield from read_again(context, recording, limbs, frames, rows, 1.0, task.next_progress())
 
     return read
 

@@ -127,7 +127,8 @@ class _IKPoints:
         self._limb, self._table, self._arm = limb, table_of(limb.id_data, [limb]), arm
         rig = next(rig for rig in recording.rigs if rig.object == limb.id_data)
         row = [other.name for other in rig.limbs].index(limb.name)
-        frames = worlds_of(recording, limb.id_data) @ limb_frames(recording, rig)[:, row]
+        alone = rig._replace(limbs=[limb], table=self._table)
+        frames = worlds_of(recording, limb.id_data) @ limb_frames(recording, alone)[:, 0]
         into = inverted_all(frames)
         self._sliders = {name: numbers[:, row] for name, numbers in rig.sliders.items()}
         self._size = sum(self._table.limbs[0].geometry.lengths)

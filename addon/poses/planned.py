@@ -29,7 +29,6 @@ from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
 from .bend_axes import axes_seen
-from .by_curves import Between
 from .fitting import fit, turned_around, with_fit
 from .keeping import animated_frames, is_posed_by_hand, keyed_frames
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
@@ -134,7 +133,7 @@ def record_before_adding(task: Task, requests: Sequence[LimbRequest]) -> Steps[R
             refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
             progress=task.next_progress(),
             bones=[bone for limb, segments in limbs for bone in bones_to_read(limb, segments)],
-            between=Between(sampling.between, sampling.checked),
+            sampling=sampling,
         )
     )
 

@@ -41,12 +41,18 @@ Evaluated = Callable[[Any], Any]
 
 
 class RecordedProperty(NamedTuple):
-    """One property of some bones of a rig, ``(frames, bones, numbers)``; ``row`` maps a bone's name to its index."""
+    """One property of some bones of a rig, ``(frames, bones, numbers)``; ``row`` maps a bone's name to its index.
+    Bones that keep still come last."""
 
     row: dict[str, int]
-    which: Array  # of all bones
+    which: Array  # of all bones, those that are read in each frame
     numbers: Array
-    buffer: Array  # all bones in one frame; empty if they keep still
+    buffer: Array  # all bones in one frame
+
+    @property
+    def changing(self) -> dict[str, int]:
+        """Where those are that are read in each frame."""
+        return {bone: row for bone, row in self.row.items() if row < len(self.which)}
 
 
 class Rig(NamedTuple):
@@ -151,7 +157,7 @@ def readers_of(
     posed = [
         ((evaluated_of if name == "matrix" else channels_of)(ob).pose, name, read)
         for (ob, name), read in recording.read.items()
-        if len(read.buffer)
+        if len(read.which)
     ]
     rigs = [(evaluated_of(rig.object).pose, rig) for rig in recording.rigs if rig.changing]
 
@@ -160,7 +166,7 @@ def readers_of(
             get(numbers[i])
         for pose, name, read in posed:
             pose.bones.foreach_get(name, read.buffer.ravel())
-            read.buffer.take(read.which, axis=0, out=read.numbers[i])
+            read.buffer.take(read.which, axis=0, out=read.numbers[i, : len(read.which)])
         for pose, rig in rigs:
             for name, limb, bone in rig.changing:
                 rig.sliders[name][i, limb] = value_in(pose.bones[bone], SLIDER[name])
@@ -171,13 +177,16 @@ def readers_of(
 def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: bool) -> RecordedProperty:
     everyone = {bone: i for i, bone in enumerate(ob.pose.bones.keys())}
     size = {**SIZES, "matrix": 16}[name]
+    animated = animated_paths(ob) if is_sure and name != "matrix" else None
+    changing = [bone for bone in bones if animated is None or f"{path_to_bone(bone)}.{name}" in animated]
+    ordered = dict.fromkeys((*changing, *bones))
     numbers = np.empty((count, len(bones), size), np.float32)
-    which = np.array([everyone[bone] for bone in bones], int)
     buffer = np.empty((len(everyone), size), np.float32)
-    if is_sure and name != "matrix" and animated_paths(ob).isdisjoint(f"{path_to_bone(bone)}.{name}" for bone in bones):
+    if len(changing) < len(bones):
         ob.pose.bones.foreach_get(name, buffer.ravel())
-        numbers[:], buffer = buffer[which], buffer[:0]
-    return RecordedProperty({bone: i for i, bone in enumerate(bones)}, which, numbers, buffer)
+        numbers[:] = buffer[[everyone[bone] for bone in ordered]]
+    which = np.array([everyone[bone] for bone in changing], int)
+    return RecordedProperty({bone: i for i, bone in enumerate(ordered)}, which, numbers, buffer)
 
 
 def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:

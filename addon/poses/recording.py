@@ -23,9 +23,10 @@ from ..blender.stepping import Steps, stepping
 from ..blender.types import bones_of, path_to_custom, tag, view_layer_of
 from ..limb.settings import SLIDER
 from ..rigging.feet import at_influence
-from .by_curves import Between, Curves, arrays_of, filled_in
+from .by_curves import Curves, arrays_of, filled_in
 from .channels import Channel, originals_of
 from .reading import Evaluated, Recording, bones_to_read, new_recording, readers_of
+from .thinning import Sampling
 
 Array = NDArray[Any]
 
@@ -45,12 +46,13 @@ def record(
     within: Callable[[], Any] = nullcontext,
     bones: Iterable[PoseBone] = (),
     known: Recording | None = None,
-    between: Between | None = None,
+    sampling: Sampling | None = None,
 ) -> Steps[Recording]:
     """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
     what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands.
     ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped;
-    nor are rows ``between`` others where F-curves say all."""
+    nor are the rows between those of a
+    ``sampling`` where F-curves say all."""
     count = 1 if frames is None else len(frames)
     recording = new_recording(
         limbs, count, bones_to_read, True, [*refs, *controls], channels, ("location",), controls, bones
@@ -58,7 +60,12 @@ def record(
     if known and _is_known(recording, known):
         filled_in(recording, Curves(context, frames or [], np.arange(count), influence, known))
         return recording._replace(is_computed=True)
-    yield from read_again(context, recording, limbs, frames, np.arange(count), influence, progress, within, between)
+    rows, rest = (sampling.rows, sampling.between) if sampling else (np.arange(count), np.arange(0))
+    yield from read_again(context, recording, limbs, frames, rows, influence, progress, within)
+    if sampling and frames and len(rest):
+        curves = Curves(context, frames, np.union1d(rest, sampling.checked), influence)
+        if not filled_in(recording, curves, sampling.checked):
+            yield from read_again(context, recording, limbs, frames, rest, influence, progress, within)
     return recording
 
 
@@ -94,7 +101,6 @@ def read_again(
     influence: float | None = None,
     progress: PassProgress = float,
     within: Callable[[], Any] = nullcontext,
-    between: Between | None = None,
 ) -> Steps[None]:
     """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
     with at_influence(context, limbs, influence) if influence is not None and limbs else nullcontext():
@@ -105,19 +111,12 @@ def read_again(
             return
         with going_through(context, limbs, influence) as show_frame:
             read_originals = originals_of(recording.channels, recording.bases)
-            rest = np.intersect1d(rows, between.rows) if between else rows[:0]
-            shown = np.setdiff1d(rows, rest)
-            for done, i in enumerate([*shown.tolist(), *rest.tolist()], 1):
-                if between and done == len(shown) + 1:
-                    some = np.union1d(rest, between.checked)
-                    curves = Curves(context, frames, some, influence, new_values=between.new_values)
-                    if filled_in(recording, curves, between.checked, between.refs):
-                        break
+            for done, i in enumerate(rows.tolist()):
                 show_frame(frames[i])
                 with within():
                     readers_of(recording, _evaluated_in(context), _as_it_is)(i)
                     read_originals(i)
-                yield progress(done / len(rows))
+                yield progress((done + 1) / len(rows))
 
 
 def _as_it_is(ob: Any) -> Any:

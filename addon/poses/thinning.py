@@ -38,7 +38,7 @@ class Sampling(NamedTuple):
     @property
     def checked(self) -> Array:
         """The rows in which what is computed is compared with what Blender shows."""
-        return self.rows[::CHECKED]
+        return np.union1d(self.rows[::CHECKED], self.rows[-1:])
 
 
 def sampling_of(frames: Sequence[float] | None) -> Sampling:

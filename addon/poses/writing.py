@@ -95,14 +95,15 @@ class Writing:
             for ob in dict.fromkeys(channel.object for channel in before):
                 check_keys(ob)
 
-    def write(self, values: Values) -> None:
-        """Have channels say this: by keys in every frame, or in the frame that is shown by themselves."""
+    def write(self, values: Values, rows: Array | None = None) -> None:
+        """Have channels say this: by keys in every frame, or in some rows, or in the frame that is shown by
+        themselves."""
         if self._task.frames is None:
             self._set(values)
             return
         for run in self._runs:
             for channel, numbers in self._changed(values, run).items():
-                self._write(channel, numbers, run.all_rows)
+                self._write(channel, numbers, run.all_rows if rows is None else rows)
 
     def finish(self, recording: Recording, values: Values, touched: Sequence[Channel] = ()) -> list[Change]:
         """The same for good, with as few keys as hold the tolerance; what of this frame was changed, or may have

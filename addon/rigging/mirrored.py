@@ -112,7 +112,7 @@ def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
             in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
             image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
             if image.there and _is_moved(image):
-                check_apart(other, *image.there)
+                check_apart(other, *image.there, Dependencies())
             images.append(image)
     return images
 
