@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..blender.animation import curves_everywhere, driver_of
+from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, driver_of
 from ..blender.types import path_to_bone
 from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
 from ..limb.settings import IN_ONE_PLANE
@@ -168,7 +168,8 @@ def _is_askew(first: Any, parent: Any) -> bool:
 
 
 def _is_moved(first: PoseBone, size: float, is_now: bool) -> bool:
-    """Whether a bone is moved by its own location: now, or in any frame of what is animated."""
+    """Whether a bone is moved by its own location: now, or in any frame of what is animated, or is to be as another
+    action is picked."""
     if first.bone.use_connect and first.parent:
         return False
     is_off = bool(np.abs(own_location(first)).max() > ON_TARGET * size)
@@ -177,8 +178,10 @@ def _is_moved(first: PoseBone, size: float, is_now: bool) -> bool:
     ob, path = first.id_data, f"{path_to_bone(first.name)}.location"
     if any(driver_of(ob, path, index) for index in range(3)):
         return True
-    curves = (curve for curve in curves_everywhere(ob) if curve.data_path == path)
-    return any(abs(key.co.y) > ON_TARGET * size for curve in curves for key in curve.keyframe_points)
+    besides = (curves for action in actions_besides(ob, (path,)) for curves in all_curve_lists(action))
+    curves = chain(curves_everywhere(ob), chain.from_iterable(besides))
+    keys = (key for curve in curves if curve.data_path == path for key in curve.keyframe_points)
+    return any(abs(key.co.y) > ON_TARGET * size for key in keys)
 
 
 def to_json(spec: Spec) -> str:

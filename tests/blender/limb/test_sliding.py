@@ -107,3 +107,22 @@ def test_convert_goes_along(addon):
         bpy.context.scene.frame_set(frame)
         np.testing.assert_allclose(joints(ob), before, atol=2e-3)
         assert ob.pose.bones["forearm"].planar_ik.message == "On target"
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_another_action_may_move_it(add, mode):
+    """As of a puppet that runs: the limb goes along once that is picked."""
+    ob, first = arm()
+    keyed(ob, first)
+    data = ob.animation_data
+    run, slot = data.action, getattr(data, "action_slot", None)
+    run.use_fake_user, data.action = True, None
+    first.location = (0.0, 0.0, 0.0)
+    add(ob, "forearm", mode=mode)
+    ob.animation_data.action = run
+    if slot:
+        ob.animation_data.action_slot = slot
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        np.testing.assert_allclose(joints(ob), oracle.expected(ob.pose.bones["forearm"]).joints, atol=2e-5)
+    assert "rebuild" not in ob.pose.bones["forearm"].planar_ik.message
