@@ -71,12 +71,12 @@ def differences(want, joints, axes):
 
 def untrue(last, want, joints):
     """What a limb says of itself that is not so."""
-    limb = last.planar_ik
-    if limb.reach != want.reach:
-        yield f"{limb.reach} is {want.reach}: {limb.message}"
+    status = last.planar_ik.status
+    if status.reach.name != want.reach:
+        yield f"{status.reach.name} is {want.reach}: {status.message}"
     residual = float(np.linalg.norm(joints[-1] - want.target))
-    if not abs(limb.residual - residual) <= 1e-6 + 1e-5 * want.length:
-        yield f"residual {limb.residual:.6f} is {residual:.6f}"
+    if not abs(status.residual - residual) <= 1e-6 + 1e-5 * want.length:
+        yield f"residual {status.residual:.6f} is {residual:.6f}"
 
 
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
