@@ -14,9 +14,9 @@ def _rooms() -> tuple[ModuleType, ...]:
 
 def register() -> None:
     """Make the properties, operators and handlers known to Blender: all, or none if one fails."""
-    from .blender.handlers import all_or_none
+    from .blender.handlers import run_or_undo
 
-    all_or_none((room.register, room.unregister) for room in _rooms())
+    run_or_undo((room.register, room.unregister) for room in _rooms())
 
 
 def unregister() -> None:

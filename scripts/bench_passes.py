@@ -97,7 +97,7 @@ def with_constraints(frames: int, poles: bool) -> None:
 def hold_feet(frames: range) -> None:
     holding, contacts = installed.addon("tasks.holding"), installed.addon("poses.contacts")
     spans = [contacts.FrameRange(first, first + 9) for first in range(frames[10], frames[-1] - 10, 20)]
-    contacts_of = [[holding.over(span) for span in spans]] * 2
+    contacts_of = [[holding.sole_contact(span) for span in spans]] * 2
     holding.hold_tips(bpy.context, limbs()[:2], contacts_of, holding.HoldOptions())
 
 

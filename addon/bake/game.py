@@ -21,7 +21,7 @@ from ..blender.animation import curves_everywhere, drivers_of, value_at
 from ..blender.editing import edit_mode
 from ..blender.rotation import rotation_channel
 from ..blender.stepping import times_of
-from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
+from ..blender.types import ArmatureObject, can_edit_bones, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, limbs_of
@@ -135,7 +135,7 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> GameRig:
         plain.tracks.append(ChannelTrack(bone.name, channel, mode, in_rotation_mode(mode, turns_of(own), near)))
         posed[bone.name] = unposed(bone.bone, above) @ own
         plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > UNSEEN else [])
-    if plain.parted and not takes_bones(ob):
+    if plain.parted and not can_edit_bones(ob):
         template = (
             "'{bone}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the file "
             "that '{object}' is linked from"

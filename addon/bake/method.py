@@ -48,7 +48,7 @@ def method_of(limbs: Sequence[PoseBone]) -> Method:
     """The method for limbs. What is played is always right; solved, it is the same and takes less time."""
     among = Dependencies()
     depends_on = among.dependencies_of(*(ref for limb in limbs for ref in _moving(limb, among)))
-    return Method(not _others_listen() and not _needs_shot(depends_on, among), depends_on)
+    return Method(not _has_foreign_handlers() and not _needs_shot(depends_on, among), depends_on)
 
 
 def levels_among(depends_on: set[BoneRef]) -> list[list[PoseBone]]:
@@ -89,7 +89,7 @@ def _goes_with(constraint: Any) -> bool:
     return is_mechanism_constraint(constraint)
 
 
-def _others_listen() -> bool:
+def _has_foreign_handlers() -> bool:
     """Whether somebody else's handler may move things as frames change."""
     ours = __name__.removesuffix("bake.method")  # wherever that is: as an extension, or run from the tree
     handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)

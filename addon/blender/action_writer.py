@@ -182,7 +182,7 @@ def _key_sides(curve: Any, sides: Sequence[float], now: float) -> None:
         fcurves.write_keys(curve, np.array(sides), np.full(len(sides), now))
         return
     for time in sides:
-        fcurves.divide(curve, time)
+        fcurves.insert_key_keeping_shape(curve, time)
 
 
 def _unkeyed(ob: Any, time: float) -> dict[str, Any]:

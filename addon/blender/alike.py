@@ -46,7 +46,7 @@ class CopyToOriginal:
                     setattr(owner, path, bone)
 
 
-def make_alike(
+def copy_settings(
     now: Any, before: Any, mapping: CopyToOriginal | None = None, names: Sequence[str] | None = None
 ) -> None:
     """Set the settings of ``now`` that differ from ``before``: all that can be set, or those with these names."""
@@ -54,10 +54,10 @@ def make_alike(
         with suppress(AttributeError, TypeError):  # what can be set only where something else is on
             setattr(now, name, value)
     for name in () if names else _nested(now.bl_rna):
-        make_alike(getattr(now, name), getattr(before, name))
+        copy_settings(getattr(now, name), getattr(before, name))
 
 
-def differ(now: Any, before: Any, mapping: CopyToOriginal | None = None) -> bool:
+def settings_differ(now: Any, before: Any, mapping: CopyToOriginal | None = None) -> bool:
     """Whether any setting of ``now`` differs from ``before``."""
     return any(_different(now, before, mapping, _settings(now.bl_rna)))
 

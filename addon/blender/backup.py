@@ -13,10 +13,10 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object
 
-from .alike import CopyToOriginal, copy_properties, differ, make_alike
+from .alike import CopyToOriginal, copy_properties, copy_settings, settings_differ
 from .animation import drivers_of, strips_of
 from .editing import edit_mode
-from .types import BACKUP, is_armature, takes_bones
+from .types import BACKUP, can_edit_bones, is_armature
 
 TRANSFORM = (
     *("location", "rotation_mode", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
@@ -53,7 +53,7 @@ class Backup:
             data.action = None
             for track in [*data.nla_tracks]:
                 data.nla_tracks.remove(track)
-        if is_armature(ob) and takes_bones(ob):
+        if is_armature(ob) and can_edit_bones(ob):
             self.data = ob.data.copy()
             self.data.name = BACKUP
             self.copy.data = self.data  # or the copy would lose the bones that the original loses
@@ -92,7 +92,7 @@ class Backup:
         if self.had_animation and not ob.animation_data:
             ob.animation_data_create()
         if self.had_animation:
-            make_alike(ob.animation_data, self.copy.animation_data, None, PLAYED)
+            copy_settings(ob.animation_data, self.copy.animation_data, None, PLAYED)
         for user, (action, slot) in zip(_users_in(ob), self.users, strict=False):
             _use(user, action, slot)
         mapping = CopyToOriginal(self.copy, ob)
@@ -113,13 +113,13 @@ class Backup:
         mapping = CopyToOriginal(self.copy, self.object)
         for now, before in self._owners():
             for one, other in zip(now.constraints, before.constraints, strict=False):
-                make_alike(one, other, mapping)
-            make_alike(now, before, mapping, TRANSFORM if now == self.object else None)
+                copy_settings(one, other, mapping)
+            copy_settings(now, before, mapping, TRANSFORM if now == self.object else None)
             copy_properties(now, before)
         if self.data:
             armature = self.object.data
             for bone in self.data.bones:
-                make_alike(armature.bones[bone.name], bone, mapping)
+                copy_settings(armature.bones[bone.name], bone, mapping)
                 copy_properties(armature.bones[bone.name], bone)
             armature.use_mirror_x = self.data.use_mirror_x
             copy_properties(armature, self.data)
@@ -197,7 +197,7 @@ def _restore_collections(armature: Any, before: Any) -> None:
             there.parent = above
         if there.child_number != collection.child_number:
             there.child_number = collection.child_number
-        make_alike(there, collection, None, SHOWN)
+        copy_settings(there, collection, None, SHOWN)
         copy_properties(there, collection)
     for bone in before.bones:
         now = {collection.name for collection in armature.bones[bone.name].collections}
@@ -220,7 +220,7 @@ def _are_constrained_otherwise(now: Any, before: Any, mapping: CopyToOriginal) -
         if one.is_valid != other.is_valid or len(targets) != len(others):
             return True
         pairs += zip(targets, others, strict=True)
-    return any(differ(*pair, mapping) for pair in pairs)
+    return any(settings_differ(*pair, mapping) for pair in pairs)
 
 
 def _remove_constraints(owner: Any) -> None:
@@ -251,10 +251,12 @@ def _remove_drivers(ob: Object, copy: Object, mapping: CopyToOriginal) -> int:
 
 def _driver_differs(now: Any, before: Any, mapping: CopyToOriginal) -> bool:
     """Whether anything about a driver is otherwise."""
-    if (now.data_path, now.array_index) != (before.data_path, before.array_index) or differ(now, before, mapping):
+    if (now.data_path, now.array_index) != (before.data_path, before.array_index) or settings_differ(
+        now, before, mapping
+    ):
         return True
     variables, others = now.driver.variables, before.driver.variables
-    if differ(now.driver, before.driver, mapping) or len(variables) != len(others):
+    if settings_differ(now.driver, before.driver, mapping) or len(variables) != len(others):
         return True
     keys, other_keys = ([key.co[:] for key in owner.keyframe_points] for owner in (now, before))
     if keys != other_keys or [item.type for item in now.modifiers] != [item.type for item in before.modifiers]:
@@ -263,9 +265,9 @@ def _driver_differs(now: Any, before: Any, mapping: CopyToOriginal) -> bool:
 
 
 def _variable_differs(now: Any, before: Any, mapping: CopyToOriginal) -> bool:
-    if differ(now, before, mapping) or len(now.targets) != len(before.targets):
+    if settings_differ(now, before, mapping) or len(now.targets) != len(before.targets):
         return True
-    return any(differ(*pair, mapping) for pair in zip(now.targets, before.targets, strict=True))
+    return any(settings_differ(*pair, mapping) for pair in zip(now.targets, before.targets, strict=True))
 
 
 def _copy_driver(ob: Object, driver: Any, mapping: CopyToOriginal) -> None:

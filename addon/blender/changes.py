@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bpy.types import Context, Object
 
 from .animation import curves_of, is_animated, value_at
-from .keying import autokey, key, key_automatically, key_from, keying_set_paths, next_key, unlocked
+from .keying import is_autokey_on, key, key_automatically, key_from, keying_set_paths, next_key, unlocked
 from .types import path_to_bone, scene_of
 
 
@@ -44,7 +44,7 @@ def key_changes(context: Context, changes: Iterable[Change]) -> None:
         if is_animated(change.object, change.path):
             which = unlocked(change.object, change.path, change.before)
             key(context, change.object, change.path, change.group, which)
-        elif change.is_done and autokey(context):
+        elif change.is_done and is_autokey_on(context):
             key_automatically(context, change.object, [change.path], change.group)
 
 
@@ -57,7 +57,7 @@ def key_changes_from(
     By the next key that any of it has, it is all as it was: else the frames from there on would be changed for good by
     what has none. If it ``holds``, all is as it is now until its own next key.
     """
-    listed, is_auto, frame = keying_set_paths(context), autokey(context), scene_of(context).frame_current
+    listed, is_auto, frame = keying_set_paths(context), is_autokey_on(context), scene_of(context).frame_current
     keyed, nexts = [], []
     for change in changes:
         owner, path = change.object, change.path

@@ -13,7 +13,7 @@ from mathutils import Vector
 
 from .animation import curves_everywhere, set_at, value_at
 from .announcing import announce
-from .types import ArmatureObject, is_armature, scene_of, takes_bones, view_layer_of
+from .types import ArmatureObject, can_edit_bones, is_armature, scene_of, view_layer_of
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def shift_old_rests(context: Context, objects: Iterable[ArmatureObject]) -> None
     up to 1e-3, also where these were saved since. What is to stay is looked at after that; bones are to be fetched
     anew."""
     for ob in dict.fromkeys(objects):
-        if takes_bones(ob) and any(map(_is_shifted, ob.data.bones)):
+        if can_edit_bones(ob) and any(map(_is_shifted, ob.data.bones)):
             with edit_mode(context, ob):
                 pass
 

@@ -91,13 +91,13 @@ def reset(curve: Any) -> None:
         curve.modifiers.remove(curve.modifiers[0])
 
 
-def hold_from(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
+def insert_hold_key(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
     """Insert a key that holds its value until the next key, and leave the rest of the curve as it is."""
-    divide(curve, frame, kind, goes_on=False)
+    insert_key_keeping_shape(curve, frame, kind, goes_on=False)
     next(key for key in curve.keyframe_points if key.co.x == frame).interpolation = "CONSTANT"
 
 
-def divide(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = True) -> list[float]:
+def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = True) -> list[float]:
     """Put a key of some kind on a curve where it has none, which goes on as the segment does that it divides: the curve
     keeps its shape. Returns the frames after this one that had to get keys, too.
 

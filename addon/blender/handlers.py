@@ -10,7 +10,7 @@ Handlers = Sequence[tuple[str, Callable[..., None]]]
 """Functions, each with the name of the list in `bpy.app.handlers` that it belongs to."""
 
 
-def listen(handlers: Handlers) -> None:
+def add_handlers(handlers: Handlers) -> None:
     """Add these handlers; each is there once, however often this is called."""
     for name, handler in handlers:
         called = getattr(bpy.app.handlers, name)
@@ -18,15 +18,15 @@ def listen(handlers: Handlers) -> None:
             called.append(handler)
 
 
-def listen_no_more(handlers: Handlers) -> None:
-    """Remove what `listen` added, in reverse order."""
+def remove_handlers(handlers: Handlers) -> None:
+    """Remove what `add_handlers` added, in reverse order."""
     for name, handler in reversed(handlers):
         called = getattr(bpy.app.handlers, name)
         if handler in called:
             called.remove(handler)
 
 
-def all_or_none(steps: Iterable[tuple[Callable[[], None], Callable[[], None]]]) -> None:
+def run_or_undo(steps: Iterable[tuple[Callable[[], None], Callable[[], None]]]) -> None:
     """Run steps, each given with the one that undoes it; if one fails, undo those before it."""
     done: list[Callable[[], None]] = []
     try:

@@ -24,7 +24,7 @@ _LOCKS = {
 }
 
 
-def autokey(context: Context) -> bool:
+def is_autokey_on(context: Context) -> bool:
     """Whether Auto Keying is on."""
     return bool(scene_of(context).tool_settings.use_keyframe_insert_auto)
 
@@ -61,7 +61,7 @@ def key(
 def key_automatically(context: Context, owner: Any, paths: Iterable[str], group: str = "") -> None:
     """Set keys on what an operator has changed, if autokey is on, where its settings want them: as Blender does for
     what is moved by hand, without visual keys."""
-    if not autokey(context):
+    if not is_autokey_on(context):
         return
     settings = scene_of(context).tool_settings
     preferences: Any = context.preferences.edit  # type: ignore[union-attr]  # there always are some
@@ -107,9 +107,9 @@ def key_from(
     curves = {curve.array_index: curve for curve in _keyed(owner, path)}
     for i in [i for i in indices if i in curves]:
         if until is not None and next_key(curves[i], frame) is None:
-            fcurves.divide(curves[i], until, kind)
-        later = [] if holds else fcurves.divide(curves[i], frame, kind)
-        fcurves.hold_from(curves[i], frame - 1, kind)
+            fcurves.insert_key_keeping_shape(curves[i], until, kind)
+        later = [] if holds else fcurves.insert_key_keeping_shape(curves[i], frame, kind)
+        fcurves.insert_hold_key(curves[i], frame - 1, kind)
         was = curves[i].evaluate(frame)
         key(context, owner, path, group, [i])
         fcurves.fade(curves[i], frame, later, curves[i].evaluate(frame) - was)

@@ -51,7 +51,7 @@ def is_evaluated(ob: Object, depsgraph: Depsgraph) -> bool:
     return bool(evaluated.is_evaluated)
 
 
-def takes_bones(ob: ArmatureObject) -> bool:
+def can_edit_bones(ob: ArmatureObject) -> bool:
     """Whether bones can be made, changed and removed in Edit Mode: not of a rig that is linked, overridden or not."""
     return not (ob.library or ob.override_library or ob.data.library)
 
@@ -84,7 +84,7 @@ def is_hidden(bone: PoseBone) -> bool:
     )
 
 
-def tag(bone: PoseBone) -> None:
+def tag_rig(bone: PoseBone) -> None:
     """Have the rig of a bone evaluated anew. The tag of the object alone costs a fifth less, but has simulations that
     hang on the rig lose what they have cached."""
     bone.id_data.update_tag(refresh={"DATA"})

@@ -165,7 +165,7 @@ def add_in_file(arguments: Namespace, source: Path) -> list[Line]:
     limbs, new = make_limbs(arguments)
     if limbs and not new:
         say(f"{source}: {PRESENT}")
-    return _saved(arguments, source, [_named(limb) for limb in limbs], new)
+    return _saved(arguments, source, [_limb_fields(limb) for limb in limbs], new)
 
 
 def convert_in_file(arguments: Namespace, source: Path) -> list[Line]:
@@ -176,14 +176,14 @@ def convert_in_file(arguments: Namespace, source: Path) -> list[Line]:
     for _, why in refused:
         say(f"{source}: {why}")
     lines = [{"object": owner.id_data.name, "limb": owner.name, "problem": why} for owner, why in refused]
-    return _saved(arguments, source, [*(_named(limb) for limb in limbs), *lines], new)
+    return _saved(arguments, source, [*(_limb_fields(limb) for limb in limbs), *lines], new)
 
 
 def to_rig_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Put live limbs on their rigs, and write the file."""
     limbs = _limbs_of_mode(arguments, "LIVE")
     modes.to_rig(bpy.context, limbs)
-    return _saved(arguments, source, [_named(limb) for limb in limbs], len(limbs))
+    return _saved(arguments, source, [_limb_fields(limb) for limb in limbs], len(limbs))
 
 
 def rebuild_in_file(arguments: Namespace, source: Path) -> list[Line]:
@@ -191,7 +191,7 @@ def rebuild_in_file(arguments: Namespace, source: Path) -> list[Line]:
     view_layer_of(bpy.context).update()
     limbs = [limb for limb in _limbs_of_mode(arguments, "RIG") if mechanism_problem(limb)]
     modes.rebuild(bpy.context, limbs)
-    return _saved(arguments, source, [_named(limb) for limb in limbs], len(limbs))
+    return _saved(arguments, source, [_limb_fields(limb) for limb in limbs], len(limbs))
 
 
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
@@ -211,7 +211,7 @@ def _limbs_of_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
     return [limb for limb in limbs_asked_for(arguments) if description_of(limb).mode == mode]
 
 
-def _named(limb: PoseBone) -> Line:
+def _limb_fields(limb: PoseBone) -> Line:
     ref = description_of(limb)
     target, subtarget = ref.followed[0] or (None, "")
     return {

@@ -11,10 +11,10 @@ from bpy.types import PoseBone
 
 from ..blender.stepping import finished
 from ..blender.types import scene_of, view_layer_of
-from ..tasks.contact_markers import Contacts, contacts_there, find_contacts, readable_limbs_beside, slides_now
+from ..tasks.contact_markers import Contacts, contacts_in_range, find_contacts, readable_limbs_beside, slides_now
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.limbs import description_of
-from ..tasks.planting import NoneStands, PlantOptions, plant
+from ..tasks.planting import NoContacts, PlantOptions, plant
 from .interrupting import going_on
 from .making import legs_of
 from .reporting import contact_words, frames_asked_for
@@ -48,7 +48,7 @@ def contact_lines(limbs: list[PoseBone], listed: list[Contacts]) -> list[Line]:
 def hold_limbs_of_file(limbs: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Hold limbs in their contacts, as marked or as found; a line for each limb with how far it slides."""
     frames = frames_asked_for(arguments)
-    known = contacts_there(bpy.context, limbs, frames, going_on)
+    known = contacts_in_range(bpy.context, limbs, frames, going_on)
     if not known:
         return []
     request = HoldOptions(arguments.ease, rolls=True, is_mean=True)
@@ -69,7 +69,7 @@ def plant_feet(arguments: Namespace) -> list[Line]:
     wish, frames = PlantOptions(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
     try:
         planted = finished(plant.steps(bpy.context, requests, limbs, frames, wish), going_on)
-    except NoneStands:
+    except NoContacts:
         return []
     for warning in planted.warnings:
         say(warning)

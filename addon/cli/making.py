@@ -15,7 +15,7 @@ from ..blender.words import Refused
 from ..tasks.adding import LimbRequest, add
 from ..tasks.converting import NOTICED_MOVE, convert_what_can
 from ..tasks.limbs import is_converted, is_leg, limbs_of
-from ..tasks.selection import candidates, existing_at, limbs_to_make, without_ik
+from ..tasks.selection import candidates, existing_at, limbs_to_make, limbs_without_ik
 from .interrupting import going_on
 from .patterns import filled, is_match, matches_of
 from .shots import rigs_of, say
@@ -51,7 +51,7 @@ def legs_of(arguments: Namespace) -> tuple[list[PoseBone], list[LimbRequest]]:
     """The legs that are asked for: those that have IK, by their last bones, and those that are to get it."""
     rigs = [ob for ob in editable_rigs(arguments) if ob.pose.bones]
     there = [limb for ob in rigs for limb in limbs_of(ob) if is_leg(limb)]
-    new = [line for ob in rigs for line in without_ik([*ob.pose.bones]) if is_leg(*line)]
+    new = [line for ob in rigs for line in limbs_without_ik([*ob.pose.bones]) if is_leg(*line)]
     requests = [LimbRequest(limb, segments) for limb, segments in new if is_match(limb.name, arguments.bone)]
     return _matching(arguments, there), requests
 

@@ -14,7 +14,7 @@ from bpy.types import Object, PoseBone
 
 from ..blender.animation import drivers_of
 from ..blender.dependencies import is_python
-from ..blender.types import all_objects, is_armature, takes_bones, view_layer_of
+from ..blender.types import all_objects, can_edit_bones, is_armature, view_layer_of
 from ..blender.words import Refused
 from ..tasks.limbs import limbs_of
 from .interrupting import check_not_interrupted
@@ -84,7 +84,7 @@ def limbs_asked_for(arguments: Namespace, editable: bool = True) -> list[PoseBon
 
 def is_linked(ob: Object) -> bool:
     """Whether a rig, or its armature, comes from another file, overridden or not."""
-    return is_armature(ob) and not takes_bones(ob)
+    return is_armature(ob) and not can_edit_bones(ob)
 
 
 def make_local(arguments: Namespace) -> None:

@@ -16,7 +16,7 @@ from ..blender.words import Refused
 from ..limb import names
 from ..limb.rest_geometry import rest_geometry
 from .checking import check_planar
-from .segments import Suggestion, below, held_by, segment_of
+from .segments import Suggestion, bone_of_offset_group, segment_below, segment_of
 from .skeleton import Skeleton, skeleton_of
 
 ALIKE, BENT = 0.5, 0.35
@@ -51,9 +51,11 @@ class BranchLimb:
         if len(self.lengths) < last + 1 - first:
             self.lengths.append(skeleton.length(chain[-1][-1]))
         own, foot = [name for segment in chain[first : last + 1] for name in segment], chain[last + 1 : last + 2]
-        self.is_named = any(map(names.is_limb_like, own)) or any(names.says(segment[0], names.FEET) for segment in foot)
+        self.is_named = any(map(names.is_limb_like, own)) or any(
+            names.has_word(segment[0], names.FEET) for segment in foot
+        )
         self.is_other = any(map(names.is_other, own))
-        self.is_other |= not self.is_named and names.says(skeleton.above(chain[0][0]), names.HEAD)
+        self.is_other |= not self.is_named and names.has_word(skeleton.above(chain[0][0]), names.HEAD)
         self._is_called_so = names.tell_apart(chain[first][0], chain[last][0], foot[0][0] if foot else "")
         self.is_twin = False
 
@@ -147,9 +149,9 @@ def _chains_off_trunk(skeleton: Skeleton) -> Iterable[list[list[str]]]:
         chain: list[list[str]] = []
         bone: PoseBone | None = bones[start]
         while bone is not None and bone.name in skeleton.heads and bone.name not in skeleton.trunk:
-            inner = held_by(bone.bone)
+            inner = bone_of_offset_group(bone.bone)
             segment = segment_of(bone) if inner is None else [bone]
-            groups, bone = below(segment) if inner is None else ([], bones[inner.name])
+            groups, bone = segment_below(segment) if inner is None else ([], bones[inner.name])
             chain.append([member.name for member in (*segment, *groups)])
         yield chain
 
@@ -168,18 +170,18 @@ def _by_names(called: list[str]) -> tuple[int, int] | None:
     """The indices of the first and the last segment of a limb by what a branch's segments are called: above the foot or
     hand, or the lowest that is called after an arm or a leg; `NO_SEGMENTS` where names say that there is none, and None
     where they say nothing."""
-    foot = next((i for i, name in enumerate(called) if names.says(name, names.FEET)), None)
+    foot = next((i for i, name in enumerate(called) if names.has_word(name, names.FEET)), None)
     if foot is None and (lowest := [i for i, name in enumerate(called) if names.is_limb_like(name)]):
         foot = lowest[-1] + 1 if lowest[-1] else None
     if foot is None:
-        foot = next((i for i, name in enumerate(called) if i > 1 and names.says(name, names.TOES)), None)
+        foot = next((i for i, name in enumerate(called) if i > 1 and names.has_word(name, names.TOES)), None)
     if foot is None:
         return None
     if foot < 2:
         return NO_SEGMENTS
     first = called[foot - 2]
     is_carrier = names.is_girdle(first) and not names.is_limb_like(first)
-    is_by_joint = names.says(called[foot - 1], names.BY_JOINT)
+    is_by_joint = names.has_word(called[foot - 1], names.BY_JOINT)
     return NO_SEGMENTS if is_carrier and not is_by_joint else (foot - 2, foot - 1)
 
 
@@ -205,7 +207,7 @@ def _hock(skeleton: Skeleton, chain: list[list[str]], last: int) -> int | None:
     for lowest in range(2, min(last + 2, len(chain) - 1)):
         segments = chain[lowest - 2 : lowest + 1]
         called = [name for segment in segments for name in segment]
-        if any(names.says(name, names.NO_HOCK) for name in called) or names.is_girdle(called[0]):
+        if any(names.has_word(name, names.NO_HOCK) for name in called) or names.is_girdle(called[0]):
             continue
         heads = [skeleton.heads[segment[0]] for segment in chain[lowest - 2 : lowest + 2]]
         lengths = [(after - before).length for before, after in pairwise(heads)]

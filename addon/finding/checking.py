@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import curves_everywhere
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import bones_of, has_bone, path_to_bone, takes_bones, view_layer_of
+from ..blender.types import bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of, is_gone
 from ..limb.measuring import BONE_MOVED
@@ -77,7 +77,7 @@ def check_planar(geometry: RestGeometry) -> None:
 
 def check_editable(limb: PoseBone) -> None:
     """Refuse a rig that comes from another file."""
-    if not takes_bones(limb.id_data):
+    if not can_edit_bones(limb.id_data):
         raise Refused("'{rig}' is linked: add or remove IK in the library's file", rig=limb.id_data.name)
 
 

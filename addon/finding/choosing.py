@@ -19,13 +19,13 @@ from ..blender.types import is_hidden
 from ..blender.words import Message, Refused
 from ..limb import names
 from ..limb.follow import matrix_of
-from ..limb.storage import chain_bones, is_control, is_limb, is_part, limbs_of
+from ..limb.storage import chain_bones, is_control, is_limb, is_mechanism_bone, limbs_of
 from ..limb.tips import begins_at_tail, tip_of
 from .branches import AT_TIP, BranchLimbs
 from .checking import check_addable
 from .clicking import limb_with
 from .cylinders import bones_of_cylinders
-from .segments import Suggestion, held_by, is_twist, moved, segment_of, up_from
+from .segments import Suggestion, bone_of_offset_group, is_twist, limb_up_from, moved_along_line, segment_of
 
 
 class LimbsToAdd(NamedTuple):
@@ -45,13 +45,13 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
     bones = _selected(context)
     if not bones:
         raise Refused("Select the bones of a limb, or its last one: cylinders are left alone")
-    limbs, others = _meant(bones, context.active_pose_bone, count)
+    limbs, others = _limbs_and_others(bones, context.active_pose_bone, count)
     if ends_at:
-        limbs = [moved(limb, ends_at, BranchLimbs(limb[0].id_data).shared_parents) for limb in limbs]
+        limbs = [moved_along_line(limb, ends_at, BranchLimbs(limb[0].id_data).shared_parents) for limb in limbs]
     return _without_refused(limbs) if len(limbs) > 1 else LimbsToAdd(limbs, _followed(context, limbs[0], others), [])
 
 
-def offered(context: Context) -> list[Suggestion]:
+def limbs_offered(context: Context) -> list[Suggestion]:
     """The limbs that *Add* would make of the selection; none if that is one bone that is part of no arm or leg of a rig
     that has some, or of a rig that Rigify generated, which comes with IK."""
     bones = _selected(context)
@@ -61,13 +61,13 @@ def offered(context: Context) -> list[Suggestion]:
     if len(bones) == 1 and arms_and_legs.clear and not arms_and_legs.at(bones[0]):
         return []
     try:
-        limbs, _ = _meant(bones, context.active_pose_bone)
+        limbs, _ = _limbs_and_others(bones, context.active_pose_bone)
     except Refused:
         return []
     return [limb for limb in limbs if not is_limb(limb[0])]
 
 
-def without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
+def limbs_without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
     """The arms and legs that bones are part of and that have no IK yet."""
     limbs = BranchLimbs(bones[0].id_data)
     evident = {limb.suggestion() for limb in limbs.evident if limb.is_evident}
@@ -115,7 +115,7 @@ class BoneGroup(NamedTuple):
 
 def _groups(bones: Sequence[PoseBone], active: PoseBone | None, count: int) -> list[BoneGroup]:
     """Bones by what hangs together."""
-    own_bones = dict.fromkeys(bone for bone in bones if not is_part(bone.bone))
+    own_bones = dict.fromkeys(bone for bone in bones if not is_mechanism_bone(bone.bone))
     under: dict[PoseBone, list[PoseBone]] = {}
     for bone in bones:
         if bone in own_bones and bone.parent in own_bones:
@@ -129,7 +129,9 @@ def _groups(bones: Sequence[PoseBone], active: PoseBone | None, count: int) -> l
 def _is_all(bones: set[PoseBone]) -> bool:
     """Whether these are all bones of a rig that can be selected, as after A."""
     rigs = {bone.id_data for bone in bones}
-    everything = {bone for ob in rigs for bone in ob.pose.bones if not is_part(bone.bone) and not is_hidden(bone)}
+    everything = {
+        bone for ob in rigs for bone in ob.pose.bones if not is_mechanism_bone(bone.bone) and not is_hidden(bone)
+    }
     return len(rigs) == 1 and everything <= bones
 
 
@@ -149,7 +151,7 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Br
     refusal = None
     try:
         if len(line) > 1:
-            suggested = [up_from(line[-1], count, limbs.shared_parents) if count else _of_line(line)]
+            suggested = [limb_up_from(line[-1], count, limbs.shared_parents) if count else _of_line(line)]
         elif line:
             suggested = [limb_with(line[0], count, limbs)]
         else:
@@ -167,10 +169,10 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Br
 
 def _line(bones: list[PoseBone], limbs: BranchLimbs) -> list[PoseBone]:
     """A line of bones without the offset groups at its beginning, and without the foot at its end."""
-    while len(bones) > 1 and held_by(bones[0].bone) == bones[1].bone:
+    while len(bones) > 1 and bone_of_offset_group(bones[0].bone) == bones[1].bone:
         bones = bones[1:]
     limb = next(filter(None, map(limbs.at, bones)), None)
-    while len(bones) > 2 and names.says(bones[-1].name, names.AT_END) and not (limb and bones[-1].name in limb.own):
+    while len(bones) > 2 and names.has_word(bones[-1].name, names.AT_END) and not (limb and bones[-1].name in limb.own):
         bones = bones[:-1]
         if limb is None:  # nothing says that what is above it is not the limb's
             break
@@ -181,7 +183,7 @@ def _of_line(line: list[PoseBone]) -> Suggestion:
     """The limb that a line of bones is, with twist bones in it or below, and with each other bone as a segment."""
     segments: list[list[PoseBone]] = []
     for bone in line:
-        if segments and (is_twist(bone) or held_by(bone.bone) is not None):
+        if segments and (is_twist(bone) or bone_of_offset_group(bone.bone) is not None):
             segments[-1].append(bone)
         else:
             segments.append([bone])
@@ -197,17 +199,17 @@ def _found(bones: Sequence[PoseBone], count: int, limbs: BranchLimbs) -> list[Su
     ob = bones[0].id_data
     if "rig_id" in ob.data:
         return []
-    selected = {bone.name for bone in bones if not is_part(bone.bone)}
+    selected = {bone.name for bone in bones if not is_mechanism_bone(bone.bone)}
     taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
     matching = [line for line in limbs.evident if selected & (line.own | line.below) and not taken & line.own]
     as_found = [line.suggestion(count) for line in matching]
-    return [up_from(limb, count, limbs.shared_parents) for limb, _ in as_found] if count > 2 else as_found
+    return [limb_up_from(limb, count, limbs.shared_parents) for limb, _ in as_found] if count > 2 else as_found
 
 
 # several of them, or one with its target and pole
 
 
-def _meant(
+def _limbs_and_others(
     bones: Sequence[PoseBone], active: PoseBone | None, count: int = 0
 ) -> tuple[list[Suggestion], list[PoseBone]]:
     """The limbs that bones are meant for, and of a single one what else is selected; raises `Refused`."""

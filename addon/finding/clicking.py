@@ -7,11 +7,11 @@ from bpy.types import PoseBone
 from ..blender.types import bones_of
 from ..blender.words import Refused
 from ..limb import names
-from ..limb.storage import chain_bones, is_part, limbs_of, segments_of
+from ..limb.storage import chain_bones, is_mechanism_bone, limbs_of, segments_of
 from ..limb.tips import begins_at_tail, foot_of
 from .branches import BranchLimbs
 from .constraints import candidates
-from .segments import Suggestion, above, below, held_by, segment_of, up_from
+from .segments import Suggestion, bone_of_offset_group, limb_up_from, segment_above, segment_below, segment_of
 
 
 def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
@@ -23,15 +23,15 @@ def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
 
 def limb_with(bone: PoseBone, count: int, limbs: BranchLimbs) -> Suggestion:
     """What `limb_at` gives, by the limbs of the bone's rig."""
-    if is_part(bone.bone):
+    if is_mechanism_bone(bone.bone):
         raise Refused("'{bone}' was made for a limb: select the bones of one", bone=bone.name)
     there = existing_at(bone)
     if there is not None:
         return there, segments_of(there)
-    if (inner := held_by(bone.bone)) is not None:
+    if (inner := bone_of_offset_group(bone.bone)) is not None:
         bone = bones_of(bone.id_data)[inner.name]
     if count > 2:
-        return up_from(bone, count, limbs.shared_parents)
+        return limb_up_from(bone, count, limbs.shared_parents)
     limb = limbs.at(bone)
     return limb.suggestion(count) if limb else _last_of_two(bone, limbs)
 
@@ -42,12 +42,12 @@ def _last_of_two(bone: PoseBone, limbs: BranchLimbs) -> Suggestion:
     if bone.name in limbs.shared_parents:
         raise _nothing_at(bone)
     segment = segment_of(bone)
-    upper = above(segment)
+    upper = segment_above(segment)
     if upper and not _is_apart(upper[0], segment[0], limbs):
         return segment[-1], (len(upper), len(segment))
     if len(segment) > 1:  # what looked like a twist bone is the limb
         return segment[-1], (1,) * len(segment)
-    groups, lower = below(segment)
+    groups, lower = segment_below(segment)
     if lower is None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
     limb = segment_of(lower)

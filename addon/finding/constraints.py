@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..blender.animation import driver_of, is_animated
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.types import ArmatureObject, tag, view_layer_of
+from ..blender.types import ArmatureObject, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis
@@ -237,7 +237,7 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
         curve.mute = True
     if influence < 1.0:
         acting.influence = 1.0
-    tag(solvers.limb)
+    tag_rig(solvers.limb)
     view_layer_of(context).update()
     try:
         yield
@@ -245,7 +245,7 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
         acting.influence = influence
         for curve in curves:
             curve.mute = False
-        tag(solvers.limb)
+        tag_rig(solvers.limb)
 
 
 def plane_of(solvers: Solvers) -> str:

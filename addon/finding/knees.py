@@ -11,9 +11,9 @@ from bpy.types import Bone, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.types import ArmatureObject
-from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, says
+from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, has_word
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, rest_geometry_of
-from ..limb.storage import chain_bones, is_part
+from ..limb.storage import chain_bones, is_mechanism_bone
 from ..limb.tips import foot_below, foot_of
 
 AHEAD_ACROSS = 0.3
@@ -50,12 +50,12 @@ def _knee_ahead(limb: PoseBone, segments: tuple[int, ...], along: Vector) -> Vec
     """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
     foot = foot_of(limb)
     names = [bone.name for bone in (*chain_bones(limb, segments), *([foot] if foot else ()))]
-    if any(says(name, ARM, HANDS) for name in names):
+    if any(has_word(name, ARM, HANDS) for name in names):
         return -front_of(limb.id_data)
     toes = _direction_of(foot.bone) if foot else Vector()
     if toes.cross(along).length > AHEAD_ACROSS:
         return toes
-    return front_of(limb.id_data) if any(says(name, LEG) for name in names) else Vector()
+    return front_of(limb.id_data) if any(has_word(name, LEG) for name in names) else Vector()
 
 
 def _direction_of(bone: Bone) -> Vector:
@@ -69,7 +69,7 @@ def front_of(ob: ArmatureObject) -> Vector:
     axes: Any = upright(ob)
     up = axes.col[2]
     for words in (FEET | TOES, FACE):
-        named = [bone for bone in ob.data.bones if says(bone.name, words) and not is_part(bone)]
+        named = [bone for bone in ob.data.bones if has_word(bone.name, words) and not is_mechanism_bone(bone)]
         total: Any = sum(map(_direction_of, named), Vector())
         total -= up * total.dot(up)
         if total.length > 0.1 * len(named):

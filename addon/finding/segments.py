@@ -7,7 +7,7 @@ from bpy.types import Bone, PoseBone
 from ..blender.types import bones_of, children_of
 from ..blender.words import Refused
 from ..limb import names
-from ..limb.tips import foot_below, is_mechanism
+from ..limb.tips import foot_below, looks_like_mechanism
 from ..limb.tolerances import UNSEEN
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]
@@ -44,43 +44,43 @@ def is_twist(bone: PoseBone) -> bool:
     return bool(off <= IN_LINE * along.length_squared) and (bone.bone.head_local - start).dot(along) > 0.0
 
 
-def held_by(bone: Bone) -> Bone | None:
-    """The bone that begins where an offset group begins, as exporters make one above each joint; None of a bone that
-    goes on elsewhere, and of one that only helpers begin with."""
+def bone_of_offset_group(bone: Bone) -> Bone | None:
+    """The bone below an offset group, as exporters add one above each joint: it begins at the same place. None if this
+    bone is none, also if only helper bones begin there."""
     if foot_below(bone) is not None:
         return None
     near = UNSEEN * bone.length
-    children = [child for child in bone.children if child.children and not is_mechanism(child)]
+    children = [child for child in bone.children if child.children and not looks_like_mechanism(child)]
     return next((child for child in children if (child.head_local - bone.head_local).length <= near), None)
 
 
-def above(segment: list[PoseBone]) -> list[PoseBone]:
+def segment_above(segment: list[PoseBone]) -> list[PoseBone]:
     """The segment above another, with the offset groups that hold that; nothing above the first."""
     groups: list[PoseBone] = []
     parent = segment[0].parent
-    while parent is not None and held_by(parent.bone) is not None:
+    while parent is not None and bone_of_offset_group(parent.bone) is not None:
         groups.insert(0, parent)
         parent = parent.parent
     return [*segment_of(parent), *groups] if parent is not None else groups
 
 
-def below(segment: list[PoseBone]) -> tuple[list[PoseBone], PoseBone | None]:
+def segment_below(segment: list[PoseBone]) -> tuple[list[PoseBone], PoseBone | None]:
     """What goes on from a segment, which may be its foot: the offset groups that hold it, and the bone."""
     bones = bones_of(segment[0].id_data)
     groups: list[PoseBone] = []
     bone = foot_below(segment[-1].bone)
-    while bone is not None and (inner := held_by(bone)) is not None:
+    while bone is not None and (inner := bone_of_offset_group(bone)) is not None:
         groups.append(bones[bone.name])
         bone = inner
     return groups, bones[bone.name] if bone is not None else None
 
 
-def up_from(limb: PoseBone, count: int, shared_parents: set[str]) -> Suggestion:
-    """The limb of ``count`` segments whose last is the one that a bone is in; raises `Refused` where that would have
-    one of the ``shared_parents``, bones from which several limbs hang."""
+def limb_up_from(limb: PoseBone, count: int, shared_parents: set[str]) -> Suggestion:
+    """The limb of ``count`` segments whose last segment has this bone; raises `Refused` if it would contain one of the
+    ``shared_parents``, bones from which several limbs hang."""
     line = [segment_of(limb)]
     while len(line) < count:
-        segment = above(line[0])
+        segment = segment_above(line[0])
         if not segment:
             raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=line[0][0].name)
         if too_high := next((bone for bone in segment if bone.name in shared_parents), None):
@@ -90,13 +90,14 @@ def up_from(limb: PoseBone, count: int, shared_parents: set[str]) -> Suggestion:
     return line[-1][-1], tuple(map(len, line))
 
 
-def moved(suggestion: Suggestion, by: int, shared_parents: set[str]) -> Suggestion:
-    """A limb that ends so many segments further down its line, or up where that is negative."""
+def moved_along_line(suggestion: Suggestion, by: int, shared_parents: set[str]) -> Suggestion:
+    """A limb that ends so many segments further down its line of bones, or up if negative. ``shared_parents`` are the
+    bones from which several limbs hang."""
     limb, segments = suggestion
     for _ in range(abs(by)):
         segment = segment_of(limb)
-        new_last_bone = below(segment)[1] if by > 0 else next(iter(above(segment)), None)
+        new_last_bone = segment_below(segment)[1] if by > 0 else next(iter(segment_above(segment)), None)
         if new_last_bone is None:
             raise Refused("'{bone}' is where its line of bones ends", bone=limb.name)
         limb = segment_of(new_last_bone)[-1]
-    return up_from(limb, len(segments), shared_parents)
+    return limb_up_from(limb, len(segments), shared_parents)

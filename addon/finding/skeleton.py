@@ -10,7 +10,7 @@ from mathutils import Vector
 
 from ..blender.types import ArmatureObject
 from ..limb import names
-from ..limb.tips import is_mechanism, length_of
+from ..limb.tips import length_of, looks_like_mechanism
 from .cylinders import bones_of_cylinders
 
 LARGE = 0.12
@@ -25,7 +25,7 @@ class Skeleton:
         self.ob = ob
         apart = bones_of_cylinders(ob)
         self._bones: dict[str, Bone] = {
-            bone.name: bone for bone in ob.data.bones if not is_mechanism(bone) and bone.name not in apart
+            bone.name: bone for bone in ob.data.bones if not looks_like_mechanism(bone) and bone.name not in apart
         }
         self.heads: dict[str, Vector] = {name: bone.head_local for name, bone in self._bones.items()}
         self._below = {name: [child.name for child in bone.children] for name, bone in self._bones.items()}
@@ -86,7 +86,7 @@ def _carries(name: str, large: list[str]) -> bool:
     sides = {names.side_of(branch) for branch in large} - {""}
     if len(sides) > 1:
         return True
-    return not (names.side_of(name) or names.is_limb_like(name) or names.says(name, names.FEET))
+    return not (names.side_of(name) or names.is_limb_like(name) or names.has_word(name, names.FEET))
 
 
 def skeleton_of(ob: ArmatureObject) -> Skeleton:

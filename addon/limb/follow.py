@@ -9,7 +9,7 @@ from mathutils import Matrix, Vector
 
 from ..blender.types import has_bone, is_armature
 from ..blender.words import Refused
-from .storage import check_whole, limb_constraint_of
+from .storage import check_complete, limb_constraint_of
 from .tips import is_foot_gone
 
 
@@ -69,7 +69,7 @@ def matrix_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
 
 def check_posable(limb: PoseBone) -> None:
     """Refuse a limb that can't be posed: its bones, its foot, its target or its pole are missing."""
-    check_whole(limb)
+    check_complete(limb)
     follow = follow_of(limb)
     if is_foot_gone(limb):
         raise Refused("The foot or hand below '{bone}' is gone: rebuild the limb", bone=limb.name)

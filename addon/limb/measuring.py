@@ -79,7 +79,7 @@ def measure(now: LimbsNow) -> Measured:
     )
 
 
-def stray_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
+def misplaced_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
     """A bone of a limb that is scaled or moved by its own channels where IK can't follow (by ``least`` or more), with
     the message; None if there is none. Location of the first bone is fine, and so is its scale in FK with Stretch."""
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0

@@ -79,19 +79,19 @@ def words(name: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def says(name: str, *vocabularies: frozenset[str]) -> bool:
+def has_word(name: str, *vocabularies: frozenset[str]) -> bool:
     """Whether a name has a word of one of these kinds."""
     return any(words(name) & kind for kind in vocabularies)
 
 
 def is_trunk(name: str) -> bool:
     """Whether a bone is called as one in the middle that limbs hang on."""
-    return says(name, TRUNK) and not says(name, ARM, LEG, FEET) and not side_of(name)
+    return has_word(name, TRUNK) and not has_word(name, ARM, LEG, FEET) and not side_of(name)
 
 
 def is_limb_like(name: str) -> bool:
     """Whether a bone is called as one of an arm or a leg, and not as the end of one."""
-    return says(name, ARM, LEG) and not says(name, LEAVES)
+    return has_word(name, ARM, LEG) and not has_word(name, LEAVES)
 
 
 def tell_apart(upper: str, lower: str, foot: str) -> bool:
@@ -99,17 +99,17 @@ def tell_apart(upper: str, lower: str, foot: str) -> bool:
     which: ``thigh`` and ``shin`` do, ``arm1`` and ``arm2`` don't, unless a ``hand`` follows."""
     parts = [words(name) & PARTS for name in (upper, lower)]
     is_limb = any(map(is_limb_like, (upper, lower)))
-    return is_limb and (says(foot, FEET) or (all(parts) and parts[0] != parts[1]))
+    return is_limb and (has_word(foot, FEET) or (all(parts) and parts[0] != parts[1]))
 
 
 def is_other(name: str) -> bool:
     """Whether a bone is called as one of something else."""
-    return says(name, OTHERS, TRUNK) and not is_limb_like(name)
+    return has_word(name, OTHERS, TRUNK) and not is_limb_like(name)
 
 
 def is_girdle(name: str) -> bool:
     """Whether a bone is called as one that carries a limb."""
-    return says(name, GIRDLE)
+    return has_word(name, GIRDLE)
 
 
 def says_twist(name: str) -> bool:
@@ -176,14 +176,14 @@ def drawn_side(name: str) -> int:
 
 def joint_of(names: Sequence[str]) -> str:
     """What the joint of a limb is called by the names of its bones, and of its foot or hand: ``knee`` or ``elbow``."""
-    return "elbow" if any(says(name, ARM, HANDS) for name in names) else "knee"
+    return "elbow" if any(has_word(name, ARM, HANDS) for name in names) else "knee"
 
 
 def _parts(last_bone: str, foot: str) -> tuple[str, str, str]:
     """What a limb's controls are named after: what says the side before that, the name itself, and what says it after
     that, in the rig's own style. Below a hock, the foot is the last bone, and what hangs on that are toes. A name in a
     namespace would tell Blender no side, so that Paste Flipped would pass it over."""
-    hangs_on_toes = says(foot, TOES) and not says(foot, FEET) and says(last_bone, FEET)
+    hangs_on_toes = has_word(foot, TOES) and not has_word(foot, FEET) and has_word(last_bone, FEET)
     parts = _split(last_bone if hangs_on_toes or not foot else foot)
     if parts[0] + parts[2]:
         return parts
@@ -204,7 +204,7 @@ def _with_joint(stem: str, joint: str) -> str:
     """A name with its first word for a foot, hand, leg or arm replaced by that for the joint in the middle."""
     before = None
     for word in _WORD.finditer(stem):
-        if says(word.group(), FEET, LEG, ARM):
+        if has_word(word.group(), FEET, LEG, ARM):
             start = before.start() if before and before.group().lower() in _UPPER_OR_LOWER else word.start()
             joined = _JOINED.fullmatch(word.group().lower())
             end = "" if not joined or joined[1] in _UPPER_OR_LOWER else f"{word.group()[: len(joined[1])]}_"

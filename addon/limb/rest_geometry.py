@@ -24,7 +24,7 @@ from ..solver.groups import bends_in_zigzag, members
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
 from .sides import stored_axes
-from .storage import chain_bones, check_whole, group_of, hierarchy, is_part, segments_of
+from .storage import chain_bones, check_complete, group_of, hierarchy, is_mechanism_bone, segments_of
 from .tips import rest_matrix, tip_of
 from .tolerances import STRAIGHT
 
@@ -70,7 +70,7 @@ def is_straight(geometry: RestGeometry) -> bool:
 
 def rest_geometry_of(limb: PoseBone) -> RestGeometry:
     """The geometry of a limb, as its armature and its group say."""
-    check_whole(limb)
+    check_complete(limb)
     axis, flat = stored_axes(limb)
     reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
     return rest_geometry(limb, segments_of(limb), reference_rotations, axis, (group_of(limb) or {}).get("tip", "FOOT"))
@@ -86,7 +86,7 @@ def rest_geometry(
     """The geometry of the limb of these ``segments`` whose bones stand as ``reference_rotations`` say, by their own
     rotations (at rest without any). ``axis`` is what it bends about where it is straight, in the last bone's own space;
     ``tip`` is ``FOOT`` for where the bone below begins, or ``TAIL``."""
-    check_whole(limb, segments)
+    check_complete(limb, segments)
     chain: list[Any] = chain_bones(limb, segments)
     rows = tuple(tuple(number for row in bone.bone.matrix_local for number in row) for bone in chain)
     names = tuple(bone.name for bone in chain)
@@ -184,7 +184,7 @@ def hinge_axis(limb: PoseBone) -> tuple[float, float, float] | None:
     ends = np.empty((2, len(bones), 3), np.float32)
     for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
         bones.foreach_get(name, row.reshape(-1))
-    ends = ends[:, [not is_part(bone) for bone in bones]].astype(float)
+    ends = ends[:, [not is_mechanism_bone(bone) for bone in bones]].astype(float)
     normal = _normal_of_flat(ends[1] - ends[0], np.asarray(ends.reshape(-1, 3), np.float64))
     normal = _normal_by_locks(limb) if normal is None else normal
     if normal is None or not _bends_along(limb, normal):

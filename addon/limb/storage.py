@@ -11,7 +11,7 @@ from typing import Any
 from bpy.types import Object, PoseBone, Scene
 
 from ..blender.announcing import announce
-from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
+from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag_rig
 from ..blender.words import Refused
 from .settings import (
     ALL,
@@ -105,11 +105,11 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
     return constraint
 
 
-def align(bone: PoseBone) -> None:
+def use_aligned_scale(bone: PoseBone) -> None:
     """Let stretch lengthen each bone along itself, also with a bent knee: the limb's bones below the first inherit
     scale as Aligned. What other limbs inherit stays as it was."""
     if not has_slider(bone, "stretch") or choices_of(bone)["stretch_volume"] == "UNIFORM":
-        align_no_more(bone)
+        undo_aligned_scale(bone)
         return
     group: Any = bone[GROUP]
     chain = chain_bones(bone)
@@ -120,8 +120,8 @@ def align(bone: PoseBone) -> None:
         group["aligned"] = sorted({*changed, *group.get("aligned", ())})
 
 
-def align_no_more(bone: PoseBone) -> None:
-    """Undo `align`."""
+def undo_aligned_scale(bone: PoseBone) -> None:
+    """Undo `use_aligned_scale`."""
     group, chain = group_of(bone) or {}, chain_bones(bone)
     for i in group.get("aligned", ()):
         if i < len(chain) and chain[i].bone.inherit_scale == "ALIGNED":
@@ -135,7 +135,7 @@ def remove_limb(bone: PoseBone) -> None:
     constraint = limb_constraint_of(bone)
     group = group_of(bone) or {}
     chain = chain_bones(bone)
-    align_no_more(bone)
+    undo_aligned_scale(bone)
     if group:
         unmark_tip(bone)
         _unmark_segments(chain)
@@ -196,7 +196,7 @@ def write_slider(bone: PoseBone, name: str, value: Any) -> None:
         owner[slider.key] = type(slider.default)(value)
     else:
         owner[slider.key][slider.bone] = value
-    tag(bone)
+    tag_rig(bone)
 
 
 def path_to_influence(limb_name: str) -> str:
@@ -298,7 +298,7 @@ def check_parents(bone: PoseBone, count: int) -> None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
 
 
-def check_whole(limb: PoseBone, segments: tuple[int, ...] | None = None) -> None:
+def check_complete(limb: PoseBone, segments: tuple[int, ...] | None = None) -> None:
     """Refuse a limb with missing bones."""
     first = _below_missing(limb, segments)
     if first is not None:
@@ -357,7 +357,7 @@ def is_live(scene: Scene) -> bool:
 ELSEWHERE = "'{rig}' comes from another file: set this there"
 
 
-def takes_structure(limb: PoseBone) -> bool:
+def can_change_structure(limb: PoseBone) -> bool:
     """Whether Blender saves more than slider values of this limb: new properties, and new bones of one on the rig. On
     library overrides it does not."""
     ob = limb.id_data
@@ -365,12 +365,12 @@ def takes_structure(limb: PoseBone) -> bool:
 
 
 def check_structure(limb: PoseBone) -> None:
-    """Refuse to change more than slider values where `takes_structure` says no."""
-    if not takes_structure(limb):
+    """Refuse to change more than slider values where `can_change_structure` says no."""
+    if not can_change_structure(limb):
         raise Refused(ELSEWHERE, rig=limb.id_data.name)
 
 
-def is_part(bone: Any) -> bool:
+def is_mechanism_bone(bone: Any) -> bool:
     """Whether a bone is a helper bone or control that was made for limbs, or belongs to another mechanism."""
     return MADE_FOR_LIMB in bone or bone.name.startswith("MCH-")
 

@@ -8,7 +8,7 @@ import numpy as np
 from bpy.types import Bone, PoseBone
 
 from ..solver.matrices import Matrix, inverted
-from .names import FEET, MECHANISM, says, says_twist
+from .names import FEET, MECHANISM, has_word, says_twist
 from .settings import GROUP, MADE_FOR_LIMB, TIP
 
 AT = "tip_at"
@@ -97,12 +97,12 @@ def foot_below(last_bone: Bone) -> Bone | None:
     where none does, one that goes on elsewhere. Of several, the one with a name for it, else that of the longest
     branch. A bone that begins where the last one does, or that is of a mechanism, is none, nor is a twist bone beside
     others."""
-    children = [child for child in last_bone.children if not is_mechanism(child)]
+    children = [child for child in last_bone.children if not looks_like_mechanism(child)]
     children = [child for child in children if child.children or not says_twist(child.name)] or children
     size = min(last_bone.length, length_of(last_bone))
     elsewhere = [[child for child in children if _along(last_bone, child) > least * size] for least in NEAREST]
     going_on = [child for child in children if begins_at_tail(child)] or elsewhere[0] or elsewhere[1]
-    named = [child for child in going_on if says(child.name, FEET)]
+    named = [child for child in going_on if has_word(child.name, FEET)]
     return max(named or going_on, key=lambda child: (_count(child), child.length), default=None)
 
 
@@ -121,9 +121,9 @@ def _along(last_bone: Bone, child: Bone) -> float:
     return (child.head_local - last_bone.head_local).length
 
 
-def is_mechanism(bone: Bone) -> bool:
+def looks_like_mechanism(bone: Bone) -> bool:
     """Whether a bone is of a mechanism or a control, as far as marks and names say."""
-    return MADE_FOR_LIMB in bone or says(bone.name, MECHANISM)  # type: ignore[operator]
+    return MADE_FOR_LIMB in bone or has_word(bone.name, MECHANISM)  # type: ignore[operator]
 
 
 def length_of(bone: Bone) -> float:

@@ -9,7 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, Object, Scene, Window
 
-from ..blender.handlers import Handlers, listen, listen_no_more
+from ..blender.handlers import Handlers, add_handlers, remove_handlers
 from ..blender.types import ArmatureObject, scene_of, view_layer_of
 from ..limb.storage import is_live
 from .plan import PLANS, LivePlan, tag_rigs
@@ -131,7 +131,7 @@ HANDLERS: Handlers = (
 
 def register() -> None:
     """Start to listen."""
-    listen(HANDLERS)
+    add_handlers(HANDLERS)
     tag_rigs()
     bpy.app.timers.register(_on_start)
 
@@ -147,5 +147,5 @@ def unregister() -> None:
     for timer in (_on_start, _pose_shown):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
-    listen_no_more(HANDLERS)
+    remove_handlers(HANDLERS)
     tag_rigs()

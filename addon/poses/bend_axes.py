@@ -27,11 +27,11 @@ TO_ONE_SIDE = 0.2
 """What part of all bends has to be left once those to one side are set off against those to the other."""
 
 
-def axes_seen(
+def bend_axes_seen(
     recording: Recording, limbs: Sequence[tuple[PoseBone, tuple[int, ...]]], tip: str
 ) -> dict[tuple[Any, str], Axis]:
-    """The axes in the last bones' own space, by rig and name, of those of these limbs to be, each a last bone and
-    segments, that have two segments, are straight at rest, and are seen bent."""
+    """The bend axes of limbs of two segments that are straight at rest and bend in the recording, in their last bones'
+    own space, by rig and name. A limb is given by its last bone and segments."""
     axes = {
         (limb.id_data, limb.name): _axis_of(recording, limb, segments, tip)
         for limb, segments in limbs

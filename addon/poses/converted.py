@@ -16,7 +16,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.editing import keeping_unkeyed, without_window_updates
 from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
-from ..blender.types import path_to_bone, path_to_custom, tag, view_layer_of
+from ..blender.types import path_to_bone, path_to_custom, tag_rig, view_layer_of
 from ..blender.words import Message
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..finding.limits import joint_limits, limits_by_ik
@@ -91,7 +91,7 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
             warnings += _differences(solvers)
             if len(solvers.constraints) == 2:
                 switch_pole(limb, solvers.poled, muting(limb, solvers.free), is_poled)
-            tag(limb)
+            tag_rig(limb)
         view_layer_of(context).update()
     return warnings
 

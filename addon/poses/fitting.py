@@ -28,7 +28,15 @@ from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit_array
 from ..solver.rotation import rotate
-from .inverse import KEPT_TURN, Inverse, SolverPose, clean, end_of_first_group, inverse_fit, solver_pose_of_rows
+from .inverse import (
+    KEPT_TURN,
+    Inverse,
+    SolverPose,
+    end_of_first_group,
+    nearest_inverse,
+    solver_pose_of_rows,
+    without_rounding,
+)
 
 Array = NDArray[Any]
 
@@ -191,7 +199,7 @@ def _exact_fit(geometry: RestGeometry, pose: SolverPose, plane: str) -> Inverse:
     """How the solver comes nearest to a pose from a reference, in a plane, on either side, in floats; of a limb with a
     pole, the knee is on the side of that."""
     sides = [np.ones(1)] if plane == "POLE" else [np.ones(1), -np.ones(1)]
-    inverse: Inverse = row_of(inverse_fit(geometry, pose, plane, sides, enough=1.0), 0)
+    inverse: Inverse = row_of(nearest_inverse(geometry, pose, plane, sides, enough=1.0), 0)
     return inverse
 
 
@@ -238,7 +246,7 @@ def turned_around(fit: Fit, turn: float, has_pole: bool) -> Fit:
     if fit.plane == "HINGE" or has_pole:
         return fit._replace(flip=fit.flip != (abs(turn) > pi / 2.0 + 1e-3))
     if fit.plane == "FREE":
-        return fit._replace(swivel=float(clean(fit.swivel + turn)))
+        return fit._replace(swivel=float(without_rounding(fit.swivel + turn)))
     root = fit.frame[:3, 3]
     about = BlenderMatrix.Rotation(turn, 3, (fit.tip - root).tolist())
     return fit._replace(pole=root + np.array(about) @ (fit.pole - root))

@@ -22,7 +22,7 @@ from .matching import factor_past, solver_target
 from .over_frames import foot_offset
 from .parts import KeyedPart, part_of_foot, part_of_ik
 from .placing import ControlPlacing
-from .planting import eased, turned_by, vectors_of
+from .planting import ease_out, turned_by, vectors_of
 from .reading import LimbsRead, Recording, matrices_of, places_of
 
 Array = NDArray[Any]
@@ -41,7 +41,7 @@ class Ease(NamedTuple):
 
     def over(self, offsets: Array) -> Array:
         """Offsets (rows, numbers) within the ranges, fading out around them."""
-        return eased(offsets, self.ranges, self.rows)
+        return ease_out(offsets, self.ranges, self.rows)
 
     def changed(self, count: int) -> Array:
         """Which of so many rows are held or eased."""

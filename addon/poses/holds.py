@@ -30,7 +30,7 @@ from .holding import Ease, HeldLimb, HoldPose, hold_flat, roots_of, rotations_of
 from .parts import part_of_foot, part_of_ik, slider_channel
 from .placing import controls_of, parents_of, place_controls
 from .planted_feet import SLIDERS, FootContact, hold_rolling
-from .planting import mean_of, reached
+from .planting import mean_of, place_in_reach
 from .reading import Recording, limbs_read
 from .recording import read_again, record
 from .tip_paths import tip_path
@@ -82,17 +82,19 @@ class LimbToHold(NamedTuple):
     contacts: list[Contact]
 
 
-def planted_over(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: FrameRange) -> LimbToHold:
+def limb_to_hold(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: FrameRange) -> LimbToHold:
     """A limb to be held in contacts, as far as these are ``within`` a range: whose foot ``rolls``, if it can, in all of
     each, else where it is on its sole."""
     contacts = [clipped for contact in contacts for clipped in contact.within(within)]
     if not (rolls and has_roll(limb) and rolled_target(limb)):
-        return LimbToHold(limb, False, [over(frames) for contact in contacts for frames in contact.ranges_on(SOLE)])
+        return LimbToHold(
+            limb, False, [sole_contact(frames) for contact in contacts for frames in contact.ranges_on(SOLE)]
+        )
     check_undriven(limb, *SLIDERS)
     return LimbToHold(limb, True, [*contacts])
 
 
-def over(frames: FrameRange) -> Contact:
+def sole_contact(frames: FrameRange) -> Contact:
     """A range of frames as a contact of the sole."""
     return Contact((Phase(frames.first, SOLE),), frames.last)
 
@@ -196,7 +198,7 @@ def _held(
     for (first, end), i in zip(rows, at, strict=True):
         here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
         reach = np.full(len(roots[here]), ease.reach * (1.0 - UNSEEN) if i is None else inf)
-        place_held = reached(tips[here].mean(axis=0), roots[here], reach)
+        place_held = place_in_reach(tips[here].mean(axis=0), roots[here], reach)
         plants.append(HoldPose(place_held, None if turns is None else mean_of(turns[here])))
     return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(limb))
 

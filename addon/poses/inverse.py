@@ -17,7 +17,7 @@ from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver.ankles import ankles_of, within_half_turn
 from ..solver.arrays import mapped, row_of
 from ..solver.groups import members
-from ..solver.limb import Plane, Settings, joints_of, line_to, pose_limb, roll_to
+from ..solver.limb import Plane, Settings, joints_of, line_to, pose_limb, turn_about_line
 from ..solver.ops import ARRAYS
 from ..solver.reference import Reference
 from ..solver.rotation import conjugate, cross, half_angle, multiply, normalised
@@ -87,7 +87,7 @@ def solver_pose_of_rows(turns: Array, joints: Array, pole: Array | None = None) 
     return SolverPose(of_segments, of_joints, None if pole is None else tuple(pole.T))
 
 
-def inverse_fit(
+def nearest_inverse(
     geometry: RestGeometry, pose: SolverPose, plane: str, sides: Sequence[Array], enough: float = EXACT
 ) -> Inverse:
     """How the solver comes nearest to poses in a plane, with the knee on the first of these sides (-1: flipped), each
@@ -132,17 +132,21 @@ def _inverse_at(
 ) -> Inverse:
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
-    rolls = [np.zeros_like(ankle)] if plane in IN_ONE_PLANE else _rolls(reference, geometry, pose, side, ankle)
+    line_turns = (
+        [np.zeros_like(ankle)] if plane in IN_ONE_PLANE else _turns_about_line(reference, geometry, pose, side, ankle)
+    )
     best: Any = None
-    for roll in rolls:
+    for line_turn in line_turns:
         if best is not None and (best.error <= EXACT).all():
             break
-        inverse = _inverse_with(reference, pose, plane, side, ankle, roll)
+        inverse = _inverse_with(reference, pose, plane, side, ankle, line_turn)
         best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
     return best  # type: ignore[no-any-return]
 
 
-def _rolls(reference: Reference, geometry: RestGeometry, pose: SolverPose, side: Array, ankle: Array) -> list[Array]:
+def _turns_about_line(
+    reference: Reference, geometry: RestGeometry, pose: SolverPose, side: Array, ankle: Array
+) -> list[Array]:
     """By how much the limb is turned about the line to the tip for its first bone to turn as in the pose, and for the
     knee to lie as there."""
     tip, half_ankle = pose.tip, half_of_angle(ankle)
@@ -151,12 +155,12 @@ def _rolls(reference: Reference, geometry: RestGeometry, pose: SolverPose, side:
     own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (pose.turns[0], solved[0]))
     about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
     knees = [end_of_first_group(geometry, joints) for joints in (pose.joints, joints_of(solved, reference))]
-    by_knee, before = (angle_of(roll_to(line, knee, ARRAYS)) for knee in knees)
+    by_knee, before = (angle_of(turn_about_line(line, knee, ARRAYS)) for knee in knees)
     return [angle_of((about[0], about[2])), by_knee - before]
 
 
 def _inverse_with(
-    reference: Reference, pose: SolverPose, plane: str, side: Array, ankle: Array, roll: Array
+    reference: Reference, pose: SolverPose, plane: str, side: Array, ankle: Array, line_turn: Array
 ) -> Inverse:
     """The inverse with this ankle, and turned about the line to the tip by so much."""
     tip, pole = pose.tip, pose.pole if plane == "POLE" else None
@@ -168,36 +172,36 @@ def _inverse_with(
         line = (np.ones_like(ankle), zeros, zeros, zeros)
     else:
         line = line_to(tip, _length(tip), ARRAYS)
-    swivel = roll - _roll_of_pole(pose, plane)
+    swivel = line_turn - _turn_of_pole(pose, plane)
     settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
     solved, slide = _solved(tip, reference, settings, plane, pole)
     off, off_turn = _errors_of(reference, pose, solved, slide)
-    cosine, sine = half_of_angle(roll)
+    cosine, sine = half_of_angle(line_turn)
     twist = twists_between(solved, pose.turns, reference, ARRAYS)
     return Inverse(
         side=side,
-        swivel=clean(swivel),
+        swivel=without_rounding(swivel),
         ankle=ankle,
         turn=normalised(multiply(line, (cosine, zeros, sine, zeros)), ARRAYS),
         off=off,
         off_turn=off_turn,
-        twist=tuple(np.broadcast_to(clean(angle_of(half)), ankle.shape).copy() for half in twist),
+        twist=tuple(np.broadcast_to(without_rounding(angle_of(half)), ankle.shape).copy() for half in twist),
     )
 
 
 def inverse_over_frames(
     geometry: RestGeometry, pose: SolverPose, plane: str, side: Array, calm: float, keyed: Array
 ) -> Inverse:
-    """`inverse_fit` for rows that are frames one after the other, or halfway between: limbs change to the other side
-    only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by less
-    than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off that as
-    in the frames around."""
+    """`nearest_inverse` for rows that are frames one after the other, or halfway between: limbs change to the other
+    side only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by
+    less than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off
+    that as in the frames around."""
     if len(side) == 1 or plane == "SLIDE":
-        return inverse_fit(geometry, pose, plane, (side, -side))
+        return nearest_inverse(geometry, pose, plane, (side, -side))
     aside = _aside(geometry, pose)
     bent = np.flatnonzero(aside > calm)
     twice = np.arange(2 * len(side)).reshape(2, -1)
-    of_both = inverse_fit(
+    of_both = nearest_inverse(
         geometry, _taken(pose, twice.ravel() % len(side)), plane, (np.repeat((1.0, -1.0), len(side)),)
     )
     both = [_taken(of_both, its_rows) for its_rows in twice]
@@ -247,7 +251,7 @@ def _calmed(geometry: RestGeometry, pose: SolverPose, inverse: Inverse, bent: Ar
     if not len(some):
         return inverse
     reference: Reference = row_of(reference_of([geometry]), 0)
-    by_bone, _ = _rolls(reference, geometry, pose, inverse.side, inverse.ankle)
+    by_bone, _ = _turns_about_line(reference, geometry, pose, inverse.side, inverse.ankle)
     off_bone = np.zeros(len(rows))
     if len(bent):
         off_bone = np.interp(rows, bent, np.unwrap(within_half_turn(inverse.swivel - by_bone)[bent]))
@@ -262,11 +266,11 @@ def _calmed(geometry: RestGeometry, pose: SolverPose, inverse: Inverse, bent: Ar
     return _with_rows(inverse, calm, some)  # type: ignore[no-any-return]
 
 
-def _roll_of_pole(pose: SolverPose, plane: str) -> Any:
+def _turn_of_pole(pose: SolverPose, plane: str) -> Any:
     """By how much the pole turns the limb about the line to the tip."""
     if plane != "POLE" or pose.pole is None:
         return 0.0
-    return angle_of(roll_to(line_to(pose.tip, _length(pose.tip), ARRAYS), pose.pole, ARRAYS))
+    return angle_of(turn_about_line(line_to(pose.tip, _length(pose.tip), ARRAYS), pose.pole, ARRAYS))
 
 
 def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> tuple[list[Any], Any]:
@@ -323,7 +327,7 @@ def angle_between(a: Any, b: Any) -> Any:
     return 2.0 * np.arctan2(_length((x, y, z)), abs(w))
 
 
-def clean(angle: Any) -> Any:
-    """Angles within half a turn, without what is mere rounding of a pose in single precision."""
+def without_rounding(angle: Any) -> Any:
+    """Angles within half a turn, with what is only single-precision rounding set to 0."""
     within = within_half_turn(angle)
     return np.where(abs(within) < 1e-6, 0.0, within)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import set_turn
 from ..blender.stepping import Steps, finished
-from ..blender.types import tag, view_layer_of
+from ..blender.types import tag_rig, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import flat_toes, rolled_target
 from ..limb.pole_follow import has_pole_follow, pole_goes_along
@@ -64,7 +64,7 @@ def keeping_rolled_feet(context: Context, limbs: Sequence[PoseBone]) -> Iterator
     _put(context, kept)
     for ob, name, turn in toes:
         set_turn(ob.pose.bones[name], turn)
-        tag(ob.pose.bones[name])
+        tag_rig(ob.pose.bones[name])
     view_layer_of(context).update()
 
 

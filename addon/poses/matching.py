@@ -17,14 +17,14 @@ from ..limb.pole_follow import pole_goes_along
 from ..limb.settings import IN_ONE_PLANE, TWISTS
 from ..limb.sides import outwards
 from ..limb.solving import joints_in, solve
-from ..limb.storage import has_slider, has_twist, limbs_of, takes_structure
+from ..limb.storage import can_change_structure, has_slider, has_twist, limbs_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN, ON_TARGET, SEEN, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
 from ..solver.ankles import within_half_turn
-from ..solver.limb import joints_of, line_to, roll_to
+from ..solver.limb import joints_of, line_to, turn_about_line
 from ..solver.matrices import applied, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
@@ -127,7 +127,7 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
         raise Refused(template, bone=limb.name)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
-    if is_turned and not (has_twist(limb) or takes_structure(limb)):
+    if is_turned and not (has_twist(limb) or can_change_structure(limb)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=limb.name))
     target = tip if plane == "SLIDE" else _target_factor(to_match, tip)[:, None] * tip
     sliders = {"flip": inverse.side < 0.0}
@@ -136,7 +136,7 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
     swivel, pole = _swivelled(to_match, inverse, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
-    if has_twist(limb) or (is_turned and takes_structure(limb)):
+    if has_twist(limb) or (is_turned and can_change_structure(limb)):
         for slider, twist in zip(TWISTS, inverse.twist, strict=False):
             sliders[slider.name] = sign * np.unwrap(twist) if is_turned else np.zeros_like(twist)
     frames = to_match.frames
@@ -191,7 +191,7 @@ def _swivelled(to_match: LimbToMatch, inverse: Inverse, target: Array) -> tuple[
     is_moved = np.zeros(len(roll), bool)
     if is_poled.any():
         pole: Any = tuple(applied(inverted_all(to_match.frames), limbs.pole[:, row]).T)
-        by_pole = np.where(is_poled, angle_of(roll_to(line, pole, ARRAYS)), 0.0)
+        by_pole = np.where(is_poled, angle_of(turn_about_line(line, pole, ARRAYS)), 0.0)
         is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > NO_TURN
         if to_match.moves_controls and is_pole_movable(to_match.limb):
             place, is_far = _ahead_of_knee(to_match, line, roll - swivel, np.stack(pole, axis=-1))

@@ -30,7 +30,15 @@ from ..limb.tips import foot_of
 from ..rigging.mirrored import Image, Pair, images_there, matrix_across
 from .channels import Channel, Values, copied
 from .over_frames import go_on, turn_bone
-from .parts import KeyedPart, part_of_fk, part_of_ik, place_in, rotated_axes, slider_channel, turn_channel
+from .parts import (
+    KeyedPart,
+    index_in_channel,
+    part_of_fk,
+    part_of_ik,
+    rotated_axes,
+    rotation_channel_of,
+    slider_channel,
+)
 from .placing import ControlPlacing, owner_of, parents_of, place_controls
 from .reading import Recording, matrices_of, worlds_of
 from .recording import read_again, record
@@ -110,7 +118,7 @@ def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], so
     numbers = [_numbers_across(*of_pair, sources.recording) for of_pair in twins]
     placings = [_placing(image, sources.recording) for image in there]
     placed = [channel for placing in placings for channel in placing.channels]
-    rotations = [[turn_channel((pair.ob, twin.other)) for twin in of_pair] for pair, of_pair in twins]
+    rotations = [[rotation_channel_of((pair.ob, twin.other)) for twin in of_pair] for pair, of_pair in twins]
     channels_of = [[*of_limb, *turns, *placed] for of_limb, turns in zip(numbers, rotations, strict=True)]
     parts = [*chain.from_iterable(map(partial(_parts_of, task.tolerance), others, channels_of))]
     channels = [channel for keyed_part in parts for channel in keyed_part.channels]
@@ -205,6 +213,6 @@ def _look_at_ik(recording: Recording, values: Values) -> None:
         for row, limb in enumerate(rig.limbs):
             for slider in SLIDERS:
                 channel = slider_channel(limb, slider.name)
-                if channel in values and place_in(slider.name) < values[channel].shape[1]:
-                    rig.sliders[slider.name][:, row] = values[channel][:, place_in(slider.name)]
+                if channel in values and index_in_channel(slider.name) < values[channel].shape[1]:
+                    rig.sliders[slider.name][:, row] = values[channel][:, index_in_channel(slider.name)]
             rig.sliders["influence"][:, row] = 1.0

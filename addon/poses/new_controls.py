@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..finding.knees import upright
-from ..limb.names import ARM, LEG, says
+from ..limb.names import ARM, LEG, has_word
 from ..limb.rest_geometry import RestGeometry, hinge_axis
 from ..limb.settings import IN_ONE_PLANE
 from ..limb.storage import chain_bones
@@ -148,9 +148,9 @@ def _is_leg(seen_limb: FittedLimb) -> bool:
     """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
     limb, end = seen_limb.limb, foot_of(seen_limb.limb)
     names = [bone.name for bone in chain_bones(limb, seen_limb.segments)]
-    if any(says(name, ARM) for name in names):
+    if any(has_word(name, ARM) for name in names):
         return False
-    return any(says(name, LEG) for name in names) or (
+    return any(has_word(name, LEG) for name in names) or (
         end is not None and is_on_ground(limb.id_data, end, _place_of(seen_limb))
     )
 

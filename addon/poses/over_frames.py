@@ -41,7 +41,7 @@ from .matching import (
     swivel_again,
     warnings_of_misses,
 )
-from .parts import part_of_bone_above, part_of_fk, part_of_ik, place_in, slider_channel, turn_channel
+from .parts import index_in_channel, part_of_bone_above, part_of_fk, part_of_ik, rotation_channel_of, slider_channel
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
 from .reading import Recording, limbs_read, matrices_of
 from .recording import read_again, record
@@ -162,9 +162,9 @@ def _set_sliders(shown: Sequence[MatchedLimb], values: Values) -> None:
     for matched in shown:
         for name, rows in matched.sliders.items():
             channel = slider_channel(matched.limb, name)
-            if not np.array_equal(rows, values[channel][:, place_in(name)]):
+            if not np.array_equal(rows, values[channel][:, index_in_channel(name)]):
                 check_undriven(matched.limb, name)
-                values[channel][:, place_in(name)] = rows
+                values[channel][:, index_in_channel(name)] = rows
 
 
 def _placings(shown: Sequence[MatchedLimb]) -> list[ControlPlacing]:
@@ -201,7 +201,7 @@ def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) 
             own_turn: Any = tuple(own.T)
             is_off = angle_between(own_turn, tuple(in_ik.T)) > NO_TURN
             turn = multiply(multiply(own_turn, conjugate(tuple(in_ik.T))), own_turn)
-            channel = turn_channel((toe.id_data, toe.name))
+            channel = rotation_channel_of((toe.id_data, toe.name))
             rows = in_rotation_mode(toe.rotation_mode, np.stack(turn, axis=-1), values[channel])
             values[channel][is_off] = rows[is_off]
 

@@ -81,8 +81,8 @@ def part_of_ik(
     if moves_controls:
         channels.append(Channel.of_bone(follow.target, follow.subtarget, "location"))
         if feet.foot_follows(limb):
-            channels.append(turn_channel(follow.pairs[0]))
-            channels += [turn_channel((ob, toe.name)) for toe in flat_toes(limb)]
+            channels.append(rotation_channel_of(follow.pairs[0]))
+            channels += [rotation_channel_of((ob, toe.name)) for toe in flat_toes(limb)]
         if is_pole_movable(limb):
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
     return KeyedPart(
@@ -110,12 +110,12 @@ def slider_channel(limb: PoseBone, name: str) -> Channel:
     return Channel.of_bone(limb.id_data, limb.name, f'["{SLIDER[name].key}"]')
 
 
-def place_in(slider: str) -> int:
-    """Which number of its channel a slider is."""
+def index_in_channel(slider: str) -> int:
+    """The index of a slider in its channel."""
     return max(SLIDER[slider].bone, 0)
 
 
-def turn_channel(ref: tuple[Any, str]) -> Channel:
+def rotation_channel_of(ref: tuple[Any, str]) -> Channel:
     """What an object or a bone is turned by."""
     return Channel.of_bone(*ref, rotation_channel(owner_of(ref).rotation_mode))
 
@@ -149,8 +149,10 @@ class _IKPoints:
         """Knees and tip in the limb's frame, how bones are turned, and where the foot points."""
         sliders = {name: numbers[at] for name, numbers in self._sliders.items()}
         for name in SET:
-            if (channel := slider_channel(self._limb, name)) in values and place_in(name) < values[channel].shape[1]:
-                sliders[name] = values[channel][:, place_in(name)].astype(float)
+            if (channel := slider_channel(self._limb, name)) in values and index_in_channel(name) < values[
+                channel
+            ].shape[1]:
+                sliders[name] = values[channel][:, index_in_channel(name)].astype(float)
         target, pole = (None if place is None else _in_frame(place, values, at) for place in self._places)
         pose = solve_rows(self._table, target, target if pole is None else pole, sliders)  # type: ignore[arg-type]
         reference = self._table.singles[0].reference
@@ -167,7 +169,7 @@ class _IKPoints:
         return [
             point
             for ref, length in refs_turned
-            if (channel := turn_channel(ref)) in values
+            if (channel := rotation_channel_of(ref)) in values
             for point in rotated_axes(owner_of(ref).rotation_mode, values[channel], length / self._size)
         ]
 
@@ -237,7 +239,7 @@ def part_of_fk(limb: PoseBone, tolerance: float) -> KeyedPart:
 def part_of_bone_above(bone: PoseBone, limb: PoseBone) -> KeyedPart:
     """The own rotation of a bone that carries a limb."""
     geometry, mode = table_of(limb.id_data, [limb]).limbs[0].geometry, bone.rotation_mode
-    size, channel = sum(geometry.lengths), turn_channel((bone.id_data, bone.name))
+    size, channel = sum(geometry.lengths), rotation_channel_of((bone.id_data, bone.name))
     away = float((bones_of_limb(limb)[0].bone.head_local - bone.bone.head_local).length)
 
     def points(values: Values, _at: Array) -> list[Array]:

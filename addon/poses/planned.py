@@ -12,7 +12,7 @@ from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
-from ..blender.types import bones_of, is_armature, own_matrix, tag, takes_bones, view_layer_of
+from ..blender.types import bones_of, can_edit_bones, is_armature, own_matrix, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
@@ -26,9 +26,9 @@ from ..limb.tolerances import TURNED
 from ..rigging.apply import apply
 from ..rigging.controls import Control, reuse_control
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..rigging.features import foot_turn_off, is_rolling_foot, roll_for, with_pole_follow
+from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
-from .bend_axes import axes_seen
+from .bend_axes import bend_axes_seen
 from .fitting import fit, turned_around, with_fit
 from .keeping import animated_frames, is_posed_by_hand, keyed_frames
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
@@ -144,7 +144,7 @@ def planned(
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
     rest bend as they do in their ``recording``."""
     named = [(request.limb, request.segments) for request in requests]
-    axes = {} if options.turn else axes_seen(recording, named, options.tip)
+    axes = {} if options.turn else bend_axes_seen(recording, named, options.tip)
     limbs = [_seen(context, request, options, axes) for request in requests]
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.limb for request in requests if request.target is None)
@@ -158,7 +158,7 @@ def planned(
         wish = _described(request, seen_limb, options.tip)._replace(target=target, pole=pole)
         if limb in feet:
             wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
-            if options.foot_roll and is_rolling_foot(wish):
+            if options.foot_roll and gets_foot_roll(wish):
                 wish = roll_for(wish, limb, among, seen_limb.rest)
         wish, limiting = _with_limits(_with_old_controls(context, wish), seen_limb)
         length = sum(seen_limb.rest.lengths)
@@ -335,8 +335,8 @@ def _refitted(context: Context, ref: LimbRef, wish: Description) -> Description:
 
 def _kind(ref: LimbRef, target: Any) -> str:
     """What is made for a limb: what its target is, else a bone where its rig takes one."""
-    is_bone = takes_bones(ref[0]) if target is None else bool(target[1]) and is_armature(target[0])
-    return "BONES" if is_bone and takes_bones(ref[0]) else "EMPTIES"
+    is_bone = can_edit_bones(ref[0]) if target is None else bool(target[1]) and is_armature(target[0])
+    return "BONES" if is_bone and can_edit_bones(ref[0]) else "EMPTIES"
 
 
 def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
@@ -346,5 +346,5 @@ def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
         first: Any = bones_of_limb(limb)[0]
         evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
         first.location = own_matrix(evaluated.pose.bones[first.name]).translation
-        tag(limb)
+        tag_rig(limb)
     view_layer_of(context).update()

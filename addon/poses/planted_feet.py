@@ -21,9 +21,9 @@ from .contacts import SOLE
 from .holding import Ease, HeldLimb, moved_control, roots_of, sizes_of
 from .matching import own_foot_turns, solver_target
 from .over_frames import in_rotation_mode
-from .parts import KeyedPart, Keys, no_points, slider_channel, turn_channel
+from .parts import KeyedPart, Keys, no_points, rotation_channel_of, slider_channel
 from .placing import ControlPlacing
-from .planting import PlantedFoot, RollShape, mean_of, placed, planted, rolled, turned_by, vectors_of
+from .planting import PlantedFoot, RollShape, mean_of, moved_near, plant, roll_transforms, turned_by, vectors_of
 from .reading import LimbsRead, Recording, matrices_of
 
 Array = NDArray[Any]
@@ -65,7 +65,7 @@ def hold_rolling(
     rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
     feet, offsets = [], np.zeros_like(rolls_seen)
     for (first, end), contact in zip(ease.ranges, contacts, strict=True):
-        feet.append(planted(shape, rolled_targets[first : end + 1], contact.on, size))
+        feet.append(plant(shape, rolled_targets[first : end + 1], contact.on, size))
         offsets[first : end + 1] = feet[-1].rolls - rolls_seen[first : end + 1]
     curves = RollCurves(shape, rolls_seen + ease.over(offsets), ease, times, size)
     for channel, numbers in zip(sliders, curves.rolls.T, strict=True):
@@ -73,8 +73,8 @@ def hold_rolling(
     for i, ((first, end), contact) in enumerate(zip(ease.ranges, contacts, strict=True)):
         rows = np.arange(first, end + 1) if contact.at is None else np.array([first + contact.at])
         foot = PlantedFoot(feet[i].flat, curves.rolls[rows])
-        feet[i] = placed(shape, foot, rolled_targets[rows, :3, 3], roots[rows], ease.reach, size)
-    rolled_by = rolled(shape, curves.rolls)
+        feet[i] = moved_near(shape, foot, rolled_targets[rows, :3, 3], roots[rows], ease.reach, size)
+    rolled_by = roll_transforms(shape, curves.rolls)
     rolled_held = _rolled_targets(rolled_targets, rolled_by, ease, [foot.flat for foot in feet], roots)
     toes = _turn_toes(recording, limb, ease, contacts, curves.rolls[:, 0], values)
     controls = rolled_held @ inverted_all(rolled_by) @ _control_in_rolled_target(limb)
@@ -140,7 +140,7 @@ def _turn_toes(
             own = back[here].swapaxes(1, 2) @ shown[here]
             turns_held[here] = back[here] @ mean_of(own[flat] if flat.any() else own)
         off = turned_by(ease.over(vectors_of(turns_held @ shown.swapaxes(1, 2))))
-        channel = turn_channel((limb.id_data, toe.name))
+        channel = rotation_channel_of((limb.id_data, toe.name))
         own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
         values[channel][changed] = in_rotation_mode(toe.rotation_mode, own_turns, values[channel])[changed]
         channels.append(channel)
@@ -193,7 +193,7 @@ def _fewest(shape: RollShape, ends: Array, times: Array, rolls: Array, slopes: A
     of the limb."""
 
     def ends_at(rolls: Array) -> Array:
-        rolled_by = rolled(shape, rolls)
+        rolled_by = roll_transforms(shape, rolls)
         places: Array = ends @ rolled_by[:, :3, :3].swapaxes(1, 2) + rolled_by[:, None, :3, 3]
         return places
 

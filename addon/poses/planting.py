@@ -1,7 +1,7 @@
 """A foot planted as it stands: where it stays over a contact, how it rolls there about heel, ball and toe, and how what
 it is off the capture dies away before and after. Knows nothing of Blender.
 
-A foot is known by its rolled target (see `limb.foot_roll`): a frame at the tip of its limb. PlantedFoot, that is ``flat
+A foot is known by its rolled target (see `limb.foot_roll`): a frame at the tip of its limb. Planted, that is ``flat
 @ rolled``: ``flat`` is the same in all frames of a contact, and stands for the control; ``rolled`` is what roll and
 bank make of it. Rows are frames, one after the other; matrices are 4 x 4, angles in radians."""
 
@@ -55,7 +55,7 @@ class RollShape(NamedTuple):
         return float(np.linalg.norm(self.places[3] - self.places[2]))
 
 
-def rolled(shape: RollShape, rolls: Array) -> Array:
+def roll_transforms(shape: RollShape, rolls: Array) -> Array:
     """The transforms that roll and bank, (rows, 2), give the rolled target, (rows, 4, 4), in its own frame."""
     roll, bank = rolls.T
     ball = np.clip(roll, 0.0, shape.break_angle)
@@ -86,10 +86,10 @@ class PlantedFoot(NamedTuple):
     rolls: Array
 
 
-def planted(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> PlantedFoot:
-    """How a foot is planted as rolled targets (rows, 4, 4) have it, so that its tip moves least: flat as in the rows in
-    which it is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb
-    is in the lengths of ``shape``."""
+def plant(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> PlantedFoot:
+    """Plant a foot with these rolled targets (rows, 4, 4) so that its tip moves least: flat as in the rows in which it
+    is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb is in the
+    world."""
     phases, tips, scale = np.array(on), rolled_targets[:, :3, 3], _scale_of(rolled_targets)
     turns, is_flat, flat = rolled_targets[:, :3, :3] / scale, phases == SOLE, np.eye(4)
     flat[:3, :3] = mean_of(turns[is_flat]) if is_flat.any() else _levelled(shape, turns)
@@ -107,19 +107,21 @@ def planted(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: fl
     return PlantedFoot(flat, rolls)
 
 
-def placed(shape: RollShape, foot: PlantedFoot, tips: Array, roots: Array, reach: float, size: float) -> PlantedFoot:
+def moved_near(
+    shape: RollShape, foot: PlantedFoot, tips: Array, roots: Array, reach: float, size: float
+) -> PlantedFoot:
     """A foot planted where its tip, rolled so, is nearest to tips (rows, 3), while its limb, which begins at roots
     (rows, 3), gets no straighter, if that can be."""
     flat, offsets = foot.flat.copy(), _offsets(shape, foot.flat, foot.rolls)
     distances = np.linalg.norm(tips - roots, axis=1)
     middle = _middle(tips - offsets, NEAR * size * _scale_of(flat[None]))
-    flat[:3, 3] = reached(middle, roots - offsets, np.maximum(distances, STRAIGHTEST * reach))
+    flat[:3, 3] = place_in_reach(middle, roots - offsets, np.maximum(distances, STRAIGHTEST * reach))
     return foot._replace(flat=flat)
 
 
 def _offsets(shape: RollShape, flat: Array, rolls: Array) -> Array:
     """How far tips are from where that of a flat foot is, for its rolls, (rows, 3)."""
-    offsets: Array = (flat @ rolled(shape, rolls))[:, :3, 3] - flat[:3, 3]
+    offsets: Array = (flat @ roll_transforms(shape, rolls))[:, :3, 3] - flat[:3, 3]
     return offsets
 
 
@@ -137,7 +139,7 @@ def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Array, off_flat: 
     scale = _scale_of(flat[None])
 
     def missed(rolls: Array) -> Array:
-        rolled_by = rolled(shape, rolls)
+        rolled_by = roll_transforms(shape, rolls)
         turns = vectors_of(rolled_by[:, :3, :3].swapaxes(1, 2) @ off_flat)
         return np.concatenate(((flat @ rolled_by)[:, :3, 3] - tips, TURN * shape.length * scale * turns), axis=1)
 
@@ -148,7 +150,7 @@ def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Array, off_flat: 
     return better
 
 
-def reached(place: Array, roots: Array, reach: Array) -> Array:
+def place_in_reach(place: Array, roots: Array, reach: Array) -> Array:
     """The place near to one that is no farther than ``reach`` (rows) from any of these roots (rows, 3), if there is
     one."""
     for _ in range(REACH_ROUNDS):
@@ -161,7 +163,7 @@ def reached(place: Array, roots: Array, reach: Array) -> Array:
     return place
 
 
-def eased(offsets: Array, ranges: Sequence[tuple[int, int]], ease: int) -> Array:
+def ease_out(offsets: Array, ranges: Sequence[tuple[int, int]], ease: int) -> Array:
     """Offsets (rows, numbers) as they are in ranges of rows, both ends in them, which follow each other; from there
     they die away over ``ease`` rows, without a step in speed, but not beyond the next range; elsewhere there are
     none."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..blender.animation import drivers_of, is_animated, strips_of
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps, stepping
-from ..blender.types import bones_of, path_to_custom, tag, view_layer_of
+from ..blender.types import bones_of, path_to_custom, tag_rig, view_layer_of
 from ..limb.settings import SLIDER
 from ..rigging.feet import at_influence
 from .by_curves import Curves, arrays_of, filled_in
@@ -137,7 +137,7 @@ def going_through(
             other = [bones_of(ob)[name] for ob, name in keyed if influence not in (None, bones_of(ob)[name][key])]
             for limb in other:
                 limb[key] = influence
-                tag(limb)
+                tag_rig(limb)
             if other:
                 view_layer_of(context).update()
 

@@ -28,7 +28,7 @@ from .inverse import KEPT_TURN, angle_between
 from .keeping import keyed_frames
 from .matching import solved_poses
 from .over_frames import show_in_ik, show_turns
-from .parts import part_of_ik, turn_channel
+from .parts import part_of_ik, rotation_channel_of
 from .reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
 from .recording import record
 from .standing import LimbPoses, evaluated_poses, turn_shown, turns_shown
@@ -111,7 +111,7 @@ def _sighting(
                     stack.enter_context(at_full_influence(context, plan.solvers))
             yield
 
-    channels = [turn_channel((bone.id_data, bone.name)) for of_limb in above.values() for bone in of_limb]
+    channels = [rotation_channel_of((bone.id_data, bone.name)) for of_limb in above.values() for bone in of_limb]
     recording = yield from record(context, [], times, follow, channels, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.limb, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: evaluated_poses(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}

@@ -10,7 +10,7 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..limb.foot_roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
-from ..limb.names import HANDS, says
+from ..limb.names import HANDS, has_word
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.tips import foot_of
 from ..rigging.foot_pivots import pivots_found, pivots_of, toes_of
@@ -38,7 +38,7 @@ def _sole_of(limb: PoseBone) -> list[tuple[str, Any]]:
     """The points of a limb's sole, each with the bone that it is on and where it is in that: heel, ball and toe where a
     foot roll has them, or would have them. A hand has its tip and its end, and what has neither the tip."""
     foot, tip = foot_of(limb), rest_geometry_of(limb).tip
-    if foot is None or says(foot.name, HANDS):
+    if foot is None or has_word(foot.name, HANDS):
         end = [(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []
         return [(limb.name, tip), *end]
     pivots, toes = pivots_of(limb) or pivots_found(limb, rest_geometry_of(limb)), toes_of(foot)

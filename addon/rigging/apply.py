@@ -55,7 +55,7 @@ from .parts import COLLECTION as HELPERS
 from .sliding import check_slide
 from .spec import to_json
 from .there import ExistingPartsOfRig
-from .work import Work, work_of
+from .work import LimbChanges, changes_for
 
 Wishes = Mapping[LimbRef, Description | None]
 
@@ -72,7 +72,7 @@ def apply(context: Context, wishes: Wishes, anew: Collection[LimbRef] = ()) -> l
 class Done(NamedTuple):
     """What was done for limbs, and the names of controls that are still used."""
 
-    works: Sequence[Work]
+    works: Sequence[LimbChanges]
     kept: list[str]
 
 
@@ -89,7 +89,7 @@ def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
         if wish:
             check_slide(limb, wish)
             keep_settings(limb, before[limb], wish)
-    works = [work_of(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
+    works = [changes_for(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
     ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
     if not any(work.is_needed for work in works) and before == wishes:
         return Done(works, [])
@@ -146,7 +146,7 @@ def _with_objects(context: Context, wish: Description) -> Description:
     return wish
 
 
-def _has_removals(works: Sequence[Work]) -> bool:
+def _has_removals(works: Sequence[LimbChanges]) -> bool:
     return any(work.bones_off or work.wish is None for work in works)
 
 
@@ -154,7 +154,7 @@ def _has_removals(works: Sequence[Work]) -> bool:
 
 
 def _remove_parts(
-    works: Sequence[Work],
+    works: Sequence[LimbChanges],
     ended: Mapping[LimbRef, list[str]],
     followed: Sequence[BoneRef],
     strays: dict[ArmatureObject, set[str]],
@@ -184,11 +184,11 @@ def _remove_parts(
     return unused
 
 
-def _bone(work: Work, name: str) -> Any:
+def _bone(work: LimbChanges, name: str) -> Any:
     return work.limb[0].pose.bones[name]
 
 
-def _remove_drivers_first(work: Work) -> None:
+def _remove_drivers_first(work: LimbChanges) -> None:
     """Take drivers off first: Blender crashes on one that lost what it drives."""
     ob: Any = work.limb[0]
     for bone, path, channel in work.drivers_off:
@@ -213,7 +213,7 @@ def _free_of(ob: ArmatureObject, strays: set[str]) -> None:
                 ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
 
 
-def _end(work: Work, ended: Sequence[str]) -> None:
+def _end(work: LimbChanges, ended: Sequence[str]) -> None:
     """End what animates sliders that are gone, and the limb itself where that is taken away."""
     ob, name = work.limb
     if work.wish is None:
@@ -227,7 +227,7 @@ def _end(work: Work, ended: Sequence[str]) -> None:
 # bones
 
 
-def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: set[str]) -> None:
+def _edit(context: Context, ob: ArmatureObject, works: Sequence[LimbChanges], removed: set[str]) -> None:
     """Remove, make and hang bones of a rig, if there is anything to do."""
     own = [work for work in works if work.limb[0] == ob]
     removed = removed.union(*(work.bones_off for work in own))
@@ -261,7 +261,7 @@ def _above(bone: Any) -> str:
     return bone.parent.name if bone.parent else ""
 
 
-def _hung(works: Sequence[Work]) -> dict[str, str]:
+def _hung(works: Sequence[LimbChanges]) -> dict[str, str]:
     """What poles are to hang on that no more follow, and that those do which follow: nothing."""
     hung: dict[str, str] = {}
     for work in works:
@@ -282,7 +282,7 @@ def _used_by_others(ob: ArmatureObject) -> set[str]:
 # putting on
 
 
-def _add_parts(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
+def _add_parts(works: Sequence[LimbChanges], carried: dict[tuple[Any, str], Matrix]) -> None:
     """Make what is lacking, now that all bones are there."""
     if not any(work.is_needed for work in works):
         return
@@ -293,7 +293,7 @@ def _add_parts(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) ->
                 _make(work)
 
 
-def _follow(work: Work, wish: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
+def _follow(work: LimbChanges, wish: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
     """Pose new controls, and have the limb follow them."""
     for kind, control in work.controls.items():
         ob, name = work.new_controls[kind]
@@ -307,7 +307,7 @@ def _follow(work: Work, wish: Description, carried: dict[tuple[Any, str], Matrix
             set_follow(constraint, follow)
 
 
-def _make(work: Work) -> None:
+def _make(work: LimbChanges) -> None:
     ob, refs = work.limb[0], work.needed.refs
     for bone in work.bones_on:
         making.finish_helper(ob, bone, refs[bone.role][1])

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
-from ..limb.names import FEET, HANDS, says
+from ..limb.names import FEET, HANDS, has_word
 from ..solver.matrices import unit_array
 
 Array = NDArray[Any]
@@ -105,12 +105,12 @@ def is_on_ground(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array
     """Whether a foot is on the ground, by the mesh that moves with it or else the ends of its bones. One that is called
     a foot always is; a hand is if its arm hangs down to the level of the armature's origin, as a front paw's; anything
     else, if its limb hangs down to the level of the lowest bone."""
-    if says(foot.name, FEET - HANDS):
+    if has_word(foot.name, FEET - HANDS):
         return True
     up = np.array(place.upright)[:, 2]
     if float(np.array(place.direction) @ up) > -HANGING:
         return False
-    floor = 0.0 if says(foot.name, HANDS) else min(float(up @ np.array(bone.head_local)) for bone in ob.data.bones)
+    floor = 0.0 if has_word(foot.name, HANDS) else min(float(up @ np.array(bone.head_local)) for bone in ob.data.bones)
     points = _ends([foot.bone, *foot.bone.children_recursive]) if points is None else points
     return abs(float((points @ up).min()) - floor) <= GROUND * place.length
 

@@ -13,13 +13,13 @@ from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import collect, keeping_unkeyed
 from ..blender.rotation import set_turn
-from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones
+from ..blender.types import ArmatureObject, bones_of, can_edit_bones, scene_of
 from ..blender.uses import used_bones, users_of
 from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_FOR_LIMB
-from ..limb.storage import CONTROL_KINDS, chain_bones, is_control, is_part
+from ..limb.storage import CONTROL_KINDS, chain_bones, is_control, is_mechanism_bone
 from ..limb.tips import foot_of
 from . import widgets
 from .control_shapes import Drawing
@@ -113,7 +113,7 @@ def _carrying_alone(first: Bone) -> list[Bone]:
 
 def _children(bone: Bone) -> list[Bone]:
     """What hangs on a bone and was not made for limbs."""
-    return [child for child in bone.children if not is_part(child)]
+    return [child for child in bone.children if not is_mechanism_bone(child)]
 
 
 def finish_control(control: Control, name: str, above: Matrix | None) -> Matrix:
@@ -184,7 +184,7 @@ def reuse_control(context: Context, control: Control) -> Control:
     """The control, reusing a bone that was made for the same before, if nothing but its own keys uses it and the rig
     can be edited. Those keys are removed."""
     ob, name = control.ob, control.name
-    if control.is_object or not is_control(ob, name) or not takes_bones(ob):
+    if control.is_object or not is_control(ob, name) or not can_edit_bones(ob):
         return control
     bone: Any = ob.data.bones[name]
     carries = any(not is_control(ob, child.name) for child in bone.children)
@@ -222,7 +222,7 @@ def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
     unused = Unused({}, [ob.name for ob in objects if ob.name not in kept], kept)
     free = _unused(bones, made_curves(bones) if with_keys else set())
     for ob, bone in bones:
-        if (ob.data, bone) in free and takes_bones(ob):
+        if (ob.data, bone) in free and can_edit_bones(ob):
             unused.bones.setdefault(ob, set()).add(bone)
         else:
             unused.kept.append(bone)

@@ -10,11 +10,11 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import ArmatureObject, takes_bones
+from ..blender.types import ArmatureObject, can_edit_bones
 from ..blender.words import Message, Refused
 from ..finding.checking import check_solvers_above
 from ..limb.follow import follow_of, is_gone
-from ..limb.names import HANDS, says
+from ..limb.names import HANDS, has_word
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import NEEDS
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
@@ -45,10 +45,9 @@ def foot_turn_off(
     return turn_between(turn.to_quaternion().to_matrix(), ref[0].matrix_world.inverted_safe() @ foot)
 
 
-def is_rolling_foot(wish: Description) -> bool:
-    """Whether Add gives a limb a foot roll where that is asked for: it has a foot, which follows, and that is no
-    hand."""
-    return wish.foot_turn is not None and not says(wish.foot, HANDS)
+def gets_foot_roll(wish: Description) -> bool:
+    """Whether Add makes a foot roll for this limb if asked to: its foot follows the target, and is no hand."""
+    return wish.foot_turn is not None and not has_word(wish.foot, HANDS)
 
 
 def roll_for(
@@ -86,7 +85,7 @@ def _with_above(ref: Any) -> tuple[str, str]:
 def check_pole_follow(wish: Description, ref: LimbRef, dependencies: Dependencies) -> None:
     """Refuse Pole Follow of a limb whose target and pole are not bones of its rig, each for itself."""
     ob, name = ref
-    if not are_bones(wish, ref):
+    if not follows_own_bones(wish, ref):
         raise Refused(NEEDS, bone=name)
     if isinstance(wish.pole, Control):
         return
@@ -99,8 +98,8 @@ def check_pole_follow(wish: Description, ref: LimbRef, dependencies: Dependencie
         raise Refused(template, target=wish.target[1], pole=pole.name)  # type: ignore[index]
 
 
-def are_bones(wish: Description, ref: LimbRef) -> bool:
-    """Whether the target and the pole of a limb are bones of its rig, or are to be."""
+def follows_own_bones(wish: Description, ref: LimbRef) -> bool:
+    """Whether target and pole of a limb are bones of its own rig, or will be."""
     followed = (wish.target, wish.pole)
     return all(not one.is_object if isinstance(one, Control) else _is_there(one, ref[0]) for one in followed)
 
@@ -112,7 +111,7 @@ def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
 def with_pole_follow(wish: Description, ref: LimbRef) -> Description:
     """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have; without these
     there is none until they are picked."""
-    if wish.pole_follow and are_bones(wish, ref) and follow_of(ref[0].pose.bones[ref[1]]).pairs[1] == wish.pole:
+    if wish.pole_follow and follows_own_bones(wish, ref) and follow_of(ref[0].pose.bones[ref[1]]).pairs[1] == wish.pole:
         return wish
     wish = wish._replace(pole_follow=None)
     if "pole_follow" in wish.sliders:
@@ -121,14 +120,14 @@ def with_pole_follow(wish: Description, ref: LimbRef) -> Description:
     return wish
 
 
-def standing(context: Context, ref: LimbRef, wish: Description) -> Description:
+def keeping_pose(context: Context, ref: LimbRef, wish: Description) -> Description:
     """A limb that is to follow something else, as its foot and pole stand; one that gets a pole points at it."""
     before = describe(ref)
     limb, is_there = ref[0].pose.bones[ref[1]], wish.target is not None and not is_gone(*wish.target)
     if wish.pole is not None and before.pole is None:
         wish = wish.with_choice("plane", "POLE")
     if wish.target != before.target and before.foot_turn is not None:
-        if before.roll and not takes_bones(ref[0]):
+        if before.roll and not can_edit_bones(ref[0]):
             template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
             raise Refused(template, bone=ref[1], rig=ref[0].name)
         turn = foot_turn_off(context, ref, wish.target, foot_matrix_of(limb)) if is_there else None
@@ -136,7 +135,7 @@ def standing(context: Context, ref: LimbRef, wish: Description) -> Description:
         if turn is None:
             wish = wish._replace(roll=None).without_sliders(*ROLL_SLIDERS)
     if "pole_follow" in wish.sliders and (wish.target, wish.pole) != (before.target, before.pole):
-        if not takes_bones(ref[0]):
+        if not can_edit_bones(ref[0]):
             template = "The pole of '{bone}' goes with its control: change what it follows in the file of '{rig}'"
             raise Refused(template, bone=ref[1], rig=ref[0].name)
         wish = with_pole_follow(wish, ref)

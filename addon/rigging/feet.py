@@ -15,7 +15,7 @@ from ..blender.animation import driver_of
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
-from ..blender.types import own_matrix, path_to_custom, tag, view_layer_of
+from ..blender.types import own_matrix, path_to_custom, tag_rig, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import FOOT, OFFSET, flat_toes, has_roll, rolled_target, unrolled
 from ..limb.settings import SLIDER
@@ -86,7 +86,7 @@ def at_influence(context: Context, limbs: Sequence[PoseBone], influence: float) 
     finally:
         for limb, value in zip(limbs, before, strict=True):
             limb[SLIDER["influence"].key] = value
-            tag(limb)
+            tag_rig(limb)
         mute_drivers(context, acting, False)
         view_layer_of(context).update()
 

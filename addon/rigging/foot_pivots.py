@@ -26,11 +26,11 @@ from ..limb.foot_roll import (
     role_of,
     tip_at_rest,
 )
-from ..limb.names import TOES, says
+from ..limb.names import TOES, has_word
 from ..limb.rest_geometry import RestGeometry
 from ..limb.sides import outwards
 from ..limb.storage import is_limb
-from ..limb.tips import foot_below, foot_of, is_mechanism
+from ..limb.tips import foot_below, foot_of, looks_like_mechanism
 from .control_shapes import Place, Sole, sole_below
 from .inventory import bones_named, roll_helpers
 from .skins import skin_of
@@ -129,9 +129,9 @@ def _pivot(at: Any, axis: Any, up: Any) -> Matrix:
 
 def toes_of(foot: PoseBone | None) -> list[PoseBone]:
     """The toes of a foot, which begin at its ball: the bones that are called so, else what the foot goes on with."""
-    children = [child for child in children_of(foot) if not is_mechanism(child.bone)] if foot else []
+    children = [child for child in children_of(foot) if not looks_like_mechanism(child.bone)] if foot else []
     children = [child for child in children if "heel" not in child.name.lower()]
-    if named := [child for child in children if says(child.name, TOES)]:
+    if named := [child for child in children if has_word(child.name, TOES)]:
         return named
     below = foot_below(foot.bone) if foot else None
     return [child for child in children if below and child.name == below.name]
@@ -150,7 +150,7 @@ def toes_free(ob: ArmatureObject, foot: str, dependencies: Dependencies) -> tupl
 def _heel_of(foot: PoseBone | None) -> list[Vector]:
     """The ends of the heel bone of a foot; none without one."""
     heels = [bone for bone in foot.bone.children_recursive if "heel" in bone.name.lower()] if foot else []
-    bone = next((bone for bone in heels if not is_mechanism(bone)), None)
+    bone = next((bone for bone in heels if not looks_like_mechanism(bone)), None)
     return [bone.head_local, bone.tail_local] if bone else []
 
 

@@ -84,7 +84,7 @@ ROLLING = tuple(f'["{SLIDER[name].key}"]' for name in ("roll", "bank"))
 """The paths from a limb's last bone to what rolls its foot."""
 
 
-def turned_by_rolls(ob: ArmatureObject) -> dict[str, set[str]]:
+def bones_turned_by_rolls(ob: ArmatureObject) -> dict[str, set[str]]:
     """The names of bones that are turned by the foot rolls of limbs, by the names of these limbs' last bones."""
     by_limb: dict[str, set[str]] = {}
     for curve in drivers_of(ob):
@@ -99,7 +99,7 @@ def roll_helpers(limb: PoseBone, rolled: Iterable[str] | None = None) -> set[str
     """The names of all bones that were made for the foot roll of a limb, also where some are missing: those that it
     turns (``rolled``, if that is known), and what hangs together with these."""
     names = {bone.name for bone in helpers_of(limb).values()}
-    names |= {*(turned_by_rolls(limb.id_data).get(limb.name, ()) if rolled is None else rolled)}
+    names |= {*(bones_turned_by_rolls(limb.id_data).get(limb.name, ()) if rolled is None else rolled)}
     bones = [bone for bone in bones_named(limb, names) if role_of(bone) in ROLL_ROLES]
     tops = {[bone, *bone.parent_recursive][-1] for bone in bones}
     return {bone.name for top in tops for bone in (top, *top.children_recursive) if role_of(bone) in ROLL_ROLES}

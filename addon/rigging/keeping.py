@@ -15,13 +15,13 @@ from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER, VERSION, VER
 from ..limb.sides import KEPT_ON, keep_side
 from ..limb.storage import (
     MAKING,
-    align,
-    align_no_more,
     is_on_rig,
     limb_constraint_of,
     make_limb,
     make_slider,
     read_slider,
+    undo_aligned_scale,
+    use_aligned_scale,
     write_slider,
 )
 from ..limb.tips import AT, foot_of, mark_tip
@@ -56,7 +56,7 @@ def keep_settings(ref: LimbRef, before: Description | None, wish: Description) -
             write_slider(limb, name, value)
     if wish.mode == "RIG" and not is_on_rig(limb):
         limb[GROUP][MAKING] = True
-    align(limb)
+    use_aligned_scale(limb)
     constraint = limb_constraint_of(limb)
     pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]
     if follow_of_constraint(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
@@ -67,7 +67,7 @@ def _keep_chain(limb: Any, before: Description | None, wish: Description) -> Non
     """Have the limb be of these bones. Its constraint stays the shorter of two chains until the helper bones are made
     anew: those that are there hang on what a longer one reaches."""
     if before:
-        align_no_more(limb)
+        undo_aligned_scale(limb)
     constraint = make_limb(limb, wish.segments, limb.constraints.get(wish.constraint))
     if before and is_on_rig(limb):
         constraint.chain_count = min(sum(before.segments), sum(wish.segments))

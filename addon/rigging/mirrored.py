@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.names import other_side
-from ..blender.types import ArmatureObject, bones_of, has_bone, split_path, takes_bones
+from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, split_path
 from ..blender.words import Refused
 from ..finding.checking import check_addable
 from ..limb.follow import follow_of, is_gone, matrix_of
@@ -133,7 +133,7 @@ def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
         name = other_side(bone)
         if has_bone(ob, name):
             return ob, name
-        if is_control(ob, bone) and takes_bones(ob):  # type: ignore[arg-type]
+        if is_control(ob, bone) and can_edit_bones(ob):  # type: ignore[arg-type]
             return None
         raise Refused("'{bone}' has no mirror image '{other}': Symmetrize it in Edit Mode", bone=bone, other=name)
     now, its_bone = pair.followed_by_other(kind)

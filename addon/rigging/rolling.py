@@ -9,7 +9,7 @@ from bpy.types import PoseBone
 from ..blender.animation import driver_of, is_animated
 from ..blender.announcing import announce
 from ..blender.changes import Change
-from ..blender.types import path_to_custom, tag
+from ..blender.types import path_to_custom, tag_rig
 from ..limb.foot_roll import has_roll
 from ..limb.moving import change_of
 from ..limb.settings import SLIDER
@@ -28,5 +28,5 @@ def reset_roll(limbs: Sequence[PoseBone]) -> list[Change]:
                 announce(limb.id_data)
                 changes.append(change_of(limb, name))
                 limb[SLIDER[name].key] = 0.0
-                tag(limb)
+                tag_rig(limb)
     return changes

@@ -15,7 +15,7 @@ from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from . import making
 from .description import describe, ref_of
-from .features import are_bones
+from .features import follows_own_bones
 from .inventory import Inventory
 from .needed import needed_parts, refs_of
 from .parts import Parts
@@ -64,7 +64,7 @@ def _problem(limb: PoseBone, on_rig: ExistingPartsOfRig) -> str:
     """What is otherwise than the limb is described, of what was made for it."""
     ref, there = ref_of(limb), on_rig.of_limb(limb.name)
     wish = describe(ref)
-    if has_pole_follow(limb) and not (wish.pole_follow and are_bones(wish, ref)):
+    if has_pole_follow(limb) and not (wish.pole_follow and follows_own_bones(wish, ref)):
         return NEEDS
     problem, spec = _fit(limb, there.built) if wish.mode == "RIG" else ("", None)
     by_feature = needed_parts(ref, wish, spec)

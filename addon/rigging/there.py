@@ -13,7 +13,7 @@ from ..limb.pole_follow import HUNG_ON_TARGET, STILL, is_still_helper
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, group_of, is_mechanism_constraint
 from ..limb.tips import foot_of
-from .inventory import Inventory, inventory_of, roll_helpers, turned_by_rolls
+from .inventory import Inventory, bones_turned_by_rolls, inventory_of, roll_helpers
 from .spec import Spec
 
 OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
@@ -48,7 +48,7 @@ class ExistingPartsOfRig:
             for constraint in bone.constraints
             if is_mechanism_constraint(constraint)
         ]
-        self._turned = turned_by_rolls(ob)
+        self._turned = bones_turned_by_rolls(ob)
         self._ours_by_bone: dict[str, list[str]] = {}
         self._aimed_at: dict[str, list[tuple[str, str]]] = {}
         for bone, constraint in self.ours:

@@ -26,7 +26,7 @@ Driven = tuple[str, str, int]
 """A driver, by the name of its bone, the path from there, and the channel."""
 
 
-class Work(NamedTuple):
+class LimbChanges(NamedTuple):
     """What has to change on a rig for one limb: helper bones to add (``new`` are their roles if they don't exist) and
     to remove, constraints and drivers to add and to remove, and constraints with the wrong target (``astray``).
     ``new_controls`` are those that were made for it, by kind."""
@@ -68,9 +68,9 @@ class Work(NamedTuple):
         return differs(spec, spec_of(self.limb[0].pose.bones[self.limb[1]]))
 
 
-def work_of(
+def changes_for(
     ref: LimbRef, wish: Description | None, on_rig: ExistingPartsOfRig, there: ExistingParts, anew: bool
-) -> Work:
+) -> LimbChanges:
     """What has to change for a limb to be as described, or to be removed; with ``anew``, nothing that exists is
     kept."""
     stays = NO_PARTS if anew or wish is None else there
@@ -84,7 +84,7 @@ def work_of(
     owned = _owned(on_rig.inventory, there)
     acting = {key for key in owned & {*drivers} if _drives(on_rig.inventory, key, drivers[key], refs)}
     acting -= _curves_of(on_rig.inventory, constraints_off)
-    return Work(
+    return LimbChanges(
         limb=ref,
         wish=wish,
         there=there,

@@ -17,7 +17,7 @@ import numpy as np
 
 from .arrays import in_slabs, split
 from .groups import bend, nearest_of, unit_half, with_ankle
-from .limits import Within, within
+from .limits import PoseWithinLimits, pose_within_limits
 from .ops import ARRAYS, Array, Ops
 from .reach import Reach
 from .reference import Reference, reference_direction
@@ -160,7 +160,7 @@ def _turning(
         line = line_to(target, distance, ops)
         cosine, sine = settings.swivel
         if plane == Plane.POLE and pole is not None:
-            cosine, sine = unit_half(plus(roll_to(line, pole, ops), settings.swivel), ops)
+            cosine, sine = unit_half(plus(turn_about_line(line, pole, ops), settings.swivel), ops)
         off_line = unit_half(off_line, ops)
         about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
         turn = multiply(line, about_line)
@@ -287,7 +287,7 @@ def line_to(target: Vector, distance: Any, ops: Ops) -> Quaternion:
     return shortest(x * size, y * size, z * size, ops)
 
 
-def roll_to(line: Quaternion, point: Vector, ops: Ops) -> HalfAngle:
+def turn_about_line(line: Quaternion, point: Vector, ops: Ops) -> HalfAngle:
     """The half angle (of any length) about the line that `line_to` turned there, which brings the knee to the side that
     a point is on; no turn where the point is in line. With the knee of a posed limb, it says how that swivels."""
     x, _, z = rotate(conjugate(line), point)
@@ -328,12 +328,14 @@ def _bend(
 
 def _within_limits(
     first: HalfAngle, joint: HalfAngle, target: tuple[Any, Any], reference: Reference, settings: Settings, ops: Ops
-) -> Within:
+) -> PoseWithinLimits:
     """The nearest pose of two bones, the second of which would be turned off the first by ``joint``."""
     cosine, sine = minus(joint, reference.axis_corrections[0])
     knee = (cosine, -settings.side * sine)
     limits: Any = settings.limits
-    return within(first, knee, target, reference.lengths, reference.half_angles[0], settings.side, limits, ops)
+    return pose_within_limits(
+        first, knee, target, reference.lengths, reference.half_angles[0], settings.side, limits, ops
+    )
 
 
 def _joint_of(knee: HalfAngle, reference: Reference, settings: Settings) -> HalfAngle:

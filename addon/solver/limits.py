@@ -32,7 +32,7 @@ class Limits(NamedTuple):
     knee: Range
 
 
-class Within(NamedTuple):
+class PoseWithinLimits(NamedTuple):
     """The nearest pose: how the first bone is turned from the reference, the knee's turn off straight (half angles, of
     unit length), whether both are as without limits, and how far the tip then is from the target."""
 
@@ -42,7 +42,7 @@ class Within(NamedTuple):
     distance: Any
 
 
-def within(
+def pose_within_limits(
     first: HalfAngle,
     knee: HalfAngle,
     target: tuple[Any, Any],
@@ -51,9 +51,9 @@ def within(
     side: Any,
     limits: Limits,
     ops: Ops,
-) -> Within:
-    """The nearest pose for a target at (x, y) of G, where without limits the bones would be turned by ``first`` and
-    ``knee`` (of unit length). ``at_rest`` is the first bone's half angle off Y in the reference."""
+) -> PoseWithinLimits:
+    """The pose within limits that comes nearest to a target at (x, y) of G; without limits, bones would be turned by
+    ``first`` and ``knee`` (of unit length). ``at_rest`` is the first bone's half angle off Y in the reference."""
     off = minus(first, limits.first.middle)
     is_free = _is_within(off, limits.first.width)
     low, high = (_at_end(sign, target, lengths, at_rest, side, limits, ops) for sign in (-1.0, 1.0))
@@ -64,7 +64,7 @@ def within(
         cosine, sine = (ops.select(is_free, *pair) for pair in zip(as_it_is, ends, strict=True))
         return cosine, sine
 
-    return Within(
+    return PoseWithinLimits(
         first=chosen(first, low.first, high.first),
         knee=chosen(knee, low.knee, high.knee),
         is_free=is_free,
@@ -85,7 +85,7 @@ def _at_end(
     side: Any,
     limits: Limits,
     ops: Ops,
-) -> Within:
+) -> PoseWithinLimits:
     """The pose with the first bone at one end of its range, with the square of the distance."""
     width = limits.first.width
     first = plus(limits.first.middle, (width[0], sign * width[1]))
@@ -97,7 +97,7 @@ def _at_end(
     size = 1.0 / ops.sqrt(cosine * cosine + sine * sine)
     knee = _clamped((cosine * size, side * sine * size), limits.knee, ops)
     tip_x, tip_y = _along(minus(heading, (knee[0], side * knee[1])), lengths[1])
-    return Within(first, knee, True, (x - tip_x) * (x - tip_x) + (y - tip_y) * (y - tip_y))
+    return PoseWithinLimits(first, knee, True, (x - tip_x) * (x - tip_x) + (y - tip_y) * (y - tip_y))
 
 
 def _along(heading: HalfAngle, length: Any) -> tuple[Any, Any]:

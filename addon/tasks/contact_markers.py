@@ -239,7 +239,7 @@ def contacts_on(limb: PoseBone, contacts: list[Contact], path: Path, frames: Seq
     return Contacts(limb, contacts, [slide_of(path, frames, contact.frames) for contact in contacts])
 
 
-def contacts_there(
+def contacts_in_range(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], progress: Progress | None = None
 ) -> list[Contacts]:
     """The contacts in these frames of those limbs that can be read and have some: as marked, else as found."""

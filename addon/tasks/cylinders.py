@@ -10,11 +10,11 @@ from bpy.types import Context, PoseBone
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, edit_mode, remove_empty_collections
-from ..blender.types import ArmatureObject, takes_bones, view_layer_of
+from ..blender.types import ArmatureObject, can_edit_bones, view_layer_of
 from ..blender.words import Refused
 from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
 from ..limb.settings import COLLECTION as ALL_OURS
-from ..limb.storage import chain_bones, is_part, limbs_of
+from ..limb.storage import chain_bones, is_mechanism_bone, limbs_of
 from ..limb.transactional import transactional
 from ..rigging.parts import COLLECTION
 
@@ -38,14 +38,14 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
         raise Refused("Select the two bones of a cylinder: its housing and its rod")
     one, other = bones
     ob = one.id_data
-    if not takes_bones(ob):
+    if not can_edit_bones(ob):
         raise Refused("'{rig}' comes from another file: make the cylinder there", rig=ob.name)
     taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
     halves = bones_of_cylinders(ob)
     for bone in bones:
         if bone.name in halves:
             raise Refused("'{bone}' is half of a cylinder already", bone=bone.name)
-        if bone.name in taken or is_part(bone.bone):
+        if bone.name in taken or is_mechanism_bone(bone.bone):
             raise Refused("'{bone}' is of a limb: a cylinder needs bones of its own", bone=bone.name)
     if (one.bone.head_local - other.bone.head_local).length <= NO_LENGTH * one.bone.length:
         raise Refused(

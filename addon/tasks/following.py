@@ -17,7 +17,7 @@ from ..poses.keeping_controls import keeping_poles
 from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..rigging.features import standing
+from ..rigging.features import keeping_pose
 from ..rigging.rolling import reset_roll
 
 __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_plane"]
@@ -35,7 +35,7 @@ def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
     """Set target and pole of limbs as described. A limb that gets a pole points at it; feet and poles stay where they
     are."""
     with keeping_poles(context, [ob.pose.bones[name] for ob, name in wishes]):
-        apply(context, {limb: standing(context, limb, wish) for limb, wish in wishes.items()})
+        apply(context, {limb: keeping_pose(context, limb, wish) for limb, wish in wishes.items()})
 
 
 @transactional

@@ -29,7 +29,7 @@ def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str = "AU
     if source == "PREVIEW" or (source == "AUTO" and scene.use_preview_range):
         return FrameRange(scene.frame_preview_start, scene.frame_preview_end)
     if source in ("AUTO", "KEYS"):
-        selected, is_all = selected_frames(_refs(limbs))
+        selected, is_all = selected_frames(_animated_refs(limbs))
         if len(selected) > 1 and not (is_all and source == "AUTO"):
             return FrameRange(min(selected), max(selected))
         if source == "KEYS":
@@ -45,7 +45,7 @@ def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:
     these is there."""
     if scene_of(context).use_preview_range:
         return "PREVIEW"
-    selected, is_all = selected_frames(_refs(limbs))
+    selected, is_all = selected_frames(_animated_refs(limbs))
     if len(selected) > 1 and not is_all:
         return "KEYS"
     names = {name for limb in limbs for name in marker_names(limb).values()}
@@ -69,7 +69,7 @@ def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
     return {round(key.co.x / stretched) for key in selected}, len(selected) == len(keys)
 
 
-def _refs(limbs: Sequence[PoseBone]) -> list[BoneRef]:
+def _animated_refs(limbs: Sequence[PoseBone]) -> list[BoneRef]:
     """What of limbs may have keys: their bones, feet, targets and poles."""
     refs: list[BoneRef] = []
     for limb in limbs:

@@ -15,10 +15,10 @@ from ..limb.moving import check_movable, rig_slider
 from ..limb.storage import is_live, mode_of
 from ..limb.transactional import transactional_steps
 from ..poses.contacts import Contact, FrameRange
-from ..poses.holds import HoldOptions, HoldReport, hold_limbs, over, planted_over
+from ..poses.holds import HoldOptions, HoldReport, hold_limbs, limb_to_hold, sole_contact
 from ..rigging.made_keys import keeping_marks
 
-__all__ = ["HoldOptions", "HoldReport", "over"]
+__all__ = ["HoldOptions", "HoldReport", "sole_contact"]
 
 MOST_EASE = 10
 """The frames that a hold may be eased in and out over."""
@@ -38,7 +38,7 @@ def hold_tips(
     plants = []
     for limb, of_limb in zip(limbs, contacts, strict=True):
         check_hold(context, limb)
-        plants.append(planted_over(limb, of_limb, request.rolls, within))
+        plants.append(limb_to_hold(limb, of_limb, request.rolls, within))
     with keeping_marks(follow_of(limb).pairs[0] for limb in limbs):
         report = yield from hold_limbs(context, plants, request, within)
     if report is None:

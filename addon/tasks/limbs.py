@@ -10,9 +10,9 @@ from ..blender.words import Message
 from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
-from ..limb.names import ARM, HANDS, LEG, says
+from ..limb.names import ARM, HANDS, LEG, has_word
 from ..limb.settings import FEATURE_KEYS, IN_ONE_PLANE, PLANES, SLIDER
-from ..limb.storage import chain_bones, check_whole, group_of, is_converted, is_limb, limbs_of
+from ..limb.storage import chain_bones, check_complete, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..rigging.description import Description, describe, ref_of
 
@@ -22,7 +22,7 @@ __all__ = [
     "Description",
     "bends_to",
     "chain_bones",
-    "check_whole",
+    "check_complete",
     "foot_of",
     "is_converted",
     "is_limb",
@@ -38,13 +38,15 @@ def description_of(limb: PoseBone) -> Description:
 def arm_or_leg(limb: PoseBone) -> str:
     """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
     names = [bone.name for bone in chain_bones(limb)]
-    return next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
+    return next(
+        (kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(has_word(name, words) for name in names)), ""
+    )
 
 
 def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
     """Whether a limb, or what could be one, is no arm, as far as names say."""
     foot, names = foot_of(limb), [bone.name for bone in chain_bones(limb, segments)]
-    return not (foot and says(foot.name, HANDS)) and not any(says(name, ARM) for name in names)
+    return not (foot and has_word(foot.name, HANDS)) and not any(has_word(name, ARM) for name in names)
 
 
 def is_arm_or_leg(bone: PoseBone) -> bool:

@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from ..blender.changes import key_changes
 from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise
-from ..blender.types import ArmatureObject, takes_bones
+from ..blender.types import ArmatureObject, can_edit_bones
 from ..blender.words import Message
 from ..limb.transactional import transactional_steps
 from ..poses.mirroring import read_sources, show_mirrored
@@ -44,7 +44,7 @@ def mirror(
     task, all_images = Task(context, frames, tolerance), [*chain.from_iterable(images.values())]
     warnings = list[Message]()
     sources = yield from read_sources(task, pairs, all_images)
-    if all(takes_bones(pair.ob) for pair in pairs):
+    if all(can_edit_bones(pair.ob) for pair in pairs):
         modes = {pair.image: describe((pair.ob, pair.limb_name)).mode for pair in pairs}
         new = {limb: wish for limb, wish in wishes.items() if (modes[limb], wish.mode) == ("RIG", "LIVE")}
         on_rig, warnings = live_for_now(new, dependencies)

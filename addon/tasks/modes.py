@@ -8,10 +8,10 @@ from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.types import takes_bones
+from ..blender.types import can_edit_bones
 from ..blender.words import Refused
 from ..finding.checking import check_length, check_overruled, check_solvers_above
-from ..limb.storage import chain_bones, check_whole
+from ..limb.storage import chain_bones, check_complete
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
@@ -28,7 +28,7 @@ def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
     _check_takes_bones(limbs)
     dependencies = Dependencies()
     for limb in limbs:
-        check_whole(limb)
+        check_complete(limb)
         check_length(limb)
         check_solvers_above(limb, chain_bones(limb), dependencies)
         check_moved(limb)
@@ -68,5 +68,5 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
 
 def _check_takes_bones(limbs: Sequence[PoseBone]) -> None:
     for limb in limbs:
-        if not takes_bones(limb.id_data):
+        if not can_edit_bones(limb.id_data):
             raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=limb.id_data.name)

@@ -42,7 +42,7 @@ class PlantResult(NamedTuple):
     warnings: list[Message]
 
 
-class NoneStands(Refused):
+class NoContacts(Refused):
     """No foot is on the ground in any frame."""
 
 
@@ -66,9 +66,9 @@ def plant(
         listed = yield from find_contacts.steps(context, legs, frames, wish.height, wish.speed)
         standing = [of_leg for of_leg in listed if of_leg.contacts]
         if not standing:
-            raise NoneStands(NOT_LOW)
+            raise NoContacts(NOT_LOW)
         if all(_keeps_still(of_leg, frames) for of_leg in listed):
-            raise NoneStands(KEEP_STILL, first=frames[0], last=frames[-1])
+            raise NoContacts(KEEP_STILL, first=frames[0], last=frames[-1])
         request = holding.HoldOptions(wish.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
         report = yield from holding.hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)

@@ -10,16 +10,24 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
-from ..finding.choosing import LimbsToAdd, limbs_to_add, limbs_to_make, offered, without_ik
+from ..finding.choosing import LimbsToAdd, limbs_offered, limbs_to_add, limbs_to_make, limbs_without_ik
 from ..finding.clicking import existing_at
 from ..finding.constraints import candidates, last_bone_of
 from ..finding.generated import bones_around, fk_bones
 from ..limb.follow import Follow, follow_of, follow_of_constraint, is_gone
-from ..limb.names import FEET, says
+from ..limb.names import FEET, has_word
 from ..limb.storage import bones_of_limb, chain_bones, is_orphaned, limbs_of
 from ..limb.tips import foot_of
 
-__all__ = ["LimbsToAdd", "candidates", "existing_at", "limbs_to_add", "limbs_to_make", "offered", "without_ik"]
+__all__ = [
+    "LimbsToAdd",
+    "candidates",
+    "existing_at",
+    "limbs_offered",
+    "limbs_to_add",
+    "limbs_to_make",
+    "limbs_without_ik",
+]
 
 Around = Callable[[PoseBone], frozenset[str]]
 
@@ -65,7 +73,7 @@ def control_of(limb: PoseBone) -> tuple[Object | None, str]:
     bone = bones_of(target)[name]
     names = [bone.name, *(above.name for above in bone.parent_recursive if above not in limb.parent_recursive)]
     shown = [control for control in names if not control.startswith(HELPERS)]
-    feet = [control for control in shown if says(control, FEET)]
+    feet = [control for control in shown if has_word(control, FEET)]
     return target, next(iter([*feet[-1:], *shown]), name)
 
 
@@ -79,7 +87,7 @@ def refs_of_role(limb: PoseBone, role: str, is_generated: bool) -> list[BoneRef]
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 
 
-def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
+def orphaned_limbs(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The bones whose limb lost its IK constraint, if one of ``bones`` was part of it or its foot."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     without_constraint = [limb for rig in rigs for limb in rig.pose.bones if is_orphaned(limb)]

@@ -14,7 +14,7 @@ from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..blender.words import Refused
 from ..limb.follow import check_posable, follow_of, matrix_of
 from ..limb.foot_roll import tip_at_rest
-from ..limb.measuring import SIZELESS, Measured, measure, stray_bone
+from ..limb.measuring import SIZELESS, Measured, measure, misplaced_bone
 from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import is_live, mode_of
@@ -175,7 +175,7 @@ def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status
         return _invalid(SIZELESS, bone=limb.name)
     allowed = slack if influence in (0.0, 1.0) else slack + 2.0 * SEEN * measured.sizes[row]
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
-    stray = None if broken else stray_bone(limb, MISS * float(measured.sizes[row]))
+    stray = None if broken else misplaced_bone(limb, MISS * float(measured.sizes[row]))
     if stray:
         return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
     is_off = off > allowed or measured.knee_errors[row] > allowed + 2.0 * SEEN * measured.sizes[row]

@@ -4,7 +4,7 @@ from functools import partial
 
 import bpy
 
-from ..blender.handlers import all_or_none
+from ..blender.handlers import run_or_undo
 from . import dots, features, manual, menus, overlay, panel, preferences, remembering, sections, translations
 from .operators import (
     adding,
@@ -45,7 +45,7 @@ ROOMS = (translations, manual, remembering, dots, features, menus, preferences, 
 def register() -> None:
     """Register every class in order, then what uses them."""
     classes = [(partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls)) for cls in CLASSES]
-    all_or_none([*classes, *((room.register, room.unregister) for room in ROOMS)])
+    run_or_undo([*classes, *((room.register, room.unregister) for room in ROOMS)])
 
 
 def unregister() -> None:

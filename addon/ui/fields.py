@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context, PoseBone
 from bpy.utils import escape_identifier
 
-from ..blender.types import ArmatureObject, scene_of, takes_bones
+from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..tasks.limbs import IN_ONE_PLANE, Description, description_of, field_of
 from .features import FEATURES, is_slider_there
 from .preferences import PLANE
@@ -43,7 +43,7 @@ def draw_keyed(row: Any, limb: PoseBone, name: str) -> None:
     row.prop_decorator(limb, field_of(name).path)
 
 
-def narrow(row: Any, width: float) -> Any:
+def fixed_width(row: Any, width: float) -> Any:
     """A part of a row with a fixed width, in button heights."""
     end = row.row(align=True)
     end.ui_units_x = width
@@ -59,7 +59,7 @@ def draw_influence(layout: Any, limb: PoseBone) -> None:
             draw_slider_of_limb(row, limb)
         return
     draw_keyed(row, limb, "influence")
-    narrow(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
+    fixed_width(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
 
 
 def draw_slider_of_limb(row: Any, limb: PoseBone) -> None:
@@ -92,7 +92,7 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     if plane not in IN_ONE_PLANE:
         draw_keyed(row, limb, "swivel")
         row.separator()
-    draw_slider(row if plane in IN_ONE_PLANE else narrow(row, 3.2), limb, "flip")
+    draw_slider(row if plane in IN_ONE_PLANE else fixed_width(row, 3.2), limb, "flip")
 
 
 def draw_twist(layout: Any, limb: PoseBone, described: Description) -> None:
@@ -113,6 +113,6 @@ def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
             draw_keyed(row, limb, name)
         else:
             field = row.row(align=True)
-            field.enabled = takes_bones(limb.id_data)
+            field.enabled = can_edit_bones(limb.id_data)
             field.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
             row.label(text="", icon="BLANK1")

@@ -9,9 +9,9 @@ from bpy.types import Context, PoseBone
 from ..blender.types import is_armature
 from ..blender.words import Refused
 from ..tasks import selection
-from ..tasks.limbs import check_whole, is_limb
+from ..tasks.limbs import check_complete, is_limb
 from ..tasks.selection import followers, is_in_view, limbs_of_bones
-from .remembering import bone_of, name_of, selection_in, until_rebuilt
+from .remembering import bone_of, cached_until_rebuilt, name_of, selection_in
 
 
 def selected_limbs(context: Context) -> list[PoseBone]:
@@ -30,13 +30,15 @@ def active_limb(context: Context) -> PoseBone | None:
 
 def _around(limb: PoseBone) -> frozenset[str]:
     """What `selection.bones_beside` gives, looked up once."""
-    around: frozenset[str] = until_rebuilt(("around", name_of(limb)), lambda: selection.bones_beside(limb))
+    around: frozenset[str] = cached_until_rebuilt(("around", name_of(limb)), lambda: selection.bones_beside(limb))
     return around
 
 
 def limbs_active_first(context: Context) -> list[PoseBone]:
     """`selected_limbs`, that of the active bone or object first; cached for a selection."""
-    names = until_rebuilt(("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_active_first(context))])
+    names = cached_until_rebuilt(
+        ("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_active_first(context))]
+    )
     limbs = [limb for name in names if (limb := bone_of(name)) is not None and is_limb(limb)]
     return limbs if len(limbs) == len(names) else _limbs_active_first(context)
 
@@ -65,7 +67,7 @@ def require_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]
     if not limbs:
         raise Refused("Select a limb, its target or its pole")
     for limb in () if with_broken else limbs:
-        check_whole(limb)
+        check_complete(limb)
     return limbs
 
 

@@ -15,7 +15,7 @@ from .finding import selected_limbs
 from .operators import adding, baking, converting, cylinders, holding, planting, setting, switching
 
 
-def applying(context: Context) -> list[Any]:
+def applicable_operators(context: Context) -> list[Any]:
     """The operators that apply to the selection."""
     limbs, ob = selected_limbs(context), context.object
     described = [description_of(limb) for limb in limbs]
@@ -77,7 +77,7 @@ class VIEW3D_MT_planar_ik(Menu):
         """What applies."""
         layout: Any = self.layout
         layout.operator_context = "INVOKE_DEFAULT"  # another one where a key opens the menu
-        for cls in applying(context):
+        for cls in applicable_operators(context):
             layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in baking.CLASSES else cls.bl_label)
 
 

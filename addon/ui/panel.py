@@ -13,7 +13,7 @@ from ..blender.words import translated_text
 from ..tasks.cylinders import cylinder_at, is_our_cylinder, stroke_of
 from ..tasks.limbs import description_of, limbs_counted
 from ..tasks.repairing import repairs_for
-from ..tasks.selection import control_of, convertible, left_at, offered
+from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
 from ..tasks.status import Status
 from .dots import dot_icon
 from .fields import draw_fields, draw_slider_of_limb
@@ -22,7 +22,7 @@ from .lines import draw_lines, length_text
 from .operators.cylinders import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, selectable_refs
-from .remembering import bone_of, name_of, selection_in, until_rebuilt
+from .remembering import bone_of, cached_until_rebuilt, name_of, selection_in
 from .state import colour_of, sentence_of, slider_of_rig, status_in
 from .titles import title_of
 
@@ -70,24 +70,24 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
 def offer_of(context: Context) -> str:
     """What can be done for bones of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes them of
     constraints, ``ADD`` new ones; nothing where there is nothing to do."""
-    return until_rebuilt(("offer", selection_in(context)), lambda: _offer(context))
+    return cached_until_rebuilt(("offer", selection_in(context)), lambda: _offer(context))
 
 
 def _offer(context: Context) -> str:
     bones = bones_selected(context)
     if not bones:
         return ""
-    if left_at(bones):
+    if orphaned_limbs(bones):
         return "LEFT"
     if halves_selected(context):
         return "CYLINDER"
-    return "CONVERT" if convertible(bones) else "ADD" if offered(context) else ""
+    return "CONVERT" if convertible(bones) else "ADD" if limbs_offered(context) else ""
 
 
 def draw_offer(layout: Any, context: Context) -> None:
     """The button that fits bones without IK, and what is in its way."""
     offer = offer_of(context)
-    leftovers = left_at(bones_selected(context)) if offer == "LEFT" else []
+    leftovers = orphaned_limbs(bones_selected(context)) if offer == "LEFT" else []
     if leftovers:
         template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
         sentence, repairs = translated_text(template, bone=leftovers[0].name), labels_of(["LEFT"], leftovers[0])
@@ -116,9 +116,9 @@ def draw_cylinder(layout: Any, context: Context) -> None:
 
 def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
-    limbs = until_rebuilt(
+    limbs = cached_until_rebuilt(
         ("to add", selection_in(context)),
-        lambda: [(name_of(limb), segments) for limb, segments in offered(context)],
+        lambda: [(name_of(limb), segments) for limb, segments in limbs_offered(context)],
     )
     label = translated_text("Add IK to {count} Limbs", count=len(limbs))
     if len(limbs) == 1 and (limb := bone_of(limbs[0][0])) is not None:

@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
-from ..blender.handlers import Handlers, listen, listen_no_more
+from ..blender.handlers import Handlers, add_handlers, remove_handlers
 from ..blender.types import view_layer_of
 
 Known = TypeVar("Known")
@@ -22,12 +22,12 @@ MOST_REMEMBERED = 1000
 """So much is remembered at most."""
 
 
-def until_posed(key: Hashable, ask: Callable[[], Known]) -> Known:
+def cached_until_posed(key: Hashable, ask: Callable[[], Known]) -> Known:
     """What a look gives, until anything is evaluated anew. It refers to nothing of the file."""
     return _recall(_of_pose, key, ask)
 
 
-def until_rebuilt(key: Hashable, ask: Callable[[], Known]) -> Known:
+def cached_until_rebuilt(key: Hashable, ask: Callable[[], Known]) -> Known:
     """What a look gives, until bones, constraints or objects come, go or follow something else."""
     return _recall(_of_structure, key, ask)
 
@@ -95,10 +95,10 @@ HANDLERS: Handlers = (
 
 def register() -> None:
     """Start to listen."""
-    listen(HANDLERS)
+    add_handlers(HANDLERS)
 
 
 def unregister() -> None:
     """Stop listening, and forget all."""
-    listen_no_more(HANDLERS)
+    remove_handlers(HANDLERS)
     forget()

@@ -20,14 +20,14 @@ from ..tasks.status import (
     unposable_status,
 )
 from .lines import length_text
-from .remembering import name_of, until_posed, until_rebuilt
+from .remembering import cached_until_posed, cached_until_rebuilt, name_of
 
 
 def status_in(context: Context, limb: PoseBone) -> Status:
     """The status of a limb as its rig shows it in a context."""
     key = "status", name_of(limb), view_layer_of(context).as_pointer()
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
-    return until_posed(key, lambda: _status(limb, depsgraph))
+    return cached_until_posed(key, lambda: _status(limb, depsgraph))
 
 
 def _status(limb: PoseBone, depsgraph: Depsgraph) -> Status:
@@ -42,7 +42,7 @@ def structure_known(limb: PoseBone) -> Structure | None:
     """The structure of a limb, nothing of one that can't be posed; looked at anew when its rig is edited."""
     if unposable_status(limb):
         return None
-    return until_rebuilt(("structure", name_of(limb), *limb_fingerprint(limb)), lambda: structure_of(limb))
+    return cached_until_rebuilt(("structure", name_of(limb), *limb_fingerprint(limb)), lambda: structure_of(limb))
 
 
 def table_known(limb: PoseBone) -> Table | None:
@@ -53,7 +53,7 @@ def table_known(limb: PoseBone) -> Table | None:
 
 def slider_of_rig(limb: PoseBone) -> RigSlider | None:
     """The slider of the rig's own that switches a limb, if there is one."""
-    return until_rebuilt(("slider", name_of(limb)), lambda: rig_slider(limb))
+    return cached_until_rebuilt(("slider", name_of(limb)), lambda: rig_slider(limb))
 
 
 def sentence_of(context: Context, status: Status) -> str:

@@ -10,7 +10,7 @@ from ..blender.names import side_sign
 from ..blender.words import translated_text
 from ..tasks.limbs import arm_or_leg, description_of, limbs_of
 from ..tasks.selection import control_of
-from .remembering import name_of, until_rebuilt
+from .remembering import cached_until_rebuilt, name_of
 from .state import slider_of_rig
 
 TITLES = {
@@ -25,14 +25,14 @@ TITLES = {
 
 def title_of(limb: PoseBone) -> str:
     """The title of a limb, in the language of the interface."""
-    title, is_kind = until_rebuilt(("title", name_of(limb)), lambda: _title(limb))
+    title, is_kind = cached_until_rebuilt(("title", name_of(limb)), lambda: _title(limb))
     return translated_text(title) if is_kind else title
 
 
 def joint_label(limb: PoseBone) -> str:
     """What bends in a limb, in English: ``Elbow`` or ``Knee``, of two bones that are called as of an arm or a leg; else
     ``Bend``."""
-    joint: str = until_rebuilt(("joint", name_of(limb)), lambda: _joint(limb))
+    joint: str = cached_until_rebuilt(("joint", name_of(limb)), lambda: _joint(limb))
     return joint
 
 

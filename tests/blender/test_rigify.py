@@ -47,12 +47,12 @@ def over_frames(ob):
 
 
 def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
-    convertible, offered = addon("tasks.selection").convertible, addon("finding.choosing").offered
+    convertible, offered = addon("tasks.selection").convertible, addon("finding.choosing").limbs_offered
     found = {bone.name for bone in human.pose.bones if convertible([bone])}
     assert found >= {f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"}
     assert not found & {"root", "torso", "chest", "head", "thigh_fk.L", "shin_fk.L", "spine_fk"}
     rigs.activate(human)
-    own = addon("ui.operators.adding").own_ik
+    own = addon("ui.operators.adding").rigify_ik
     for bone in human.pose.bones:
         rigs.select(bone)
     assert not offered(bpy.context)

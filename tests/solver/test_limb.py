@@ -9,7 +9,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from addon.solver import Plane, Reach, Settings, pose_limb
-from addon.solver.limb import joints_of, line_to, roll_to
+from addon.solver.limb import joints_of, line_to, turn_about_line
 from addon.solver.ops import FLOATS
 from tests.solver.oracles import ROUNDING, X, Y, Z, frame_of, is_slerp, knee_in_plane, matrix, reached, turn, unit
 from tests.solver.shapes import (
@@ -161,7 +161,9 @@ def test_the_swivel_of_a_posed_knee_is_found_again(case, fraction):
     target = tuple(target.tolist())
     to = Settings(case.side, half(swivel))
     pose = pose_limb(target, shape.reference, to, Plane.FREE, FLOATS)
-    cosine, sine = roll_to(line_to(target, shape.distance, FLOATS), joints_of(pose.turns, shape.reference)[0], FLOATS)
+    cosine, sine = turn_about_line(
+        line_to(target, shape.distance, FLOATS), joints_of(pose.turns, shape.reference)[0], FLOATS
+    )
     found = 2.0 * math.atan2(sine, cosine) + (0.0 if case.side > 0.0 else math.pi)
     assert math.remainder(found - swivel, 2.0 * math.pi) == pytest.approx(0.0, abs=1e-10)
 

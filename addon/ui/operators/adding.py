@@ -130,7 +130,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             if not self.properties.is_property_set(name):  # by the caller: what it was the last time is not set
                 default: Any = self.properties.bl_rna.properties[name]
                 setattr(self, name, preference(context, name, default.default))
-        which = "" if self.is_asked else own_ik(context)
+        which = "" if self.is_asked else rigify_ik(context)
         if not which:
             return super().invoke(context, event)
         settings = {name: getattr(self, name) for name in OF_ONE_LIMB}
@@ -191,7 +191,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(limb)) for limb in limbs)
         select_if_shown(context, [target for limb in limbs if (target := description_of(limb).followed[0])])
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
-        kept += unseen(bone for limb in limbs for bone in chain_bones(limb))
+        kept += hidden_bones_note(bone for limb in limbs for bone in chain_bones(limb))
         if skipped:
             why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
             self.warn(Message("Added {count}{kept}; skipped {why}", count=len(limbs), kept=kept, why=why))
@@ -202,7 +202,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(bend), kept=kept)
 
 
-def unseen(bones: Iterable[PoseBone]) -> str:
+def hidden_bones_note(bones: Iterable[PoseBone]) -> str:
     """The end of a sentence that names bones of limbs that are hidden or locked: IK turns them all the same."""
     bones = [*bones]
     hidden = [bone.name for bone in bones if is_hidden(bone)]
@@ -211,7 +211,7 @@ def unseen(bones: Iterable[PoseBone]) -> str:
     return said + (translated_text("; locked: {bones}", bones=", ".join(locked)) if locked else "")
 
 
-def own_ik(context: Context) -> str:
+def rigify_ik(context: Context) -> str:
     """Which IK constraints of a rig that Rigify generated can be solved exactly: ``SELECTED`` where such are, else
     ``ALL``; nothing on other rigs, or where there are none."""
     ob: Any = context.object

@@ -13,7 +13,7 @@ from bpy.types import Context, Event, Operator
 
 from ...blender.stepping import Steps
 from ...blender.transaction import all_or_nothing
-from ...blender.types import takes_bones, view_layer_of
+from ...blender.types import can_edit_bones, view_layer_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.removing import refresh
 from ..finding import limbs_active_first, require_limbs
@@ -182,7 +182,7 @@ class RigOperator(LimbOperator):
         """Where the selected limbs are of this file."""
         if not super().poll(context):
             return False
-        linked = next((limb.id_data for limb in limbs_active_first(context) if not takes_bones(limb.id_data)), None)
+        linked = next((limb.id_data for limb in limbs_active_first(context) if not can_edit_bones(limb.id_data)), None)
         if linked is not None:
             template = "'{rig}' comes from another file: change this there"
             cls.poll_message_set(translated_text(template, rig=linked.name))

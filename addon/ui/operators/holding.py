@@ -21,7 +21,7 @@ from ...tasks.contact_markers import (
     marked_contacts,
 )
 from ...tasks.frame_ranges import range_source, range_to_hold
-from ...tasks.holding import MOST_EASE, HoldOptions, HoldReport, hold_tips, over
+from ...tasks.holding import MOST_EASE, HoldOptions, HoldReport, hold_tips, sole_contact
 from ...tasks.limbs import contacts_counted, frames_counted
 from ...tasks.planting import NOT_LOW
 from ..finding import selected_limbs
@@ -55,7 +55,7 @@ EASE: Any = {
 HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {slide} and {more}{missed}"
 
 
-def said_of(context: Context, report: HoldReport) -> dict[str, Any]:
+def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
     """What is said of feet that are held in contacts."""
     count, scene = sum(report.missed.values()), scene_of(context)
     lengths = zip(("slid", "most", "slide", "more"), (*report.slid, *report.slide), strict=True)
@@ -141,7 +141,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         report = yield from hold_tips.steps(context, limbs, contacts, request)
         self.warn(*report.warnings)
         if is_contacts:
-            self.inform(HELD, **said_of(context, report))
+            self.inform(HELD, **slide_values(context, report))
         else:
             first, last = contacts[0][0].frames
             slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.slid, report.slide))
@@ -164,7 +164,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             raise Refused(
                 "The range ends at frame {end}, before it starts at {start}", end=frames.last, start=frames.first
             )
-        return [[over(frames)] for _ in limbs]
+        return [[sole_contact(frames)] for _ in limbs]
 
 
 class POSE_OT_planar_ik_find_contacts(LimbOperator):

@@ -10,13 +10,13 @@ from ...blender.types import scene_of
 from ...blender.words import Refused
 from ...tasks.adding import LimbRequest
 from ...tasks.contact_markers import frame_range
-from ...tasks.limbs import check_whole, description_of, is_arm_or_leg, is_leg
+from ...tasks.limbs import check_complete, description_of, is_arm_or_leg, is_leg
 from ...tasks.planting import PlantOptions, plant
-from ...tasks.selection import LimbsToAdd, limbs_to_add, without_ik
+from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
 from ..finding import selected_limbs
-from .adding import own_ik
+from .adding import rigify_ik
 from .base import PoseOperator
-from .holding import EASE, HELD, STANDS_TILL, STANDS_UP_TO, said_of
+from .holding import EASE, HELD, STANDS_TILL, STANDS_UP_TO, slide_values
 from .selecting import select_if_shown
 
 
@@ -35,14 +35,14 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         """The legs that get IK, and those that have it."""
         bones, limbs = [*(context.selected_pose_bones or ())], selected_limbs(context)
         legs = [limb for limb in limbs if is_leg(limb)]
-        if not limbs and own_ik(context):
+        if not limbs and rigify_ik(context):
             raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")
-        choice = LimbsToAdd(without_ik(bones) if bones else [], [], []) if limbs else limbs_to_add(context)
+        choice = LimbsToAdd(limbs_without_ik(bones) if bones else [], [], []) if limbs else limbs_to_add(context)
         new = [suggestion for suggestion in choice.limbs if is_leg(*suggestion) and is_arm_or_leg(suggestion[0])]
         if not legs and not new:
             raise Refused("No leg is selected: select bones of legs, or all bones")
         for limb in legs:
-            check_whole(limb)
+            check_complete(limb)
         target, pole = [*choice.followed, None, None][:2]
         return [LimbRequest(limb, segments, target, pole) for limb, segments in new], legs
 
@@ -56,7 +56,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         planted = yield from plant.steps(context, new, legs, frames, wish)
         self.warn(*planted.warnings)
         select_if_shown(context, [ref for leg in planted.legs if (ref := description_of(leg.limb).followed[0])])
-        self.inform(HELD, **said_of(context, planted.report))
+        self.inform(HELD, **slide_values(context, planted.report))
 
 
 CLASSES = (POSE_OT_planar_ik_plant,)

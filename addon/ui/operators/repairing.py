@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 
 from ...blender.words import Refused, translated_text
 from ...tasks.repairing import REPAIRS, conflicts_of, refusal_of, repairs_for
-from ...tasks.selection import left_at, offered
+from ...tasks.selection import limbs_offered, orphaned_limbs
 from ..finding import selected_limbs
 from .base import PoseOperator
 
@@ -52,7 +52,7 @@ def _label(repair: str, limb: PoseBone) -> str:
 
 def _left(context: Context) -> list[PoseBone]:
     bones: Any = context.selected_pose_bones or [context.active_pose_bone]
-    return left_at([bone for bone in bones if bone]) if context.mode == "POSE" else []
+    return orphaned_limbs([bone for bone in bones if bone]) if context.mode == "POSE" else []
 
 
 ITEMS: Any = [(name, label, DESCRIPTIONS[name]) for name, label in LABELS.items() if name in REPAIRS]
@@ -76,7 +76,7 @@ class POSE_OT_planar_ik_repair(PoseOperator):
         """On limbs, and on what could be one."""
         if selected_limbs(context) or _left(context):
             return True
-        if context.mode == "POSE" and offered(context):
+        if context.mode == "POSE" and limbs_offered(context):
             return True
         cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
         return False
@@ -87,7 +87,7 @@ class POSE_OT_planar_ik_repair(PoseOperator):
         leftovers = _left(context) if self.repair == "LEFT" else []
         helped = leftovers + [limb for limb in limbs if self.repair in repairs_for(limb)]
         if not limbs and not leftovers:
-            helped = [limb for limb, _ in offered(context)]
+            helped = [limb for limb, _ in limbs_offered(context)]
         if not helped:
             raise Refused("{what}: nothing of the kind is in the way", what=translated_text(LABELS[self.repair]))
         return helped

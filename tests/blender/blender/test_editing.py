@@ -84,7 +84,7 @@ def test_paths_lead_to_bones_whatever_they_are_called(addon):
     assert types.split_path("location") == ("", "location")
     assert types.children_of(ob.pose.bones["root"]) == [bone]
     assert [types.has_bone(each, name) for each in (ob, empty("E"), None)] == [True, False, False]
-    assert types.takes_bones(ob)
+    assert types.can_edit_bones(ob)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_handlers_are_there_once_and_gone_after(addon):
     listed = [("frame_change_post", lambda *_: calls.append(1))]
     before = len(bpy.app.handlers.frame_change_post)
     for _ in range(2):
-        handlers.listen(listed)
+        handlers.add_handlers(listed)
     bpy.context.scene.frame_set(3)
-    handlers.listen_no_more(listed)
+    handlers.remove_handlers(listed)
     assert (calls, len(bpy.app.handlers.frame_change_post)) == ([1], before)

@@ -57,7 +57,7 @@ def test_a_curve_holds_from_a_frame_and_is_before_as_it_was(fcurves, curve, inte
     before = range(-10, frame + 1)
     was = sampled(curve, before)
     held = range(frame, min((at for at in (0, 10, 20) if at > frame), default=35))
-    fcurves.hold_from(curve, frame)
+    fcurves.insert_hold_key(curve, frame)
     assert np.abs(sampled(curve, before) - was).max() < 1e-4
     assert np.abs(sampled(curve, held) - was[-1]).max() < 1e-4
     assert frame > 20 or curve.evaluate(20) == -2.0
@@ -74,9 +74,9 @@ def test_a_new_key_leaves_a_curve_as_it_is(fcurves, curve, interpolation, handle
     curve.update()
     frames = np.arange(-10, 60, 1 if interpolation in ("SINE", "BOUNCE") else 0.25)
     was = sampled(curve, frames)
-    later = fcurves.divide(curve, frame, "EXTREME")
+    later = fcurves.insert_key_keeping_shape(curve, frame, "EXTREME")
     assert np.abs(sampled(curve, frames) - was).max() < 2e-5
-    fcurves.hold_from(curve, frame - 1, "EXTREME")
+    fcurves.insert_hold_key(curve, frame - 1, "EXTREME")
     key = next(each for each in curve.keyframe_points if each.co.x == frame)
     for place in (key.handle_left, key.co, key.handle_right):
         place[1] += 2.0
@@ -122,7 +122,7 @@ def test_keys_are_set_as_autokey_says(addon, monkeypatch, wanted, mode, keyed):
     ob.keyframe_insert("location", index=0, frame=1)
     ob.location = (3.0, 3.0, 3.0)
     settings.use_keyframe_insert_auto, settings.auto_keying_mode = wanted, mode
-    assert addon("blender.keying").autokey(bpy.context) is wanted
+    assert addon("blender.keying").is_autokey_on(bpy.context) is wanted
     addon("blender.keying").key_automatically(bpy.context, ob, ["location"])
     curves = addon("blender.animation").curves_of(ob)
     assert sorted(curve.array_index for curve in curves if curve.evaluate(1) == 3.0) == keyed

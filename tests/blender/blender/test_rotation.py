@@ -113,7 +113,7 @@ def test_channels_of_a_linked_rig_are_lent_too(addon, tmp_path):
     ob = to.objects[0]
     bpy.context.collection.objects.link(ob)
     bpy.context.view_layer.update()
-    assert not types.takes_bones(ob)
+    assert not types.can_edit_bones(ob)
     given, lent, posed = lend(addon, ob, "location", 1)
     assert np.allclose(posed[1][:3, 3], ob.data.bones["b"].matrix_local @ Vector(lent[1]), atol=1e-6)
     channels.restore_channel(ob, "location", lent, given)

@@ -65,7 +65,7 @@ def legs(rig):
 
 def holds(addon, lasts, *frame_ranges, **options):
     holding, contacts = addon("tasks.holding"), addon("poses.contacts")
-    ranges = [holding.over(contacts.FrameRange(*span)) for span in frame_ranges]
+    ranges = [holding.sole_contact(contacts.FrameRange(*span)) for span in frame_ranges]
     return holding.hold_tips(bpy.context, lasts, [ranges] * len(lasts), holding.HoldOptions(**options))
 
 

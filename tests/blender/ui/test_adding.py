@@ -184,7 +184,7 @@ def test_a_flat_rig_gets_a_hinge(flat: bool) -> None:
 def test_offered_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
     def offered(*names: str) -> list[str]:
         select(*names)
-        return [last.name for last, _ in addon("finding.choosing").offered(bpy.context)]
+        return [last.name for last, _ in addon("finding.choosing").limbs_offered(bpy.context)]
 
     found = {name: offered(name) for name in list(biped.pose.bones.keys())}
     assert {name for name, lasts in found.items() if not lasts} == {"root", "hips", "spine"}

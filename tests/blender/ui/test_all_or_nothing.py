@@ -26,7 +26,7 @@ WRITES = {
     "blender.announcing": ("announce", "announce_keys"),
     "blender.animation": ("new_curve",),
     "blender.editing": ("collect", "remove_empty_collections", "_set_mode"),
-    "blender.fcurves": ("write_keys", "divide"),
+    "blender.fcurves": ("write_keys", "insert_key_keeping_shape"),
     "blender.rotation": ("set_turn",),
     "limb.storage": ("make_limb", "make_slider", "remove_limb"),
     "limb.follow": ("set_follow",),

@@ -41,7 +41,9 @@ def test_the_overlay_is_as_strong(addon: Any, preferences: Any) -> None:
 
 def test_the_menu_has_what_applies(addon: Any, biped: Any) -> None:
     def shown() -> set[str]:
-        return {cls.bl_idname.removeprefix("pose.planar_ik_") for cls in addon("ui.menus").applying(bpy.context)}
+        return {
+            cls.bl_idname.removeprefix("pose.planar_ik_") for cls in addon("ui.menus").applicable_operators(bpy.context)
+        }
 
     assert shown() == {"add", "plant"}
     assert not call("add")

@@ -24,7 +24,7 @@ def test_what_is_left_is_told_and_removed(addon, biped, mode, clicked, controls)
     select(clicked)
     assert addon("ui.finding").active_limb(bpy.context) is None
     assert addon("ui.panel").VIEW3D_PT_planar_ik.poll(bpy.context)
-    assert [last.name for last in addon("tasks.selection").left_at([ob.pose.bones[clicked]])] == ["shin.L"]
+    assert [last.name for last in addon("tasks.selection").orphaned_limbs([ob.pose.bones[clicked]])] == ["shin.L"]
     assert "remove what is left" in call("add")
     assert call("repair", repair="LEFT") == ""
     select("shin.L")
