@@ -1,4 +1,4 @@
-"""For every test: the same cases each time, by no clock, since the machines that run this are shared and slow.
+"""The same cases each time, by no clock, since the machines that run this are shared and slow.
 
 ``make solver ARGS=--hypothesis-profile=hunt`` takes the other profile, which tries new ones.
 """
