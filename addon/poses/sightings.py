@@ -134,8 +134,13 @@ def _joints_seen(recording: Recording, limb: PoseBone, count: int) -> Array:
     places = [poses_of(recording, ob, bone.name)[:, :3, 3] for bone in bones[1:]]
     tail = np.broadcast_to(tip_of(limb, "TAIL"), (recording.frames, 3))
     joints = np.stack([*places, applied(poses_of(recording, ob, limb.name), tail)], axis=1)
-    in_lengths: Array = joints / sum(bone.bone.length for bone in bones)
+    in_lengths: Array = joints / _length_of(limb, count)
     return in_lengths
+
+
+def _length_of(limb: PoseBone, count: int) -> float:
+    """The length of so many bones, a limb's last and those above it."""
+    return sum(bone.bone.length for bone in hierarchy(limb, count))
 
 
 def kept_misses(
@@ -183,15 +188,15 @@ def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Ar
         limbs = limbs_read(recording, rig)
         solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
         for row, limb in enumerate(rig.limbs):
-            into, size = inverted_all(worlds_of(recording, rig.object)), sum(rig.table.limbs[row].geometry.lengths)
-            target = applied(into, limbs.target[:, row]) / size
             before, turns_before = sighting.joints[rig.object, limb.name], sighting.poses[rig.object, limb.name].turns
+            into, length = inverted_all(worlds_of(recording, rig.object)), _length_of(limb, before.shape[1])
+            target = applied(into, limbs.target[:, row]) / length
             if not recording.is_computed and (mode_of(limb) == "RIG" or is_live(scene_of(context))):
                 joints = _joints_seen(recording, limb, before.shape[1])
                 turns = turns_shown(recording, limb, segments_of(limb))
             else:
                 turns = solved_turns[:, row, : turns_before.shape[1]]
-                joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / size
+                joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / length
             if recording.frames == sighting.recording.frames:
                 joints, turns, target = joints[rows], turns[rows], target[rows]
             off = np.abs(joints - before[rows]).reshape(len(rows), -1).max(axis=1)
