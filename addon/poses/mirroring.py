@@ -16,7 +16,7 @@ from bpy.types import PoseBone
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..blender.animation import is_animated
+from ..blender.animation import is_animated, value_at
 from ..blender.changes import Change
 from ..blender.names import other_side
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
@@ -29,7 +29,7 @@ from ..limb.storage import chain_bones, has_slider, segments_of
 from ..limb.tips import foot_of
 from ..rigging.mirrored import Image, Pair, images_there, matrix_across
 from .channels import Channel, Values, copied
-from .over_frames import go_on, turn_bone
+from .over_frames import go_on, reader_of, turn_bone
 from .parts import (
     KeyedPart,
     index_in_channel,
@@ -41,7 +41,7 @@ from .parts import (
 )
 from .placing import ControlPlacing, owner_of, parents_of, place_controls
 from .reading import Recording, matrices_of, worlds_of
-from .recording import read_again, record
+from .recording import record
 from .standing import world_turns
 from .thinning import sampling_of
 from .writing import Run, Task, Writing
@@ -71,7 +71,7 @@ class Sources(NamedTuple):
 def read_sources(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> Steps[Sources]:
     """Read what is mirrored, in one pass."""
     twins = [_twins_of(pair) for pair in pairs]
-    limbs = [pair.limbs[0] for pair in pairs]
+    limbs, others = zip(*(pair.limbs for pair in pairs), strict=True)
     channels = [
         Channel.of_bone(pair.ob, twin.bone, path)
         for pair, of_pair in zip(pairs, twins, strict=True)
@@ -81,9 +81,12 @@ def read_sources(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> 
     channels += [
         slider_channel(limb, slider.name) for limb in limbs for slider in SLIDERS if has_slider(limb, slider.name)
     ]
-    refs = [ref for image in images for ref in (image.source, (image.source[0], ""))]
-    frames = sampling_of(task.frames).frames
-    recording = yield from record(task.context, limbs, frames, refs, channels, progress=task.next_progress())
+    channels += [slider_channel(other, "influence") for other in others if has_slider(other, "influence")]
+    refs = [ref for image in images for ref in (image.source, (image.source[0], ""), (image.pair.ob, ""))]
+    sampling = sampling_of(task.frames)
+    recording = yield from record(
+        task.context, [], sampling.frames, refs, channels, progress=task.next_progress(), sampling=sampling
+    )
     return Sources(twins, recording)
 
 
@@ -111,21 +114,33 @@ def _axes_across(pair: Pair, one: PoseBone, two: PoseBone) -> Array:
 def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], sources: Sources) -> Steps[list[Change]]:
     """Have the other limbs, which are made by now, show the image of what was read. Two passes. Raises `Refused` for
     what can't be moved there."""
-    sampling, there = sampling_of(task.frames), images_there(images)
+    sampling, there = sampling_of(task.frames), {image.there: image for image in images_there(images)}
     others: Any = [pair.limbs[1] for pair in pairs]
-    controls: Any = [*dict.fromkeys(image.there for image in there)]
+    controls: Any = [*there]
     twins = [*zip(pairs, sources.twins, strict=True)]
     numbers = [_numbers_across(*of_pair, sources.recording) for of_pair in twins]
-    placings = [_placing(image, sources.recording) for image in there]
+    placings = [_placing(image, sources.recording) for image in there.values()]
     placed = [channel for placing in placings for channel in placing.channels]
     rotations = [[rotation_channel_of((pair.ob, twin.other)) for twin in of_pair] for pair, of_pair in twins]
     channels_of = [[*of_limb, *turns, *placed] for of_limb, turns in zip(numbers, rotations, strict=True)]
     parts = [*chain.from_iterable(map(partial(_parts_of, task.tolerance), others, channels_of))]
-    channels = [channel for keyed_part in parts for channel in keyed_part.channels]
+    influences = [slider_channel(limb, "influence") for limb in others]
+    channels = [channel for keyed_part in parts for channel in keyed_part.channels if channel not in influences]
     recording = yield from record(
-        task.context, others, sampling.frames, parents_of(controls), channels, controls, progress=task.next_progress()
+        context=task.context,
+        limbs=others,
+        frames=sampling.frames,
+        refs=parents_of(controls),
+        channels=channels,
+        controls=controls,
+        influence=0.0,
+        progress=task.next_progress(),
+        sampling=sampling,
     )
     before = copied(recording.channels)
+    for channel in influences:  # which are not read as they are
+        rows = sources.recording.channels.get(channel, [[value_at(channel.object, channel.path)]])
+        before[channel] = np.array(np.broadcast_to(rows, (recording.frames, 1)), float)
     values = copied(before)
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
     for limb, of_limb in zip(others, numbers, strict=True):
@@ -134,11 +149,7 @@ def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], so
         for twin in of_pair:
             turn_bone(values, bones_of(pair.ob)[twin.other], _turns_across(pair, twin, sources.recording), sampling)
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-
-    def reread(rows: Array) -> Steps[None]:
-        writing.write(values)
-        yield from read_again(task.context, recording, others, sampling.frames, rows, progress=task.next_progress())
-
+    reread = reader_of(task, recording, others, sampling, placings, writing, values)
     yield from place_controls(placings, recording, values, reread)
     go_on(placings, values, sampling, keyed)
     _look_at_ik(recording, values)

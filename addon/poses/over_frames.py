@@ -97,7 +97,7 @@ def show_in_ik(
     _set_sliders(shown, values)
     placings = _placings(shown) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-    read = _reader(task, recording, limbs, sampling, placings, writing, values)
+    read = reader_of(task, recording, limbs, sampling, placings, writing, values)
 
     def reread(rows: Array) -> Steps[None]:
         yield from read(rows)
@@ -125,7 +125,7 @@ def _lets_twist(context: Context, shown: Sequence[MatchedLimb]) -> bool:
     return bool(twisted)
 
 
-def _reader(
+def reader_of(
     task: Task,
     recording: Recording,
     limbs: Sequence[PoseBone],

@@ -264,3 +264,17 @@ def test_a_range(add, mirror, addon, kind, tolerance):
     curves = rigs.curves(ob)
     assert max(len(curve.keyframe_points) for curve in curves) <= (7 if tolerance else 20)
     assert kind == "IK" or not any("_ik" in curve.data_path for curve in curves)  # what has no keys gets none
+
+
+def test_a_range_onto_a_new_limb(add, mirror, addon):
+    """Only what is animated gets keys."""
+    ob = rigs.biped()
+    add(ob, "shin.L")
+    for frame in (1, 9):
+        pose(ob, "foot_ik.L", random.Random(frame))
+        ob.pose.bones["foot_ik.L"].keyframe_insert("location", frame=frame)
+    addon("tasks.mirroring").mirror(bpy.context, [ob.pose.bones["shin.L"]], range(1, 10), 1e-3)
+    assert {curve.data_path for curve in rigs.curves(ob)} == {f'pose.bones["foot_ik.{side}"].location' for side in "LR"}
+    for frame in range(1, 10):
+        bpy.context.scene.frame_set(frame)
+        assert off(ob) < 1e-3

@@ -96,7 +96,7 @@ def test_every_frame_looks_as_before(add, addon, task, kind):
     assert np.abs(seen(ob, frames) - before)[same].max() < 1e-3 * LONG
 
 
-MOST = {"add": 2, "snap_target": 2, "snap_fk": 2, "switch": 2, "convert": 3}
+MOST = {"add": 2, "snap_target": 2, "snap_fk": 2, "switch": 2, "mirror": 3, "convert": 3}
 
 
 @pytest.mark.parametrize("task", MOST)
@@ -114,6 +114,7 @@ def test_frames_are_stepped_so_often_at_most(add, addon, task):
         "snap_target": lambda: snapping.snap_target(bpy.context, [last], frames),
         "snap_fk": lambda: snapping.snap_fk(bpy.context, [last], frames),
         "switch": lambda: addon("tasks.switching").switch_over(bpy.context, [last], "FK", frames),
+        "mirror": lambda: addon("tasks.mirroring").mirror(bpy.context, [last], frames),
         "convert": lambda: addon("tasks.converting").convert(bpy.context, [last], mode="RIG"),
     }[task]()
     bpy.app.handlers.frame_change_post.pop()
