@@ -50,8 +50,10 @@ class ActionWriter:
         kept: Array | tuple[float, ...] = (),
         is_stepped: bool = False,
         before: Array | None = None,
+        starts: Sequence[int] = (),
     ) -> None:
-        """Replace the keys of a property from the first to the last of these times; ``values``, ``slopes`` per frame
+        """Replace the keys of a property from the first to the last of these times, or of several ranges of them, by
+        where the others start; ``values``, ``slopes`` per frame
         and slopes ``before`` it where these differ are ``(times, numbers)``; ``is_stepped`` holds each value up to the
         next key. What is beside them and from the first to the last time that is ``kept`` stays as it is, by a key on
         each side."""
@@ -60,13 +62,14 @@ class ActionWriter:
             curve = self._curve(path, index)
             sides = [
                 time
-                for time in (times[0] - self._frame, times[-1] + self._frame)
+                for some in np.split(times, starts)
+                for time in (some[0] - self._frame, some[-1] + self._frame)
                 if len(kept) and kept[0] <= time <= kept[-1]
             ]
             _key_sides(curve, sides, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
-            own = [None if rows is None else rows[:, index] for rows in (slopes, before)]
-            fcurves.write_keys(curve, times, values[:, index], kind, *own)
+            after, ahead = (None if rows is None else rows[:, index] for rows in (slopes, before))
+            fcurves.write_keys(curve, times, values[:, index], kind, after, ahead, starts)
 
     def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
         """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,

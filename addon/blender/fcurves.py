@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from math import ceil, floor
 from typing import Any
@@ -30,15 +30,18 @@ def write_keys(
     interpolation: str = "LINEAR",
     slopes: Any = None,
     before: Any = None,
+    starts: Sequence[int] = (),
 ) -> None:
-    """Replace a curve's keys from the first to the last of these frames, which are sorted; keys outside stay.
+    """Replace a curve's keys from the first to the last of these frames, which are sorted; keys outside stay. More
+    than one such range of frames may be given at once, by where the others start.
 
     ``slopes`` per frame, with interpolation BEZIER, place the handles a third of the way to the next key; where those
     ``before`` the key differ, its handles are free of each other. Without slopes,
     handles point at the next key: Blender would smooth them all, which shows nowhere on straight lines and takes longer
     than everything else about a key.
     """
-    count, places = len(frames), _make_room(curve, frames) if len(curve.keyframe_points) else None
+    count, ranges = len(frames), np.split(frames, starts)
+    places = _make_room(curve, ranges) if len(curve.keyframe_points) else None
     if places is None:
         curve.keyframe_points.add(count)
     # Handles go where they are put only once they are of the type that stays there.
@@ -48,31 +51,36 @@ def write_keys(
         kinds[before != slopes] = _number("handle_left_type", "FREE")
     _set(curve, places, "handle_right_type", kinds)
     if slopes is None:
-        kinds[0] = _number("handle_left_type", "AUTO_CLAMPED")  # an older key may lead here
+        kinds[[0, *starts]] = _number("handle_left_type", "AUTO_CLAMPED")  # an older key may lead here
     _set(curve, places, "handle_left_type", kinds)
     _set(curve, places, "co", np.column_stack((frames, values)))
     _set(curve, places, "interpolation", np.full(count, _number("interpolation", interpolation)))
     if slopes is not None:
-        thirds = np.diff(frames) / 3.0 if count > 1 else np.ones(1)
-        to_left, to_right = -np.append(thirds[:1], thirds)[:count], np.append(thirds, thirds[-1:])[:count]
+        thirds = [np.diff(times) / 3.0 if len(times) > 1 else np.ones(1) for times in ranges]
+        sizes = [*zip(thirds, map(len, ranges), strict=True)]
+        to_left = np.concatenate([-np.append(third[:1], third)[:size] for third, size in sizes])
+        to_right = np.concatenate([np.append(third, third[-1:])[:size] for third, size in sizes])
         for name, reach, slope in (("handle_left", to_left, before), ("handle_right", to_right, slopes)):
             _set(curve, places, name, np.column_stack((frames + reach, values + reach * slope)))
     curve.update()  # which sorts them too
 
 
-def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
-    """The places among a curve's keys that these frames can have: of the keys between the first and the last of them,
-    and of new ones. The shape of the curve outside stays as it is."""
-    keys, now, count = curve.keyframe_points, read_keys(curve)[0], len(frames)
-    first, last = frames[0] - 1e-4, frames[-1] + 1e-4  # single precision of late frames
-    if len(now) == count and first <= now[0] and now[-1] <= last:
+def _make_room(curve: Any, ranges: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The places among a curve's keys that these ranges of frames can have: of the keys from the first to the last
+    frame of each, and of new ones. The shape of the curve outside stays as it is."""
+    keys, now, count = curve.keyframe_points, read_keys(curve)[0], sum(map(len, ranges))
+    slack = 1e-4  # single precision of late frames
+    firsts, lasts = (np.array([times[end] for times in ranges]) for end in (0, -1))
+    range_of_key = np.searchsorted(firsts - slack, now, "right") - 1
+    is_within = (range_of_key >= 0) & (now <= lasts[range_of_key] + slack)
+    within, outside = np.flatnonzero(is_within), np.flatnonzero(~is_within)
+    if not len(outside) and len(within) >= count:
+        if len(within) > count:  # all at once: one by one takes as long as stepping through the frames
+            keys.clear()
+            keys.add(count)
         return np.arange(count)
-    within = np.flatnonzero((now >= first) & (now <= last))
-    if len(within) == len(now) > count:  # all at once: one by one takes as long as stepping through the frames
-        keys.clear()
-        keys.add(count)
-        return np.arange(count)
-    for beside in (*np.flatnonzero(now < first)[-1:], *np.flatnonzero(now > last)[:1]):
+    at = np.searchsorted(now[outside], firsts)
+    for beside in np.unique(np.concatenate((outside[at[at > 0] - 1], outside[at[at < len(outside)]]))):
         key = keys[int(beside)]
         for handle in ("handle_left_type", "handle_right_type"):
             if getattr(key, handle) in {"AUTO", "AUTO_CLAMPED"}:

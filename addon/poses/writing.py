@@ -101,9 +101,14 @@ class Writing:
         if self._task.frames is None:
             self._set(values)
             return
+        keyed: dict[Channel, list[Array]] = {}
         for run in self._runs:
-            for channel, numbers in self._changed(values, run).items():
-                self._write(channel, numbers, run.all_rows if rows is None else rows)
+            for channel in self._changed(values, run):
+                self._written.add(channel)
+                keyed.setdefault(channel, []).append(run.all_rows if rows is None else rows)
+        for channel, of_runs in keyed.items():
+            starts = np.cumsum([len(of_run) for of_run in of_runs])[:-1]
+            self._write(channel, values[channel], np.concatenate(of_runs), starts=starts)
 
     def finish(self, recording: Recording, values: Values, touched: Sequence[Channel] = ()) -> list[Change]:
         """The same for good, with as few keys as hold the tolerance; what of this frame was changed, or may have
@@ -146,9 +151,9 @@ class Writing:
         truth = bundle.keyed_part.truth and [numbers[rows] for numbers in bundle.keyed_part.truth()]
         times, starts = self._times[rows], ends[:-1]
         which, slopes = thinned(in_runs, times, keyed, points, self._task.tolerance, starts, truth)
-        for of_run in np.split(which, np.searchsorted(which, ends[:-1])):
-            for key, numbers in of_part.items():
-                self._write(key, numbers, rows[of_run], slopes[key].at(of_run) if key in slopes else None)
+        for key, numbers in of_part.items():
+            of_key = slopes[key].at(which) if key in slopes else None
+            self._write(key, numbers, rows[which], of_key, np.searchsorted(which, starts))
 
     def _changed(self, values: Values, run: Run) -> Values:
         return {
@@ -171,14 +176,16 @@ class Writing:
                 channel.object.update_tag(refresh={"DATA"} if is_armature(channel.object) else {"OBJECT"})
         view_layer_of(self._task.context).update()
 
-    def _write(self, channel: Channel, numbers: Array, rows: Array, slopes: Slopes | None = None) -> None:
+    def _write(
+        self, channel: Channel, numbers: Array, rows: Array, slopes: Slopes | None = None, starts: Any = ()
+    ) -> None:
         self._written.add(channel)
         writer = self._writers.get(channel.object)
         if writer is None:
             writer = self._writers[channel.object] = ActionWriter(self._task.context, channel.object)
         times, is_choice = self._times[rows], numbers.dtype == bool
         after, before = (slopes.after, slopes.before) if slopes else (None, None)
-        writer.write(channel.path, times, numbers[rows].astype(float), after, self._kept, is_choice, before)
+        writer.write(channel.path, times, numbers[rows].astype(float), after, self._kept, is_choice, before, starts)
 
 
 def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> list[Array]:
