@@ -23,7 +23,7 @@ from .game import bake_for_game
 from .method import Method, closes_loop, method_of
 from .passes import go_through
 from .reduction import Keys, keys_of, keys_of_loop
-from .request import BakedLimb, BakeReport, BakeRequest, check_request, with_middles
+from .request import BakedLimb, BakeReport, BakeRequest, check_request, with_halfway_frames
 from .results import LimbTrajectory
 
 SHEARED_BY_BLEND = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
@@ -66,7 +66,7 @@ def _bake(
 ) -> Steps[tuple[list[LimbTrajectory], list[Keys]]]:
     is_every = request.tolerance <= 0.0 and len(request.frames) > 1
     loops = [is_every and closes_loop(limb) for limb in limbs]
-    frames = with_middles(request.frames) if any(loops) else request.frames
+    frames = with_halfway_frames(request.frames) if any(loops) else request.frames
     by_limb = yield from go_through(context, limbs, frames, method)
     trajectories = [by_limb[limb.id_data, limb.name] for limb in limbs]
     driven = {} if request.remove else (yield from influence_outside(context, limbs, request.frames, method))

@@ -66,8 +66,8 @@ def is_live_limb(limb: PoseBone) -> bool:
 
 
 def closes_loop(limb: PoseBone) -> bool:
-    """Whether a limb that stays in its plane is held at a part of its own rig, as those of linkages are: there people
-    see where joints part."""
+    """Whether a limb that stays in its plane has a target on its own rig, as in linkages: there people see where joints
+    part."""
     target, bone = follow_of(limb).pairs[0]
     is_own = target == limb.id_data and bool(bone) and not is_control(limb.id_data, bone)
     return is_own and choices_of(limb)["plane"] in IN_ONE_PLANE

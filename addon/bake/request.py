@@ -62,7 +62,7 @@ class BakedLimb(NamedTuple):
 
 
 class BakeReport(NamedTuple):
-    """What became of a bake; ``notes`` are sentences on what was left out."""
+    """The result of a bake; ``notes`` are sentences on what was left out."""
 
     frames: Sequence[float]
     limbs: list[BakedLimb]
@@ -108,14 +108,14 @@ def frames_by_step(start: float, end: float, step: float = 1.0) -> list[float]:
     return frames if frames[-1] > end - 1e-6 else [*frames, end]
 
 
-def with_middles(frames: Sequence[float]) -> list[float]:
-    """Frames, and those halfway between, so that every other one is one of them."""
+def with_halfway_frames(frames: Sequence[float]) -> list[float]:
+    """Frames, and those halfway between: every other one is one of them."""
     middles = [(before + after) / 2.0 for before, after in pairwise(frames)]
     return [frame for pair in zip(frames, [*middles, 0.0], strict=True) for frame in pair][:-1]
 
 
 def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
-    """The limbs that can be baked, and notes on those that have nothing to follow. Raises `Refused`."""
+    """The limbs that can be baked, and notes on those without a target. Raises `Refused`."""
     if not request.limbs or not len(request.frames):
         raise Refused(NO_LIMB)
     if request.for_game and request.tolerance > 0.0:

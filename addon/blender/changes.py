@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bpy.types import Context, Object
 
 from .animation import curves_of, is_animated, value_at
-from .keying import is_autokey_on, key, key_automatically, key_from, keying_set_paths, next_key, unlocked
+from .keying import is_autokey_on, key, key_automatically, key_from, keyable_indices, keying_set_paths, next_key
 from .types import path_to_bone, scene_of
 
 
@@ -42,7 +42,7 @@ def key_changes(context: Context, changes: Iterable[Change]) -> None:
     wants."""
     for change in changes:
         if is_animated(change.object, change.path):
-            which = unlocked(change.object, change.path, change.before)
+            which = keyable_indices(change.object, change.path, change.before)
             key(context, change.object, change.path, change.group, which)
         elif change.is_done and is_autokey_on(context):
             key_automatically(context, change.object, [change.path], change.group)

@@ -103,7 +103,7 @@ def key_from(
     """
     make_editable(owner.id_data)
     frame, now, kind = scene_of(context).frame_current, value_at(owner, path), _kind(context)
-    indices = unlocked(owner, path, before)
+    indices = keyable_indices(owner, path, before)
     curves = {curve.array_index: curve for curve in _keyed(owner, path)}
     for i in [i for i in indices if i in curves]:
         if until is not None and next_key(curves[i], frame) is None:
@@ -135,9 +135,8 @@ def next_key(curve: Any, frame: float) -> float | None:
     return min((float(point.co.x) for point in curve.keyframe_points if point.co.x > frame), default=None)
 
 
-def unlocked(owner: Any, path: str, before: Any) -> list[int]:
-    """The numbers of a property that was changed that may get keys: all but those that are locked and still what they
-    were ``before``."""
+def keyable_indices(owner: Any, path: str, before: Any) -> list[int]:
+    """The indices of a changed property that may get keys: all but those that are locked and unchanged."""
     now, locks = value_at(owner, path), locks_of(owner, path)
     numbers = [*zip(now, before, strict=True)] if isinstance(now, tuple) else [(now, before)]
     kept = {i for i, locked in enumerate(locks) if locked and _is_same(*numbers[i])}

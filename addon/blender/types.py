@@ -30,12 +30,12 @@ BACKUP = ".backup of planar_ik"
 
 
 def all_objects() -> Iterator[Object]:
-    """The objects of the file, without copies that a task keeps in case it fails."""
+    """The objects of the file, without copies that a transaction keeps."""
     return (ob for ob in bpy.data.objects if not ob.name.startswith(BACKUP))
 
 
 def all_actions() -> Iterator[Any]:
-    """The actions of the file, without such copies."""
+    """The actions of the file, without copies that a transaction keeps."""
     return (action for action in bpy.data.actions if not action.name.startswith(BACKUP))
 
 

@@ -51,7 +51,7 @@ def used_bones(armatures: set[Any], besides: Container[Any] = ()) -> set[tuple[A
 
 
 def _referring(objects: list[Any]) -> dict[Any, set[Any]]:
-    """The data-blocks that refer to objects, without copies that a task keeps in case it fails."""
+    """The data-blocks that refer to objects, without copies that a transaction keeps."""
     find: Any = bpy.data.user_map  # the stubs say that it needs more
     users = find(subset=objects) if objects else {}  # of none, Blender gives those of all
     return {ob: {user for user in users.get(ob, ()) if not user.name.startswith(BACKUP)} for ob in objects}

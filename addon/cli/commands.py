@@ -98,7 +98,7 @@ def _wrong_limbs(arguments: Namespace, lines: list[Line]) -> str:
 
 
 def unmatched(arguments: Namespace) -> list[str]:
-    """Of each pattern or name that matches nothing in the open file, a sentence."""
+    """A sentence for each pattern or name that matches nothing in the open file."""
     rigs = rigs_of(arguments)
     if not rigs:
         return [f"no rig matches '{arguments.object}'"] if arguments.object != "*" else []
@@ -187,7 +187,7 @@ def to_rig_in_file(arguments: Namespace, source: Path) -> list[Line]:
 
 
 def rebuild_in_file(arguments: Namespace, source: Path) -> list[Line]:
-    """Make the mechanisms anew that do not fit their limbs any more, and write the file."""
+    """Rebuild the mechanisms that no longer fit their limbs, and write the file."""
     view_layer_of(bpy.context).update()
     limbs = [limb for limb in _limbs_of_mode(arguments, "RIG") if mechanism_problem(limb)]
     modes.rebuild(bpy.context, limbs)

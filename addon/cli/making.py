@@ -17,7 +17,7 @@ from ..tasks.converting import NOTICED_MOVE, convert_what_can
 from ..tasks.limbs import is_converted, is_leg, limbs_of
 from ..tasks.selection import candidates, existing_at, limbs_to_make, limbs_without_ik
 from .interrupting import going_on
-from .patterns import filled, is_match, matches_of
+from .patterns import fill_wildcards, is_match, matches_of
 from .shots import rigs_of, say
 
 BoneName = tuple[Any, str]
@@ -39,7 +39,7 @@ def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
             limbs, new = _limbs_matched(ob, pattern, arguments.bones)
             present |= dict.fromkeys((ob, limb.name) for limb in limbs)
             for limb, segments, letters in new:
-                target, pole = (_named(ob, filled(name, letters)) for name in followed)
+                target, pole = (_named(ob, fill_wildcards(name, letters)) for name in followed)
                 request = LimbRequest(limb, segments, target, pole, arguments.plane or "AUTO")
                 requests.setdefault((ob, limb.name), request)
     for ob in dict.fromkeys(ob for ob, _ in requests):

@@ -11,7 +11,7 @@ WILDCARD = re.compile(r"\*|\?|\[!?\]?[^\]]*\]", re.DOTALL)
 
 
 def is_match(name: str, pattern: str) -> bool:
-    """Whether a pattern matches a name, or is it."""
+    """Whether a name matches a pattern, or is the same."""
     return name == pattern or fnmatchcase(name, pattern)
 
 
@@ -41,7 +41,7 @@ def wildcards_in(pattern: str, name: str) -> list[str] | None:
     return more if more is None or not wildcard else [name[0], *more]
 
 
-def filled(name: str, letters: list[str]) -> str:
-    """A name with letters in the places of its wildcards, one after the other, as far as there are some."""
+def fill_wildcards(name: str, letters: list[str]) -> str:
+    """A name with letters in place of its wildcards, one after the other, as far as there are letters."""
     remaining = iter(letters)
     return WILDCARD.sub(lambda wildcard: next(remaining, wildcard[0]), name)

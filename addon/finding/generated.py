@@ -27,7 +27,8 @@ def bones_around(limb: PoseBone, control: tuple[Object | None, str]) -> frozense
 
 
 def fk_bones(limb: PoseBone) -> list[str]:
-    """The bones by which a generated rig poses a limb in FK: the others that are copied where it is."""
+    """The FK bones of a limb on a generated rig: the bones, besides its own, that are copied by those that copy the
+    limb."""
     own = {bone.name for bone in bones_of_limb(limb)}
     copied = dict.fromkeys(name for bone in _copying(limb) for name in _copied_by(bone))
     return [name for name in copied if name not in own]

@@ -21,9 +21,9 @@ AHEAD_ACROSS = 0.3
 
 
 def bend_axis(limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
-    """What a limb that is straight at rest is to bend about, in its last bone's axes, for its knee to point where a
-    body's does, turned by so much around the limb: a knee to the toes, an elbow to the back. None where nothing
-    says."""
+    """The axis that a straight limb has to bend about, in its last bone's axes, so that its knee points as a body's
+    does: a knee to the toes, an elbow to the back; turned around the limb by an angle. None if nothing says whether it
+    is an arm or a leg."""
     geometry, hinge = rest_geometry(limb, segments, tip=tip), hinge_axis(limb)
     along, axes = Vector(geometry.frame[:3, 1].tolist()), limb.bone.matrix_local.to_3x3()
     ahead = _knee_ahead(limb, segments, along)

@@ -15,7 +15,7 @@ KEPT_ON = "kept_on"
 """What the group calls the side on which its axes were found: that of the name, and that of the armature's X."""
 
 
-def outwards(name: str) -> float:
+def outward_sign(name: str) -> float:
     """By the name of a limb's last bone, what turns its swivel into a turn about the line from root to tip: 1 or -1.
 
     A knee to the front, of a leg that points down, turns to -X by a positive turn: inwards on the left."""

@@ -25,7 +25,7 @@ from .follow import Follow
 from .foot_roll import solver_follow
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
 from .settings import SLIDERS, UNLIMITED, Slider, has_first_limits
-from .sides import outwards
+from .sides import outward_sign
 from .storage import bones_of_limb, choices_of, has_slider
 from .tips import rest_matrix
 
@@ -191,7 +191,7 @@ def _batches(limbs: Sequence[LimbEntry], is_poled: Array) -> Iterator[Batch]:
             settings=settings,
             is_limited=any(nearest > 0.0 or farthest < inf for nearest, farthest in ranges),
             is_poled=is_poled[rows],
-            outwards=np.array([outwards(limb.name) for limb in members]),
+            outwards=np.array([outward_sign(limb.name) for limb in members]),
         )
 
 

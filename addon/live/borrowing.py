@@ -30,7 +30,7 @@ class BorrowedChannels:
         self._before: dict[str, Rows] = {}
         self._rows: dict[str, Rows] = {}
         evaluated: Any = rig.evaluated_get(depsgraph)
-        if paths and is_apart(rig, evaluated, depsgraph):
+        if paths and is_at_other_frame(rig, evaluated, depsgraph):
             self._write_animation(paths, evaluated)
 
     def rows(self, channel: str) -> Rows:
@@ -64,7 +64,7 @@ class BorrowedChannels:
                 set_at(self.rig, path, value)
 
 
-def is_apart(rig: ArmatureObject, evaluated: ArmatureObject, depsgraph: Depsgraph) -> bool:
+def is_at_other_frame(rig: ArmatureObject, evaluated: ArmatureObject, depsgraph: Depsgraph) -> bool:
     """Whether the original rig is not in the frame that was evaluated."""
     if depsgraph.mode == "RENDER":
         return True

@@ -1,1 +1,1 @@
-"""From how limbs stand, now and over frames, to the settings and keys that show it."""
+"""From the poses of limbs, now and over frames, to the settings and keys that show them."""

@@ -23,7 +23,7 @@ from ..finding.limits import joint_limits, limits_by_ik
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry, rest_geometry_of
 from ..limb.settings import CONSTRAINT_NAME, SLIDER
-from ..limb.sides import outwards
+from ..limb.sides import outward_sign
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
@@ -198,7 +198,7 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     first = bones_of_limb(limb)[0]
     channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
     turn, now, read = _turn_about_length(first, channel)
-    sign = outwards(limb.name)
+    sign = outward_sign(limb.name)
     poled = swivel if is_poled else sign * _swivel_of(limb, constraint)
     free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
     if max(abs(poled), abs(free)) < NO_TURN and not read:

@@ -18,7 +18,7 @@ from ..limb.follow import Follow, place_of
 from ..limb.measuring import SIZELESS, joints_shown
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import TWISTS
-from ..limb.sides import outwards
+from ..limb.sides import outward_sign
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
@@ -137,12 +137,12 @@ def with_fit(wish: Description, limb: PoseBone, fit: Fit) -> Description:
     """A description with the settings of a fit."""
     axis = () if fit.bend_axis == USUAL_AXIS else tuple(map(float, fit.bend_axis))
     wish = wish.with_choice("plane", fit.plane)._replace(bend_axis=axis, reference_rotations=fit.reference_rotations)
-    wish = wish.with_slider("flip", fit.flip).with_slider("swivel", outwards(limb.name) * fit.swivel)
+    wish = wish.with_slider("flip", fit.flip).with_slider("swivel", outward_sign(limb.name) * fit.swivel)
     wish = wish.with_slider("ankle", fit.ankle) if "ankle" in wish.sliders else wish
     if not fit.twist and TWISTS[0].name not in wish.sliders:
         return wish
     for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(wish.segments), strict=False):
-        wish = wish.with_slider(twist.name, outwards(limb.name) * angle)
+        wish = wish.with_slider(twist.name, outward_sign(limb.name) * angle)
     return wish
 
 

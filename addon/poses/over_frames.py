@@ -202,12 +202,12 @@ def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) 
             is_off = angle_between(own_turn, tuple(in_ik.T)) > NO_TURN
             turn = multiply(multiply(own_turn, conjugate(tuple(in_ik.T))), own_turn)
             channel = rotation_channel_of((toe.id_data, toe.name))
-            rows = in_rotation_mode(toe.rotation_mode, np.stack(turn, axis=-1), values[channel])
+            rows = nearest_in_rotation_mode(toe.rotation_mode, np.stack(turn, axis=-1), values[channel])
             values[channel][is_off] = rows[is_off]
 
 
-def in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
-    """Quaternions (f, 4) as the numbers of a rotation mode, in each frame those nearest to others (f, numbers)."""
+def nearest_in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
+    """Quaternions (f, 4) as the numbers of a rotation mode, in each frame those nearest to ``near`` (f, numbers)."""
     return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAY_ANGLES)), axis=-1)
 
 
@@ -257,7 +257,7 @@ def show_turns(task: Task, recording: Recording, turns: dict[LimbRef, dict[str, 
 def turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:
     """Have a bone's own rotation say these turns (f, 4), w first, in numbers that jump least."""
     channel, mode = Channel.of_bone(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)), bone.rotation_mode
-    rows = in_rotation_mode(mode, turns, values[channel])
+    rows = nearest_in_rotation_mode(mode, turns, values[channel])
     values[channel][:] = _without_jumps(mode, rows, sampling, is_animated(bone.id_data, channel.path))
 
 
@@ -266,7 +266,7 @@ def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -
     halves, smooth = sampling.between, rows.copy()
     smooth[sampling.rows] = without_jumps(mode, rows[sampling.rows], is_keyed)
     turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAY_ANGLES), axis=-1)
-    smooth[halves] = in_rotation_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
+    smooth[halves] = nearest_in_rotation_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
     return smooth
 
 

@@ -116,7 +116,7 @@ def index_in_channel(slider: str) -> int:
 
 
 def rotation_channel_of(ref: tuple[Any, str]) -> Channel:
-    """What an object or a bone is turned by."""
+    """The rotation channel of an object or a bone."""
     return Channel.of_bone(*ref, rotation_channel(owner_of(ref).rotation_mode))
 
 

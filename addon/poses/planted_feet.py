@@ -20,7 +20,7 @@ from .channels import Channel, Values
 from .contacts import SOLE
 from .holding import Ease, HeldLimb, moved_control, roots_of, sizes_of
 from .matching import own_foot_turns, solver_target
-from .over_frames import in_rotation_mode
+from .over_frames import nearest_in_rotation_mode
 from .parts import KeyedPart, Keys, no_points, rotation_channel_of, slider_channel
 from .placing import ControlPlacing
 from .planting import PlantedFoot, RollShape, mean_of, moved_near, plant, roll_transforms, turned_by, vectors_of
@@ -107,8 +107,8 @@ def _control_in_rolled_target(limb: PoseBone) -> Array:
 
 
 def _rolled_targets(rolled_targets: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], roots: Array) -> Array:
-    """Where the rolled target of a foot is to be (rows, 4, 4), that is planted so flat in each range, and ``rolled_by``
-    what its rolls make of that."""
+    """The matrices (rows, 4, 4) that the rolled target of a planted foot is to have: flat in each range, times
+    ``rolled_by``, the transforms of its rolls."""
     rolled_held = rolled_targets.copy()
     for (first, end), flat in zip(ease.ranges, flats, strict=True):
         rolled_held[first : end + 1] = flat @ rolled_by[first : end + 1]
@@ -142,7 +142,7 @@ def _turn_toes(
         off = turned_by(ease.over(vectors_of(turns_held @ shown.swapaxes(1, 2))))
         channel = rotation_channel_of((limb.id_data, toe.name))
         own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
-        values[channel][changed] = in_rotation_mode(toe.rotation_mode, own_turns, values[channel])[changed]
+        values[channel][changed] = nearest_in_rotation_mode(toe.rotation_mode, own_turns, values[channel])[changed]
         channels.append(channel)
     return channels
 

@@ -214,8 +214,9 @@ def _is_plain(spec: Spec) -> bool:
 
 
 def groups(spec: Spec) -> dict[str, list[str]]:
-    """What the bones of groups say, along their own axes: the sine of half of a group's bend, the square of its length,
-    and the first the square of the distance gone. As the solver's `groups` have it."""
+    """The driver expressions of the bones that hold groups, along their own axes: the sine of half of a group's bend,
+    the square of its length, and for the first the square of the distance to the target. As `solver.groups` computes
+    them."""
     if len(spec.lengths) < 3:
         return {}
     groups, total = _groups(spec), sum(spec.lengths)

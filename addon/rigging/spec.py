@@ -15,7 +15,7 @@ from ..blender.animation import actions_besides, all_curve_lists, curves_everywh
 from ..blender.types import path_to_bone
 from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
 from ..limb.settings import IN_ONE_PLANE
-from ..limb.sides import outwards
+from ..limb.sides import outward_sign
 from ..limb.storage import choices_of, has_slider, has_twist
 from ..limb.tolerances import ON_TARGET
 from ..limb.transforms import own_location
@@ -39,8 +39,9 @@ class Spec(NamedTuple):
     the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
     ``reference_rotations`` are the bones' own rotations there. ``axis_shift`` says along which axis of G the helper
     bones point: Y, Z or X; with ``copies_rest`` their root rests as the first bone does, whose axes are not square to
-    each other; ``outwards`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location moves
-    the root. With ``twist``, ``lines`` are the directions from each bone's joint to the next, out of the plane too."""
+    each other; ``outward_sign`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location
+    moves the root. With ``twist``, ``lines`` are the directions from each bone's joint to the next, out of the plane
+    too."""
 
     bones: tuple[str, ...]
     last_bone: str
@@ -109,8 +110,8 @@ class Spec(NamedTuple):
 
 
 def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
-    """What the mechanism of a limb is to be, as its armature, its sliders and its choices say; ``is_now`` looks at how
-    the first bone is moved in this frame only."""
+    """The spec that the mechanism of a limb should have, by its armature, sliders and choices; with ``is_now``, by how
+    the first bone is moved in the current frame only."""
     geometry, choices = rest_geometry_of(limb), choices_of(limb)
     first = limb.id_data.pose.bones[geometry.names[0]]
     parent = first.parent
@@ -140,7 +141,7 @@ def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
         root_min_angle=float(choices["root_min_angle"]),
         root_max_angle=float(choices["root_max_angle"]),
         axis_shift=axis_shift_in(geometry.frame, below),
-        outwards=1.0 if plane in IN_ONE_PLANE and not twist else outwards(limb.name),
+        outwards=1.0 if plane in IN_ONE_PLANE and not twist else outward_sign(limb.name),
         copies_rest=_is_askew(np.array(first.bone.matrix_local, float), below),
         twist=twist,
         lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),

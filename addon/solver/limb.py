@@ -243,8 +243,8 @@ def joints_of(
 def joints_and_normals(
     turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, slide: Any = 0.0
 ) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
-    """These, and where each bone has the bend plane's normal of the reference pose, in G: what says how it is turned
-    about its own line."""
+    """The joints of a limb, and for each bone where the reference pose's bend plane normal points, in G: this says how
+    a bone is turned about its own line."""
     poses = _carried(turns, reference)
     return _joints(poses, reference, stretch, slide), tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
 

@@ -81,7 +81,7 @@ def marker_names(limb: PoseBone) -> dict[Mark, str]:
 
 
 def marked_contacts(scene: Scene, limb: PoseBone) -> list[Contact]:
-    """The contacts of a limb by the scene's markers, in order. Raises `Refused` where one does not begin or end."""
+    """The contacts of a limb by the scene's markers, in order. Raises `Refused` if one has no beginning or no end."""
     names = marker_names(limb)
     marks = {name: mark for mark, name in names.items()}
     placed = [(frame, marks[name]) for frame, name in names_marked(scene) if name in marks]
@@ -128,7 +128,12 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     if count:
         announce(scene)
         _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.limb).values()})
-        wishes = [wish for of_limb in listed for contact in of_limb.contacts for wish in _wanted(of_limb.limb, contact)]
+        wishes = [
+            wish
+            for of_limb in listed
+            for contact in of_limb.contacts
+            for wish in _markers_of_contact(of_limb.limb, contact)
+        ]
         for _, name, frames in sorted(wishes, key=lambda wish: (wish[0], wish[2][0])):
             _mark(scene, name, frames)
     return count
@@ -145,8 +150,9 @@ def _clear(scene: Scene, names: set[str]) -> None:
             marker.name = reduce(_joined, others)
 
 
-def _wanted(limb: PoseBone, contact: Contact) -> Iterator[tuple[bool, str, Sequence[int]]]:
-    """What markers say of a contact, whether that is within it, and the frames in which each may be, the best first."""
+def _markers_of_contact(limb: PoseBone, contact: Contact) -> Iterator[tuple[bool, str, Sequence[int]]]:
+    """The markers of a contact: whether one is within it, what it is called, and the frames in which it may be, the
+    best first."""
     names = marker_names(limb)
     for i, (phase, frames) in enumerate(zip(contact.phases, contact.ranges_on(HEEL, SOLE, TOE), strict=True)):
         yield i > 0, names[Mark(i == 0, phase.on)], range(frames.first, frames.last + 1)

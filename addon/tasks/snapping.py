@@ -34,7 +34,7 @@ def snap_target(
     """Match IK to FK: move targets and poles, and set flip and swivel, so that IK shows the bones' own pose, in the
     current frame or with keys in each of ``frames``. ``tolerance`` is how far joints may be off for fewer keys, in
     lengths of the limb. Returns warnings."""
-    check_snap(limbs, to_target)
+    check_snap(limbs, snap_target_now)
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
     leveled = reset_roll(limbs) if frames is None else []
     shown = yield from show_in_ik(Task(context, frames, tolerance), limbs)
@@ -51,7 +51,7 @@ def snap_fk(
 ) -> Steps[list[Message]]:
     """Match FK to IK: set the own channels of limbs' bones, and of feet that turn with targets, to what IK shows, in
     the current frame or with keys in each of ``frames``. Returns warnings."""
-    check_snap(limbs, to_fk)
+    check_snap(limbs, snap_fk_now)
     return _snapped(context, (yield from show_in_fk(Task(context, frames, tolerance), limbs)))
 
 
@@ -69,19 +69,18 @@ def check_snap(limbs: Sequence[PoseBone], snap: Snap) -> None:
             )
         check_posable(limb)
         check_undriven(limb, "influence")
-        if snap is to_target:
+        if snap is snap_target_now:
             follow = follow_of(limb)
             check_movable(limb, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
 
 
-def to_target(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
-    """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
+def snap_target_now(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
+    """`snap_target` in the current frame, without keys."""
     return finished(show_in_ik(Task(context, None), limbs))
 
 
-def to_fk(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
-    """Give the bones, and the feet that turn with targets, the solved rotations as their own in this frame, without
-    keys."""
+def snap_fk_now(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
+    """`snap_fk` in the current frame, without keys."""
     return finished(show_in_fk(Task(context, None), limbs))
 
 
@@ -106,7 +105,7 @@ def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, i
     """Switch limbs to ``FK`` or ``IK``, by default to the other mode than the first one's, without moving them. With
     Auto Keying or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
     to = to or other_mode(limbs)
-    snap: Snap = to_fk if to == "FK" else to_target
+    snap: Snap = snap_fk_now if to == "FK" else snap_target_now
     check_snap(limbs, snap)
     switched = [change_of(limb, "influence") for limb in limbs]
     leveled = reset_roll(limbs) if to == "IK" else []

@@ -13,7 +13,7 @@ from ..limb.transactional import transactional_steps
 from ..poses.influence import check_influence, key_influence
 from ..poses.over_frames import show_in_fk, show_in_ik
 from ..poses.writing import Task
-from .snapping import check_snap, to_fk, to_target
+from .snapping import check_snap, snap_fk_now, snap_target_now
 
 
 @Stepwise
@@ -23,7 +23,7 @@ def switch_over(
 ) -> Steps[list[Message]]:
     """Switch limbs to ``FK`` or ``IK`` in all of these frames, with keys, without moving them; other frames stay as
     they are. Raises `Refused`. Returns warnings."""
-    check_snap(limbs, to_fk if to == "FK" else to_target)
+    check_snap(limbs, snap_fk_now if to == "FK" else snap_target_now)
     check_influence(context, limbs, to == "FK", frames)
     scene, named = scene_of(context), [(limb.id_data, limb.name) for limb in limbs]
     kept = min(scene.frame_start, frames[0] - 1), max(scene.frame_end, frames[-1] + 1)

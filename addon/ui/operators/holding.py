@@ -56,7 +56,7 @@ HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {sli
 
 
 def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
-    """What is said of feet that are held in contacts."""
+    """The values for a report on feet that are held in contacts."""
     count, scene = sum(report.missed.values()), scene_of(context)
     lengths = zip(("slid", "most", "slide", "more"), (*report.slid, *report.slide), strict=True)
     return {

@@ -45,7 +45,7 @@ _logged: set[str] = set()
 
 
 def faded(context: Context, colour: Colour) -> Colour:
-    """A colour as opaque as the preferences say."""
+    """A colour with the opacity of the preferences."""
     return (*colour[:3], colour[3] * preference(context, "overlay", 1.0))
 
 

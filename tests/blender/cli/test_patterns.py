@@ -20,7 +20,7 @@ def test_patterns_are_those_of_fnmatch(addon) -> None:
             letters = patterns.wildcards_in(pattern, name)
             assert (letters is not None) == fnmatchcase(name, pattern), (pattern, name)
             if letters is not None:
-                assert patterns.filled(pattern, letters) == name
+                assert patterns.fill_wildcards(pattern, letters) == name
     assert [*patterns.matches_of("x[y]", NAMES)] == ["x[y]"]  # a name that looks like a pattern
 
 
