@@ -106,6 +106,16 @@ EXCAVATOR = Machine(
     {"boom": 0.25, "lever": 0.4},
     0.07,
 )
+BOOM = EXCAVATOR._replace(
+    bones={name: bone for name, bone in EXCAVATOR.bones.items() if name not in ("lever", "lever pin", "link", "shovel")}
+    | {
+        "bucket": (2.0 + 0.9j, 2.35 + 0.5j, "stick"),
+        "housing": (0.3 + 0.3j, 0.53 + 0.87j, "base"),
+        "rod": (0.7 + 1.3j, 0.47 + 0.73j, "boom"),
+    },
+    loops=(),
+    turns={},
+)
 SCISSOR = scissor(4)
 
 
@@ -180,17 +190,39 @@ def shows_machines(hand: Hand) -> Any:
         bpy.ops.object.mode_set(mode="POSE")
         findings[name] = sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)
         yield from photographed(hand, rig, name, clicked)
+    return findings
+
+
+def shows_puppet(hand: Hand) -> Any:
+    """A cut-out puppet that is turned round, with a hand that is lifted by its control."""
+    import bpy
+
     yield from studio.empty(hand, 1.5)
     rig = sample.build("puppet", sample.PUPPET, (0.0, 0.0, 0.0), True)
     bpy.ops.object.mode_set(mode="POSE")
     rig.pose.bones["root"].scale.y = -1.0
+    bpy.context.view_layer.update()
     studio.move(rig, "hand_ik.L", (-0.3, 0.0, 0.35))
-    findings["puppet"] = sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)
-    yield from photographed(hand, rig, "puppet", ("root",))
-    return findings
+    yield from photographed(hand, rig, "picture", ("root",))
+    return {"puppet": sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)}
 
 
-def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...]) -> Any:
+def shows_boom(hand: Hand) -> Any:
+    """An excavator whose stick was clicked, and one press of Add; its bucket is lifted by the control."""
+    import bpy
+
+    yield from studio.empty(hand, 2.0)
+    rig = build("Excavator", BOOM, (0.0, 0.0, 0.0))
+    bpy.ops.object.mode_set(mode="POSE")
+    sample.select(rig, "stick")
+    bpy.ops.pose.planar_ik_add()
+    limb = rig.pose.bones["stick"].planar_ik
+    studio.move(rig, limb.subtarget, (-0.15, 0.0, 0.75), (0.0, -0.35, 0.0))
+    yield from photographed(hand, rig, "picture", (limb.subtarget,), (1280, 1280))
+    return {"stick": limb.message, "plane": limb.plane}
+
+
+def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...], size: tuple[int, int] = (700, 620)) -> Any:
     """From ahead, all of it, with these bones selected."""
     from mathutils import Euler
 
@@ -202,4 +234,4 @@ def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...]) -> A
     sample.select(rig, *clicked)
     space.region_3d.view_distance *= 0.95
     yield from studio.settle(1.0)
-    hand.picture(name, studio.middle(hand, 700, 620))
+    hand.picture(name, studio.middle(hand, *size))

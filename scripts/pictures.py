@@ -19,11 +19,17 @@ LIMIT = 1500
 """Seconds for one scenario: software draws a frame of what shines in some seconds, on a busy machine in many."""
 
 SESSIONS = (
-    ("2240x1400x24", ("portraits.shows_first", "portraits.shows_overlay")),
+    ("2240x1400x24", ("portraits.shows_first", "portraits.shows_overlay", "machines.shows_boom")),
     ("3968x2560x24", ("portraits.shows_still",)),
     (
         "960x660x24",
-        ("first_limb.shows_steps", "moving.shows_legs", "machines.shows_machines", "characters.shows_characters"),
+        (
+            "first_limb.shows_steps",
+            "moving.shows_legs",
+            "machines.shows_machines",
+            "machines.shows_puppet",
+            "characters.shows_characters",
+        ),
     ),
 )
 """The size of the screen, and what is played on it: last what has Rigify switched on, which shows in menus."""
@@ -35,6 +41,10 @@ PORTRAITS = {
     "still": ("shows_still-picture", "-resize 50%", 256),
 }
 """The pictures in docs/, what was taken for each, what ImageMagick does with it, and how many colours stay (0: all)."""
+
+LEG = ["-resize", "50%", "-gravity", "center", "-crop", "520x640+0+0", "+repage"]
+BOOM = [str(PICTURES / "shows_boom-picture.png"), "-resize", "x640"]
+"""How README's first limbs are put beside each other."""
 
 ICON = """
 fill #23272e roundrectangle 8,8 248,248 44,44
@@ -79,9 +89,11 @@ def finish() -> None:
     develop(["-size", "256x256", "xc:none", "-draw", ICON], "icon.png")
     for name, (taken, words, colours) in PORTRAITS.items():
         develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
+    develop(["(", str(PICTURES / "shows_first-picture.png"), *LEG, ")", "(", *BOOM, ")", "+append"], "first-limbs.png")
     develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
-    for name in (*machines.SHOTS, "puppet"):
-        develop([str(PICTURES / f"shows_machines-{name}.png"), "-resize", "440x"], f"machine-{name}.png", 64)
+    shots = {name: f"shows_machines-{name}" for name in machines.SHOTS} | {"puppet": "shows_puppet-picture"}
+    for name, taken in shots.items():
+        develop([str(PICTURES / f"{taken}.png"), "-resize", "440x"], f"machine-{name}.png", 64)
     cropping = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
     develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, cropping), "steps.png", 256)
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
