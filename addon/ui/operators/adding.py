@@ -23,11 +23,20 @@ from ..lines import draw_lines
 from ..preferences import CONTROLS, KNEE, preference
 from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
+from .switching import TOLERANCE
 
 MODES = [
     ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
     ("LIVE", "Live", "The add-on: nothing is added to the rig"),
 ]
+
+BONE_COUNTS = [
+    ("2", "2", "Two bones"),
+    ("3", "3", "Three bones that lie in one plane"),
+    ("4", "4", "Four bones that lie in one plane"),
+]
+"""Of how many bones a limb may be, as choices."""
+
 MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODES}
 
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
@@ -78,9 +87,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         description="How many bones the limb has, counted from its last one",
         items=[
             ("AUTO", "As Selected", "The bones that are selected; of one bone, the arm or leg, or the last of two"),
-            ("2", "2", "Two bones"),
-            ("3", "3", "Three bones that lie in one plane"),
-            ("4", "4", "Four bones that lie in one plane"),
+            *BONE_COUNTS,
         ],
     )
     ends_at: IntProperty(
@@ -114,14 +121,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("LEAVE", "Leave", "Leave it to FK: with IK, only this frame looks as before"),
         ],
     )
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
-        default=KEPT,
-        min=0.0,
-        soft_max=0.01,
-        precision=4,
-    )
+    tolerance: FloatProperty(default=KEPT, **TOLERANCE)
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Begin as the preferences say, not as the last limb was made; on a rig that Rigify generated, offer what its

@@ -15,7 +15,7 @@ from ...tasks.converting import convert, unconvert
 from ...tasks.limbs import description_of, is_converted, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
 from ..finding import require_limbs, rig_in_view, selected_limbs
-from .adding import MODE
+from .adding import BONE_COUNTS, MODE
 from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
@@ -40,9 +40,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         "as their own motion",
         items=[
             ("AUTO", "As Found", "All that IK turns, without a table that an arm turns with"),
-            ("2", "2", "Two bones"),
-            ("3", "3", "Three bones that lie in one plane"),
-            ("4", "4", "Four bones that lie in one plane"),
+            *BONE_COUNTS,
         ],
     )
     mode: EnumProperty(**MODE)

@@ -29,7 +29,7 @@ from ..lines import length_text
 from .base import LimbOperator
 from .switching import start_from_scene, take_given_range
 
-STANDS_UP_TO: Any = {
+HEIGHT_PROPERTY: Any = {
     "name": "Height",
     "description": "How high above their floor heel and toe still stand, as a share of the limb's length",
     "default": HEIGHT,
@@ -37,14 +37,14 @@ STANDS_UP_TO: Any = {
     "soft_max": 0.5,
     "precision": 3,
 }
-STANDS_TILL: Any = {
+SPEED_PROPERTY: Any = {
     "name": "Speed",
     "description": "How fast they may slide there, as a share of the fastest that they go in a step",
     "default": SPEED,
     "min": 0.0,
     "soft_max": 1.0,
 }
-EASE: Any = {
+EASE_PROPERTY: Any = {
     "name": "Ease",
     "description": "Frames before and after the range that lead there and back",
     "default": 3,
@@ -92,7 +92,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
     )
     frame_start: IntProperty(name="Start", description="First frame of a given range", options={"SKIP_SAVE"})
     frame_end: IntProperty(name="End", description="Last frame of a given range", options={"SKIP_SAVE"})
-    ease: IntProperty(**EASE)
+    ease: IntProperty(**EASE_PROPERTY)
     place: EnumProperty(
         name="Place",
         description="Where tips are planted",
@@ -175,8 +175,8 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
     bl_label = "Find Contacts"
     changes_limbs = False
 
-    height: FloatProperty(**STANDS_UP_TO)
-    speed: FloatProperty(**STANDS_TILL)
+    height: FloatProperty(**HEIGHT_PROPERTY)
+    speed: FloatProperty(**SPEED_PROPERTY)
 
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Mark them in place of those that are marked, and say how far tips slide there."""

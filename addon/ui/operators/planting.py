@@ -16,7 +16,7 @@ from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
 from ..finding import selected_limbs
 from .adding import rigify_ik
 from .base import PoseOperator
-from .holding import EASE, HELD, STANDS_TILL, STANDS_UP_TO, slide_values
+from .holding import EASE_PROPERTY, HEIGHT_PROPERTY, HELD, SPEED_PROPERTY, slide_values
 from .selecting import select_if_shown
 
 
@@ -27,9 +27,9 @@ class POSE_OT_planar_ik_plant(PoseOperator):
     bl_idname = "pose.planar_ik_plant"
     bl_label = "Plant Feet"
 
-    height: FloatProperty(**STANDS_UP_TO)
-    speed: FloatProperty(**STANDS_TILL)
-    ease: IntProperty(**EASE)
+    height: FloatProperty(**HEIGHT_PROPERTY)
+    speed: FloatProperty(**SPEED_PROPERTY)
+    ease: IntProperty(**EASE_PROPERTY)
 
     def checked(self, context: Context) -> tuple[list[LimbRequest], list[PoseBone]]:
         """The legs that get IK, and those that have it."""

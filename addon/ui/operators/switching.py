@@ -17,6 +17,14 @@ from ...tasks.switching import switch_over
 from .base import LimbOperator
 from .selecting import select_if_shown
 
+TOLERANCE: Any = {
+    "name": "Tolerance",
+    "description": "How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
+    "min": 0.0,
+    "soft_max": 0.01,
+    "precision": 4,
+}
+
 
 class _OverRange(LimbOperator):
     use_range: BoolProperty(
@@ -27,13 +35,7 @@ class _OverRange(LimbOperator):
     )
     frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
     step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
-        min=0.0,
-        soft_max=0.01,
-        precision=4,
-    )
+    tolerance: FloatProperty(**TOLERANCE)
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
