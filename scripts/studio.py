@@ -108,10 +108,9 @@ def settle(seconds: float = 12.0) -> Any:
     """Wait until Blender has drawn all of its samples."""
     from time import monotonic
 
-    until = monotonic() + seconds
-    for i in range(1000):
-        if i > 12 and monotonic() > until:
-            return
+    until, draws = monotonic() + seconds, 0
+    while draws < 13 or monotonic() < until:
+        draws += 1
         yield
 
 

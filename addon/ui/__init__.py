@@ -5,7 +5,19 @@ from functools import partial
 import bpy
 
 from ..blender.handlers import run_or_undo
-from . import dots, features, manual, menus, overlay, panel, preferences, remembering, sections, translations
+from . import (
+    dots,
+    features,
+    manual,
+    menus,
+    overlay,
+    panel,
+    preferences,
+    remembering,
+    sections,
+    symmetrizing,
+    translations,
+)
 from .operators import (
     adding,
     baking,
@@ -38,7 +50,7 @@ WITH_CLASSES = (
     preferences,
 )
 CLASSES = tuple(cls for room in WITH_CLASSES for cls in room.CLASSES)
-ROOMS = (translations, manual, remembering, dots, features, menus, preferences, overlay)
+ROOMS = (translations, manual, remembering, dots, features, menus, preferences, overlay, symmetrizing)
 """What there is to register beside classes."""
 
 

@@ -246,28 +246,27 @@ def tells_while_dragging(hand: Hand) -> Iterator[Any]:
 
 
 def renames_and_symmetrizes(hand: Hand) -> Iterator[Any]:
-    """Rename the target, and symmetrize the leg with all that is on it; then move both targets."""
+    """Rename the target, and symmetrize the leg with all that is on it, undo and redo what was rebuilt; then move both
+    targets."""
     yield from open_limb(hand, "RIG", plane="POLE")
     found: dict[str, Any] = {"before": joints()}
     rig().data.bones[limb().subtarget].name = "IK foot.L"
     rig().data.bones[limb().pole_subtarget].name = "IK knee.L"
     bpy.context.view_layer.update()
     found |= {"renamed": [limb().subtarget, limb().pole_subtarget, limb().reach], "after": joints()}
-    rigs.activate(rig(), "EDIT")
-    bpy.ops.armature.select_all(action="SELECT")
-    bpy.ops.armature.symmetrize()
-    rigs.activate(rig())
-    bpy.ops.ed.undo_push(message="Symmetrize")
-    yield
+    yield from hand.keys("TAB", "A")
+    yield from hand.choose("Symmetrize")
+    yield from hand.to_the_middle()
+    yield from hand.key("TAB")
+    found["without"] = []
+    for held in ({}, {"shift": True}):
+        yield from hand.key("Z", ctrl=True, **held)
+        found["without"].append(limb("shin.R").reach)
     other = limb("shin.R")
     found["other"] = [other.enabled, other.subtarget, other.pole_subtarget, other.mode, other.reach]
     select("shin.R")
     yield from hand.open_sidebar()
     hand.picture("symmetrized")
-    if other.reach == "INVALID":
-        yield from hand.hover_button("bpy.ops.pose.planar_ik_repair(repair='REBUILD')", 0.5)
-        yield from hand.key("LEFTMOUSE")
-        yield
     for name in ("IK foot", "IK knee"):
         one, other = (rig().pose.bones[f"{name}.{side}"] for side in "LR")
         one.location.y += 0.05

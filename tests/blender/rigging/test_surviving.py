@@ -84,10 +84,12 @@ def test_symmetrize(addon, last):
     other = ob.pose.bones["shin.R"]
     assert other.planar_ik.enabled
     assert legs.problem(addon, other)
+    assert addon("tasks.symmetrized").symmetrized(ob) == [other]
     other.planar_ik.target = rigs.empty("target.R", (0, 0, 0))
     addon("tasks.modes").to_rig(bpy.context, [other])
     is_well(addon, ob.pose.bones["shin.R"], "target.R")
     is_well(addon, ob.pose.bones["shin.L"])
+    assert addon("tasks.symmetrized").symmetrized(ob) == []
 
 
 def test_undoing(addon):
