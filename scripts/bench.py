@@ -188,6 +188,12 @@ def bench_passes_of() -> None:
             say(f"{count:5} frames  {name:30}{taken / once:6.1f} passes  {taken:6.2f} s")
 
 
+def bench_memory() -> None:
+    """The same tasks: bytes that each needs more for each frame more, by number that is read of a frame"""
+    for name, size in bench_passes.memory().items():
+        say(f"{name:30}{size:6.0f} bytes")
+
+
 def bench_crowd() -> None:
     """10 rigs of 19 bones, four limbs with poles on each: the file, opening it and a frame; as shares of theirs"""
     make = partial(new_limbs, 4, rigs=10, others=10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -147,4 +148,27 @@ def measured(count: int) -> dict[str, tuple[float, float]]:
         taken = time.perf_counter() - start
         after = min(one_pass(frames) for _ in range(2))
         rows[name] = (taken, max(before, after))
+    return rows
+
+
+def numbers_read() -> int:
+    """How many numbers of a frame are read of the character's limbs and what they follow."""
+    added(10)
+    reading, controls = installed.addon("poses.reading"), installed.addon("poses.placing").controls_of(limbs())
+    recording = reading.new_recording(limbs(), 1, reading.bones_to_read, True, controls, controls=controls)
+    return sum(array[0].size for _, array in installed.addon("poses.by_curves").arrays_of(recording))
+
+
+def memory(few: int = 200, many: int = 1000) -> dict[str, float]:
+    """The bytes that each task needs more at most for each frame more and each number that is read of it."""
+    numbers, rows = numbers_read(), {}
+    for name, (make, work) in tasks().items():
+        peaks = []
+        for count in (few, many):
+            make(count)
+            tracemalloc.start()
+            work(range(1, count + 1))
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        rows[name] = (peaks[1] - peaks[0]) / (many - few) / numbers
     return rows
