@@ -57,8 +57,8 @@ def record(
     recording = new_recording(
         limbs, count, bones_to_read, True, [*refs, *controls], channels, ("location",), controls, bones
     )
-    if known and _is_known(recording, known):
-        filled_in(recording, Curves(context, frames or [], np.arange(count), influence, known))
+    if known and frames and _is_known(recording, known):
+        filled_in(recording, Curves(context, frames, np.arange(count), influence, known))
         return recording._replace(is_computed=True)
     rows, rest = (sampling.rows, sampling.between) if sampling else (np.arange(count), np.arange(0))
     yield from read_again(context, recording, limbs, frames, rows, influence, progress, within)

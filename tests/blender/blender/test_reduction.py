@@ -46,8 +46,8 @@ def test_what_is_to_be_keyed_is_and_segments_are_bounded(reduction):
 
     which, off = reduction.fewest(none, 500, 1.0, np.array([17, 300]))
     assert {0, 17, 300, 499} <= {*which.tolist()}
-    assert np.diff(which).max() <= reduction.LONGEST
-    assert len(which) == 1 + sum(-(-length // reduction.LONGEST) for length in (17, 283, 199))
+    assert np.diff(which).max() <= reduction.LONGEST_SEGMENT
+    assert len(which) == 1 + sum(-(-length // reduction.LONGEST_SEGMENT) for length in (17, 283, 199))
     assert off == 0.0
 
 
@@ -63,7 +63,7 @@ def test_long_paths_have_as_few_as_all_segments_allow(reduction, tolerance):
 
     fewest = [0] + [count] * (count - 1)
     for end in range(1, count):
-        for start in range(max(end - reduction.LONGEST, 0), end):
+        for start in range(max(end - reduction.LONGEST_SEGMENT, 0), end):
             inside = np.arange(start + 1, end)
             rows = reduction.Segments(np.full_like(inside, start), np.full_like(inside, end), inside)
             if fewest[start] + 1 < fewest[end] and (not len(inside) or errors(rows).max() <= tolerance):

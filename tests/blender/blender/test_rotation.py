@@ -42,19 +42,19 @@ def test_a_bone_is_turned_as_blender_turns_it(rotation, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_there_and_back_is_exact_for_floats_and_arrays_and_near_what_was(rotation, mode):
-    size, random = rotation.SIZES[rotation.rotation_channel(mode)], np.random.default_rng(8)
+    size, random = rotation.ROTATION_SIZES[rotation.rotation_channel(mode)], np.random.default_rng(8)
     for turn in turns(30):
         channels = rotation.to_channels(mode, turn, tuple((random.normal(size=size) * 5.0).tolist()))
         assert distance(rotation.to_quaternion(mode, channels), turn) < 1e-14
         assert rotation.to_channels(mode, turn, channels) == pytest.approx(channels, abs=1e-7)
-    rows = np.transpose(rotation.to_channels(mode, tuple(np.array(turns(30)).T), (0.1,) * size, rotation.ARRAYS))
+    rows = np.transpose(rotation.to_channels(mode, tuple(np.array(turns(30)).T), (0.1,) * size, rotation.ARRAY_ANGLES))
     for turn, row in zip(turns(30), rows, strict=True):
         assert tuple(row) == pytest.approx(rotation.to_channels(mode, turn, (0.1,) * size), abs=1e-12)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_rows_of_a_bake_do_not_jump(rotation, mode):
-    size = rotation.SIZES[rotation.rotation_channel(mode)]
+    size = rotation.ROTATION_SIZES[rotation.rotation_channel(mode)]
     way = [
         Quaternion((1.0, 0.4, 0.2), 0.11 * step) @ Quaternion((0.0, 0.3, 1.0), 0.07 * step) for step in range(1, 200)
     ]
