@@ -94,8 +94,8 @@ def _tries(errors: Errors, count: int, tolerance: float, stops: Array) -> Tries:
         start = np.repeat(frames, lengths)
         end = start + shortest + np.arange(len(start)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         tries = Tries(start, end, np.zeros(len(end)), end - start < 3)  # one frame inside is looked at here
-        for parts in (2, 4):
-            some = np.flatnonzero((end - start >= parts) & (tries.off <= tolerance))
+        for parts, shortest_looked_at in ((2, 2), (4, 8)):  # what is short and holds halfway holds as a rule
+            some = np.flatnonzero((end - start >= shortest_looked_at) & (tries.off <= tolerance))
             inside = [start[some] + (end - start)[some] * fraction // parts for fraction in range(1, parts, 2)]
             _look(errors, tries, np.tile(some, len(inside)), np.concatenate(inside))
         holds = tries.off <= tolerance
