@@ -130,7 +130,10 @@ def solvers_of(owner: PoseBone, count: int = 0) -> Solvers:
     for constraint in active:
         _check_constraint(owner, constraint, bool(is_pair), count)
     if count < chain_length and (is_pair or active[0].influence < 1.0 or _is_switched(owner, active[0], "influence")):
-        template = "IK of '{bone}' turns bones that keep their motion, so it has to act in full: set its influence to 1"
+        template = (
+            "IK of '{bone}' turns bones that keep their motion, so it has to act in full: set its influence to 1, "
+            "without keys"
+        )
         raise Refused(template, bone=owner.name)
     solvers = Solvers(
         owner=owner,
