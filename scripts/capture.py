@@ -74,8 +74,8 @@ def figures(path: Path) -> dict[str, float]:
     import numpy as np
 
     rig, planting, making = imported(path), installed.addon("tasks.planting"), installed.addon("tasks.adding")
-    scene, chosen = bpy.context.scene, installed.addon("finding.choosing").limbs_to_add(bpy.context)
-    limbs = [limb for limb in chosen.limbs if installed.addon("tasks.limbs").is_leg(*limb)]
+    scene, selection = bpy.context.scene, installed.addon("finding.choosing").limbs_to_add(bpy.context)
+    limbs = [limb for limb in selection.limbs if installed.addon("tasks.limbs").is_leg(*limb)]
     before, frames = ankles(rig, [last for last, _ in limbs]), range(scene.frame_start, scene.frame_end + 1)
     requests = [making.LimbRequest(*limb) for limb in limbs]
     planted = planting.plant(bpy.context, requests, [], frames, planting.PlantOptions())

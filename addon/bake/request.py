@@ -124,7 +124,7 @@ def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
     for ob in dict.fromkeys(limb.id_data for limb in request.limbs):
         check_keys(ob)
         moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob) if not curve.mute}
-    chosen: list[PoseBone] = []
+    bakeable: list[PoseBone] = []
     notes: list[Message] = []
     refusal: Refused | None = None
     for limb in request.limbs:
@@ -135,10 +135,10 @@ def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
             refusal = why
             continue
         _check_bakeable(limb, request, *moved[limb.id_data])
-        chosen.append(limb)
-    if refusal and not chosen:
+        bakeable.append(limb)
+    if refusal and not bakeable:
         raise refusal
-    return chosen, notes
+    return bakeable, notes
 
 
 def _check_bakeable(limb: PoseBone, request: BakeRequest, animated: set[str], driven: set[str]) -> None:

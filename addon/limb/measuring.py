@@ -27,7 +27,7 @@ BONE_MOVED = "'{bone}' is moved by its own location: clear that"
 BONE_SCALED = "'{bone}' is scaled by itself: clear its scale"
 
 
-def joints_shown(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Array:
+def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Array:
     """Where an evaluated rig has the knees and the tip of a limb, or of bones that are none yet, whatever poses them:
     (segments, 3), in the armature. ``tip`` is where that is in the last bone's own space."""
     bone: Any = evaluated.pose.bones[last_bone]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..blender.types import ArmatureObject, own_matrix
 from ..blender.words import Refused
 from ..limb.follow import Follow, place_of
-from ..limb.measuring import SIZELESS, joints_shown
+from ..limb.measuring import SIZELESS, evaluated_joints
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import TWISTS
 from ..limb.sides import outward_sign
@@ -184,7 +184,7 @@ def _solver_pose(
     """How a limb stands in its frame G, which is ``frame`` in the armature, as one row; ``pole`` is where that is
     there, or None."""
     to_frame, size = np.linalg.pinv(frame), sum(geometry.lengths)
-    places = joints_shown(evaluated, limb.name, segments, geometry.tip)
+    places = evaluated_joints(evaluated, limb.name, segments, geometry.tip)
     joints = [(to_frame @ [*place, 1.0])[:3] for place in places]
     tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
     if np.linalg.norm(tip - joints[-1]) < UNSEEN * size:  # without the tiny locations that importers leave: of a limb

@@ -23,7 +23,7 @@ from .matching import own_foot_turns, solver_target
 from .over_frames import nearest_in_rotation_mode
 from .parts import KeyedPart, Keys, no_points, rotation_channel_of, slider_channel
 from .placing import ControlPlacing
-from .planting import PlantedFoot, RollShape, mean_of, moved_near, plant, roll_transforms, turned_by, vectors_of
+from .planting import PlantedFoot, RollShape, mean_of, moved_near, plant_foot, roll_transforms, turned_by, vectors_of
 from .reading import LimbsRead, Recording, matrices_of
 
 Array = NDArray[Any]
@@ -65,7 +65,7 @@ def hold_rolling(
     rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
     feet, offsets = [], np.zeros_like(rolls_seen)
     for (first, end), contact in zip(ease.ranges, contacts, strict=True):
-        feet.append(plant(shape, rolled_targets[first : end + 1], contact.on, size))
+        feet.append(plant_foot(shape, rolled_targets[first : end + 1], contact.on, size))
         offsets[first : end + 1] = feet[-1].rolls - rolls_seen[first : end + 1]
     curves = RollCurves(shape, rolls_seen + ease.over(offsets), ease, times, size)
     for channel, numbers in zip(sliders, curves.rolls.T, strict=True):

@@ -86,7 +86,7 @@ class PlantedFoot(NamedTuple):
     rolls: Array
 
 
-def plant(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> PlantedFoot:
+def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> PlantedFoot:
     """Plant a foot with these rolled targets (rows, 4, 4) so that its tip moves least: flat as in the rows in which it
     is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb is in the
     world."""

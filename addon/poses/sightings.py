@@ -31,7 +31,7 @@ from .over_frames import show_in_ik, show_turns
 from .parts import part_of_ik, rotation_channel_of
 from .reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
 from .recording import record
-from .standing import LimbPoses, evaluated_poses, turn_shown, turns_shown
+from .standing import LimbPoses, evaluated_poses, evaluated_turn, evaluated_turns
 from .thinning import CHECKED, sampling_of
 from .writing import Task
 
@@ -123,7 +123,9 @@ def _sighting(
         recording=recording,
         joints=joints,
         poses=poses,
-        above={name: {bone.name: turn_shown(recording, bone) for bone in of_limb} for name, of_limb in above.items()},
+        above={
+            name: {bone.name: evaluated_turn(recording, bone) for bone in of_limb} for name, of_limb in above.items()
+        },
     )
 
 
@@ -193,7 +195,7 @@ def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Ar
             target = applied(into, limbs.target[:, row]) / length
             if not recording.is_computed and (mode_of(limb) == "RIG" or is_live(scene_of(context))):
                 joints = _joints_seen(recording, limb, before.shape[1])
-                turns = turns_shown(recording, limb, segments_of(limb))
+                turns = evaluated_turns(recording, limb, segments_of(limb))
             else:
                 turns = solved_turns[:, row, : turns_before.shape[1]]
                 joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / length

@@ -59,16 +59,16 @@ def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, .
     if not (first.use_connect and first.parent):
         location = channel_of(recording, ob, first.name, "location")
     carry = unposed(first, above, location) @ inverted(squared(rest_matrix(first)))
-    turns = turns_shown(recording, limb, segments)
+    turns = evaluated_turns(recording, limb, segments)
     return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
 
 
-def turns_shown(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> Array:
+def evaluated_turns(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> Array:
     """The rotations that bones need by their own channels for their evaluated pose, (f, segments, 4), w first."""
-    return np.stack([turn_shown(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
+    return np.stack([evaluated_turn(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
 
 
-def turn_shown(recording: Recording, bone: PoseBone) -> Array:
+def evaluated_turn(recording: Recording, bone: PoseBone) -> Array:
     """The rotation that a bone needs by its own channels to stand as it is evaluated, (f, 4), w first."""
     ob = bone.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None

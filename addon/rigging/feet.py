@@ -104,10 +104,10 @@ def turns_of_feet(context: Context, limbs: Sequence[PoseBone]) -> list[tuple[Pos
     if not footed:
         return []
     with at_influence(context, footed, 1.0):
-        return [(bone, shown_turn(context, bone)[:]) for limb in footed for bone in bones[limb]]
+        return [(bone, evaluated_turn_of(context, bone)[:]) for limb in footed for bone in bones[limb]]
 
 
-def shown_turn(context: Context, bone: PoseBone) -> Quaternion:
+def evaluated_turn_of(context: Context, bone: PoseBone) -> Quaternion:
     """The rotation that a bone would have to have of its own, to be as it is evaluated."""
     evaluated: Any = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
     return own_matrix(evaluated.pose.bones[bone.name]).to_quaternion()

@@ -1,7 +1,7 @@
 """What the drivers of a mechanism say: the solver's triangle as text of Blender's simple expressions, in `LETTERS`.
 
 A driver that fails once stays invalid for good: nothing here divides by 0, takes a root of less than 0, or compares
-what is not a number, whatever the letters are. What is not chosen is not evaluated.
+what is not a number, whatever the letters are. Blender does not evaluate the branch that a condition leaves out.
 """
 
 from __future__ import annotations

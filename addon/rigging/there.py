@@ -58,7 +58,7 @@ class ExistingPartsOfRig:
         for bone, curves in self.inventory.drivers.items():
             for (path, _), curve in curves.items():
                 names = [name for name in self._ours_by_bone.get(bone, ()) if path.startswith(f'constraints["{name}"]')]
-                for limb in limbs_read(curve) if names else ():
+                for limb in limbs_driving(curve) if names else ():
                     self._driven.setdefault(limb, set()).update((bone, name) for name in names)
 
     def of_limb(self, name: str) -> ExistingParts:
@@ -118,7 +118,7 @@ def _below(limb: Any) -> Iterator[Any]:
         yield from flat_toes(limb)
 
 
-def limbs_read(curve: Any) -> Iterable[str]:
+def limbs_driving(curve: Any) -> Iterable[str]:
     """The last bones of the limbs whose sliders a driver reads: Blender has that follow the bones' names."""
     for variable in curve.driver.variables:
         for target in variable.targets:

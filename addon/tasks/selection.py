@@ -43,13 +43,13 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around =
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     limbs = [limb for rig in rigs for limb in limbs_of(rig)]
     own = {bone: limb for limb in limbs for bone in chain_bones(limb)}
-    meant = [own[bone] for bone in bones if bone in own]
-    meant = meant or followers(context, [(bone.id_data, bone.name) for bone in bones])
-    meant = meant or [limb for limb in limbs if {*bones} & _parents_of_target(limb, follow_of(limb))]
-    meant = meant or [limb for limb in limbs if {bone.name for bone in bones} & around(limb)]
+    selected = [own[bone] for bone in bones if bone in own]
+    selected = selected or followers(context, [(bone.id_data, bone.name) for bone in bones])
+    selected = selected or [limb for limb in limbs if {*bones} & _parents_of_target(limb, follow_of(limb))]
+    selected = selected or [limb for limb in limbs if {bone.name for bone in bones} & around(limb)]
     near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
-    meant = meant or [limb for limb in limbs if {foot_of(limb), limb} & near]
-    return list(dict.fromkeys(meant))
+    selected = selected or [limb for limb in limbs if {foot_of(limb), limb} & near]
+    return list(dict.fromkeys(selected))
 
 
 def _parents_of_target(limb: PoseBone, follow: Follow) -> set[PoseBone]:

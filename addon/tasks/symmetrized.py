@@ -9,13 +9,13 @@ from ..blender.names import other_side
 from ..blender.types import ArmatureObject, can_edit_bones
 from ..limb.storage import limbs_of
 from ..rigging.state import unfit
-from ..rigging.there import limbs_read
+from ..rigging.there import limbs_driving
 from .modes import rebuild
 
 
 def symmetrized(ob: ArmatureObject) -> list[PoseBone]:
     """The limbs of a rig that lack all their drivers, while those of the other side have theirs."""
-    driven = {name for curve in drivers_of(ob) for name in limbs_read(curve)}
+    driven = {name for curve in drivers_of(ob) for name in limbs_driving(curve)}
     limbs = [limb for limb in limbs_of(ob) if limb.name not in driven and other_side(limb.name) in driven]
     return [limb for limb in unfit(limbs) if limb in limbs]
 

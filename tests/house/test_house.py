@@ -125,6 +125,7 @@ SAY_NOTHING = {
     *("told", "look", "looks", "look_of", "lent", "lending", "take_back", "home", "home_of", "make_home", "drop_home"),
     *("stills", "kappas", "alongs", "rises", "ways", "way", "gone", "gap", "far", "links", "link", "part", "PART"),
     *("goal", "carrier", "course", "courses", "la", "va", "of"),
+    *("wholly", "askew", "seat", "posture", "stance", "stances", "meant", "span_meant"),
     *("Course", "Sheet", "Track", "Lending", "Held", "Shape"),
 }
 """Names that say nothing of what they name, or what only we understand; and parts of names."""
@@ -154,6 +155,20 @@ def test_names_say_what_they_name():
         if name in SAY_NOTHING or OURS_ALONE & {*name.split("_")}
     ]
     assert not wrong
+
+
+BLENDERS_OWN = {"Action", "Armature", "Bone", "Constraint", "Driver", "Key", "Modifier", "Object", "Scene", "View"}
+
+
+def test_public_names_mean_one_thing():
+    """No public function or class has the name of another one, nor of a type of Blender's."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in nodes_of(path)[0].body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_":
+                places.setdefault(node.name, []).append(str(path.relative_to(ADDON)))
+    del places["register"], places["unregister"]
+    assert not {name: files for name, files in places.items() if len(files) > 1 or name in BLENDERS_OWN}
 
 
 def is_data(node):

@@ -113,8 +113,8 @@ class POSE_OT_planar_ik_unconvert(RigOperator):
     def checked(self, context: Context) -> list[PoseBone]:
         """The limbs meant that were converted."""
         ob = rig_in_view(context)
-        chosen = limbs_of(ob) if self.which == "ALL" and ob else require_limbs(context, with_broken=True)
-        limbs = [limb for limb in chosen if is_converted(limb)]
+        all_or_selected = limbs_of(ob) if self.which == "ALL" and ob else require_limbs(context, with_broken=True)
+        limbs = [limb for limb in all_or_selected if is_converted(limb)]
         if not limbs:
             raise Refused("This limb was not converted: Remove takes its IK away")
         return limbs
