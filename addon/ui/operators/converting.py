@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Event, PoseBone
 
 from ...blender.stepping import Steps
 from ...blender.types import is_armature, scene_of
@@ -63,6 +63,12 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             cls.poll_message_set(translated_text("Select an armature"))
             return False
         return True
+
+    def invoke(self, context: Context, event: Event) -> Any:
+        """From a menu where nothing selected has a constraint, as on Rigify's FK bones: take all of the rig."""
+        if not self.properties.is_property_set("which") and not self._limbs(context):
+            self.which = "ALL"
+        return super().invoke(context, event)
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The bones with IK constraints that are meant."""
