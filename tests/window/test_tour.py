@@ -68,6 +68,7 @@ def test_a_pose_is_mirrored(play):
 
 def test_a_constraint_is_solved_and_given_back(play):
     found = play("tour.solves_a_constraint")
+    assert found["searched"]
     assert found["solved"][0]
     assert found["solved"][1] < 1e-3
     assert found["back"] == [False, False, 0.0]

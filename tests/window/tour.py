@@ -236,7 +236,7 @@ def apart() -> float:
 
 
 def solves_a_constraint(hand: Hand) -> Iterator[Any]:
-    """Solve Exactly on Blender's own IK from the panel, and back."""
+    """Solve Exactly on Blender's own IK from the search on another bone, undone; from the panel, and back."""
     open_panels()
     yield from open_leg(hand)
     target = rigs.empty("goal", (0.1, -0.1, 0.25))
@@ -248,6 +248,13 @@ def solves_a_constraint(hand: Hand) -> Iterator[Any]:
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="Constraint")
     before = [[*rigs.evaluated(rig()).pose.bones[name].head] for name in ("thigh.L", "shin.L", "foot.L")]
+    select("hips")
+    yield from hand.to_the_middle()
+    yield from hand.choose("Solve Exactly")
+    yield
+    searched = limb().enabled
+    yield from hand.key("Z", ctrl=True)
+    select("shin.L")
     yield from hand.open_sidebar()
     yield from pictured(hand, "offer")
     yield from hand.hover_button("bpy.ops.pose.planar_ik_convert(which='SELECTED')", 0.5)
@@ -258,7 +265,7 @@ def solves_a_constraint(hand: Hand) -> Iterator[Any]:
     def joints() -> list[list[float]]:
         return [[*rigs.evaluated(rig()).pose.bones[name].head] for name in ("thigh.L", "shin.L", "foot.L")]
 
-    answers: dict[str, Any] = {"solved": [limb().enabled, away(before, joints())]}
+    answers: dict[str, Any] = {"searched": searched, "solved": [limb().enabled, away(before, joints())]}
     yield from scroll(hand)
     yield from hand.hover_button("bpy.ops.pose.planar_ik_unconvert()", 0.5)
     yield from hand.key("LEFTMOUSE")
