@@ -195,19 +195,20 @@ def bench_memory() -> None:
 
 
 def bench_crowd() -> None:
-    """10 rigs of 19 bones, four limbs with poles on each: the file, opening it and a frame; as shares of theirs"""
-    make = partial(new_limbs, 4, rigs=10, others=10)
-    sides: dict[str, Step] = {"constraint": partial(constraint, pole=True)}
-    sides |= {"on the rig": partial(on_rig, plane="POLE"), "live": partial(live, plane="POLE")}
-    files = {name: kept(make, pose) for name, pose in sides.items()}
-    opening = {name: min(seconds(partial(opened, path)) for _ in range(3)) for name, path in files.items()}
-    frames = frames_of_files(files)
-    theirs = os.path.getsize(files["constraint"])
-    for name, path in files.items():
-        size, opens, frame = os.path.getsize(path), opening[name], frames[name]
-        shares = (size / theirs, opens / opening["constraint"], frame / frames["constraint"])
-        cells = f"{size / 1e6:.2f} MB {shares[0]:.1f}, opened in {opens:.3f} s {shares[1]:.1f}"
-        say(f"{name:12}{cells}, a frame {frame:.2f} ms {shares[2]:.1f}")
+    """10, 200 rigs of 19 bones, four limbs with poles on each: the file, opening it and a frame; as shares of theirs"""
+    for count in (10, 200):
+        make = partial(new_limbs, 4, rigs=count, others=10)
+        sides: dict[str, Step] = {"constraint": partial(constraint, pole=True)}
+        sides |= {"on the rig": partial(on_rig, plane="POLE"), "live": partial(live, plane="POLE")}
+        files = {name: kept(make, pose) for name, pose in sides.items()}
+        opening = {name: min(seconds(partial(opened, path)) for _ in range(3)) for name, path in files.items()}
+        frames = frames_of_files(files, rounds=3)
+        theirs = os.path.getsize(files["constraint"])
+        for name, path in files.items():
+            size, opens, frame = os.path.getsize(path), opening[name], frames[name]
+            shares = (size / theirs, opens / opening["constraint"], frame / frames["constraint"])
+            cells = f"{size / 1e6:.2f} MB {shares[0]:.1f}, opened in {opens:.3f} s {shares[1]:.1f}"
+            say(f"{count:3} rigs, {name:12}{cells}, a frame {frame:.2f} ms {shares[2]:.1f}")
     opened(files["on the rig"])
     rig = bpy.data.objects["Rig"]
     constraints = sum(len(bone.constraints) for bone in rig.pose.bones)

@@ -47,7 +47,9 @@ def gather(folder: Path) -> None:
 
 
 def website() -> str:
-    """Where on the web the repository is that this is a clone of; nothing where it is not on the web."""
+    """Where on the web the repository is that this is a clone of; nothing where it is not there, or git is not here."""
+    if not shutil.which("git"):
+        return ""
     asked = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
     return address_of(subprocess.run(asked, capture_output=True, text=True).stdout.strip())
 
