@@ -63,8 +63,8 @@ def record(
     rows, rest = (sampling.rows, sampling.between) if sampling else (np.arange(count), np.arange(0))
     yield from read_again(context, recording, limbs, frames, rows, influence, progress, within)
     if sampling and frames and len(rest):
-        curves = Curves(context, frames, np.union1d(rest, sampling.checked), influence)
-        if not filled_in(recording, curves, sampling.checked):
+        curves = Curves(context, frames, np.arange(count), influence)
+        if not filled_in(recording, curves, rows):
             yield from read_again(context, recording, limbs, frames, rest, influence, progress, within)
     return recording
 

@@ -31,7 +31,7 @@ def walking(addon):
 def seen(ob, frames):
     joints = []
     for frame in frames:
-        bpy.context.scene.frame_set(frame)
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
         joints.append(rigs.matrices(ob, NAMES)[:, :3, 3])
     return np.array(joints)
 
@@ -94,6 +94,16 @@ def test_every_frame_looks_as_before(add, addon, task, kind):
         same[3:11] = False
         assert np.abs(np.diff(seen(ob, frames[5:9])[:, 2], axis=0)).max() < 1e-4 * LONG
     assert np.abs(seen(ob, frames) - before)[same].max() < 1e-3 * LONG
+
+
+def test_what_moves_a_leg_for_a_moment_is_seen_halfway_too(add, addon):
+    """No fourth frame shows it."""
+    ob, frames = walking(addon), np.arange(1.0, 20.5, 0.5)
+    ob.pose.bones["hips"].driver_add("location", 2).driver.expression = "0.1 * (frame > 2.8 and frame < 4.2)"
+    before = seen(ob, frames)
+    assert np.abs(before[4] - before[2]).max() > 0.05
+    add(ob, "shin.L", mode="RIG", tolerance=1e-4)
+    assert np.abs(seen(ob, frames) - before).max() < 1e-3 * LONG
 
 
 MOST = {"add": 1.35, "snap_target": 1.35, "snap_fk": 2, "switch": 2, "mirror": 3, "convert": 2.35}
