@@ -75,7 +75,7 @@ def check_posable(limb: PoseBone) -> None:
         raise Refused("The foot or hand below '{bone}' is gone: rebuild the limb", bone=limb.name)
     if follow.target is None:
         raise Refused("Pick a target for '{bone}', or make one", bone=limb.name)
-    if follow.target == limb.id_data and not follow.subtarget:
+    if (limb.id_data, "") in follow.pairs:
         template = "'{name}' carries the limb: pick one of its bones, or another object"
         raise Refused(template, name=limb.id_data.name)
     if is_gone(follow.target, follow.subtarget):

@@ -158,6 +158,9 @@ def test_the_name_of_a_bone_stays_where_the_object_has_one(addon):
     limb.target = ob
     assert limb.message == "'rig' carries the limb: pick one of its bones, or another object"
     limb.subtarget = "foot_ik.L"
+    limb.pole_target = ob
+    assert limb.message == "'rig' carries the limb: pick one of its bones, or another object"
+    limb.pole_target = None
     ob.pose.bones["shin.L"].constraints["Planar IK"].subtarget = "foot_ikk.L"
     bpy.context.view_layer.update()
     assert limb.message == "'rig' has no bone 'foot_ikk.L': pick another target"
