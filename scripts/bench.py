@@ -196,11 +196,12 @@ def bench_memory() -> None:
 
 def bench_crowd() -> None:
     """10, 200 rigs of 19 bones, four limbs with poles on each: the file, opening it and a frame; as shares of theirs"""
-    for count in (10, 200):
-        make = partial(new_limbs, 4, rigs=count, others=10)
+    for count, first in ((10, 10), (200, 25)):
+        make = partial(new_limbs, 4, rigs=first, others=10)
         sides: dict[str, Step] = {"constraint": partial(constraint, pole=True)}
         sides |= {"on the rig": partial(on_rig, plane="POLE"), "live": partial(live, plane="POLE")}
-        files = {name: kept(make, pose) for name, pose in sides.items()}
+        doublings = [doubled] * (count // first).bit_length()
+        files = {name: kept(make, pose, *doublings[1:]) for name, pose in sides.items()}
         opening = {name: min(seconds(partial(opened, path)) for _ in range(3)) for name, path in files.items()}
         frames = frames_of_files(files, rounds=3)
         theirs = os.path.getsize(files["constraint"])
@@ -213,6 +214,14 @@ def bench_crowd() -> None:
     rig = bpy.data.objects["Rig"]
     constraints = sum(len(bone.constraints) for bone in rig.pose.bones)
     say(f"a rig: {len(rig.pose.bones)} bones, {len(rig.animation_data.drivers)} drivers, {constraints} constraints")
+
+
+def doubled() -> None:
+    """All rigs once more, with what they follow."""
+    if bpy.context.object:
+        bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.ops.object.duplicate()
 
 
 def bench_add() -> None:
