@@ -103,7 +103,7 @@ def unmatched(arguments: Namespace) -> list[str]:
     if not rigs:
         return [f"no rig matches '{arguments.object}'"] if arguments.object != "*" else []
     if arguments.command == "add":
-        patterns = [wish.split(":")[0] for wish in arguments.limb]
+        patterns = [description.split(":")[0] for description in arguments.limb]
         names = [bone.name for ob in rigs for bone in ob.pose.bones]
         return [f"no bone matches '{pattern}'" for pattern in patterns if not matches_of(pattern, names)]
     if arguments.command == "plant":

@@ -66,9 +66,12 @@ def plant_feet(arguments: Namespace) -> list[Line]:
         return []
     view_layer_of(bpy.context).objects.active = [*limbs, *(request.limb for request in requests)][0].id_data
     first, last = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
-    wish, frames = PlantOptions(arguments.height, arguments.speed, arguments.ease), range(round(first), round(last) + 1)
+    description, frames = (
+        PlantOptions(arguments.height, arguments.speed, arguments.ease),
+        range(round(first), round(last) + 1),
+    )
     try:
-        planted = finished(plant.steps(bpy.context, requests, limbs, frames, wish), going_on)
+        planted = finished(plant.steps(bpy.context, requests, limbs, frames, description), going_on)
     except NoContacts:
         return []
     for warning in planted.warnings:

@@ -34,8 +34,8 @@ def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
     requests: dict[BoneName, LimbRequest] = {}
     present: dict[BoneName, None] = {}
     for ob in editable_rigs(arguments):
-        for wish in arguments.limb:
-            pattern, *followed = [*wish.split(":"), "", ""][:3]
+        for description in arguments.limb:
+            pattern, *followed = [*description.split(":"), "", ""][:3]
             limbs, new = _limbs_matched(ob, pattern, arguments.bones)
             present |= dict.fromkeys((ob, limb.name) for limb in limbs)
             for limb, segments, letters in new:

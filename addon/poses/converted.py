@@ -74,17 +74,17 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
     announce(*rigs)
     poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
     with keeping_unkeyed(context, rigs), without_window_updates():
-        wishes = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}
+        descriptions = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}
     warnings, dependencies = list[Message](), Dependencies()
     for plan in plans:
         if mode == "RIG":
-            on_rig, live = live_for_now({plan.name: wishes[plan.name]}, dependencies)
-            wishes |= on_rig
+            on_rig, live = live_for_now({plan.name: descriptions[plan.name]}, dependencies)
+            descriptions |= on_rig
             warnings += live
-        limits, above = _limits(plan.solvers, wishes[plan.name])
-        wishes[plan.name] = wishes[plan.name]._replace(choices=wishes[plan.name].choices | limits)
+        limits, above = _limits(plan.solvers, descriptions[plan.name])
+        descriptions[plan.name] = descriptions[plan.name]._replace(choices=descriptions[plan.name].choices | limits)
         warnings += above
-    apply(context, wishes)
+    apply(context, descriptions)
     with keeping_unkeyed(context, rigs), without_window_updates():
         for plan, is_poled in zip(plans, poled, strict=True):
             solvers, limb = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
@@ -103,7 +103,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
     taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.limb
     foot = foot_of(limb)
     target, pole = (ref if ref[0] else None for ref in follow_of_constraint(taken).pairs)
-    wish = Description(
+    description = Description(
         solvers.segments,
         foot.name if foot else "",
         target=target,  # type: ignore[arg-type]
@@ -111,16 +111,16 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
         constraint=CONSTRAINT_NAME if is_below else taken.name,
         converted_from=json.dumps(before),
     ).with_slider("influence", solvers.acting.influence)
-    wish = wish.with_choice("tip", "TAIL")
+    description = description.with_choice("tip", "TAIL")
     if len(solvers.segments) > 2:
-        wish = wish.with_slider("ankle", 0.0)
-    wish = with_fit(wish, limb, plan.fit)
+        description = description.with_slider("ankle", 0.0)
+    description = with_fit(description, limb, plan.fit)
     if len(solvers.constraints) == 2:
-        wish = wish.with_choice("plane", "POLE").with_slider("pole", True)
+        description = description.with_choice("plane", "POLE").with_slider("pole", True)
     if _stretches(solvers):
-        wish = wish.with_choice("stretch_max", FARTHEST).with_choice("stretch_volume", "UNIFORM")
-        wish = wish.with_slider("stretch", 1.0)
-    return wish
+        description = description.with_choice("stretch_max", FARTHEST).with_choice("stretch_volume", "UNIFORM")
+        description = description.with_slider("stretch", 1.0)
+    return description
 
 
 def _stretches(solvers: Solvers) -> bool:
@@ -148,14 +148,16 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
     return before
 
 
-def _limits(solvers: Solvers, wish: Description) -> tuple[dict[str, float], list[Message]]:
+def _limits(solvers: Solvers, description: Description) -> tuple[dict[str, float], list[Message]]:
     """The limits that a limb has by the IK limits that two bones have about the hinge, of the first one where the limb
     is a hinge, and warnings of all others."""
     limb, warnings, limits = solvers.limb, list[Message](), dict[str, float]()
-    geometry = rest_geometry(limb, solvers.segments, axis=wish.bend_axis or USUAL_AXIS, tip="TAIL")
+    geometry = rest_geometry(limb, solvers.segments, axis=description.bend_axis or USUAL_AXIS, tip="TAIL")
     for k, bone in enumerate(() if solvers.slides else solvers.bones):
         for limit in limits_by_ik(bone):
-            taken_over = joint_limits(geometry, k, limit, wish.choices["plane"], bool(wish.sliders["flip"]))
+            taken_over = joint_limits(
+                geometry, k, limit, description.choices["plane"], bool(description.sliders["flip"])
+            )
             if taken_over is None or (k == 0 and _stretches(solvers)):
                 template = "IK limits of '{bone}' are left out: they are not about its hinge"
                 warnings.append(Message(template, bone=bone.name))

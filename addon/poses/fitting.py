@@ -133,17 +133,19 @@ def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int,
             raise Refused(SIZELESS, bone=limb.name)
 
 
-def with_fit(wish: Description, limb: PoseBone, fit: Fit) -> Description:
+def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
     """A description with the settings of a fit."""
     axis = () if fit.bend_axis == USUAL_AXIS else tuple(map(float, fit.bend_axis))
-    wish = wish.with_choice("plane", fit.plane)._replace(bend_axis=axis, reference_rotations=fit.reference_rotations)
-    wish = wish.with_slider("flip", fit.flip).with_slider("swivel", outward_sign(limb.name) * fit.swivel)
-    wish = wish.with_slider("ankle", fit.ankle) if "ankle" in wish.sliders else wish
-    if not fit.twist and TWISTS[0].name not in wish.sliders:
-        return wish
-    for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(wish.segments), strict=False):
-        wish = wish.with_slider(twist.name, outward_sign(limb.name) * angle)
-    return wish
+    description = description.with_choice("plane", fit.plane)._replace(
+        bend_axis=axis, reference_rotations=fit.reference_rotations
+    )
+    description = description.with_slider("flip", fit.flip).with_slider("swivel", outward_sign(limb.name) * fit.swivel)
+    description = description.with_slider("ankle", fit.ankle) if "ankle" in description.sliders else description
+    if not fit.twist and TWISTS[0].name not in description.sliders:
+        return description
+    for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(description.segments), strict=False):
+        description = description.with_slider(twist.name, outward_sign(limb.name) * angle)
+    return description
 
 
 def turns_now(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:

@@ -66,7 +66,7 @@ class PlannedLimb(NamedTuple):
     if that is to follow; and the constraints ``limiting`` its bones, whose limits it has then."""
 
     limb: LimbRef
-    wish: Description
+    description: Description
     chain: list[PoseBone]
     length: float
     foot_matrix: Matrix | None
@@ -155,20 +155,27 @@ def planned(
         pole: Any = request.pole
         if seen_limb.fit.plane == "POLE" and pole is None:
             pole = pole_for(seen_limb, options.controls, target if options.pole_follows else None)
-        wish = _described(request, seen_limb, options.tip)._replace(target=target, pole=pole)
+        description = _described(request, seen_limb, options.tip)._replace(target=target, pole=pole)
         if limb in feet:
-            wish = wish._replace(foot_turn=foot_turn_off(context, limb, wish.target, feet[limb]))
-            if options.foot_roll and gets_foot_roll(wish):
-                wish = roll_for(wish, limb, among, seen_limb.rest)
-        wish, limiting = _with_limits(_with_old_controls(context, wish), seen_limb)
+            description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
+            if options.foot_roll and gets_foot_roll(description):
+                description = roll_for(description, limb, among, seen_limb.rest)
+        description, limiting = _with_limits(_with_old_controls(context, description), seen_limb)
         length = sum(seen_limb.rest.lengths)
         plans.append(
-            PlannedLimb(limb=limb, wish=wish, chain=chain, length=length, foot_matrix=feet.get(limb), limiting=limiting)
+            PlannedLimb(
+                limb=limb,
+                description=description,
+                chain=chain,
+                length=length,
+                foot_matrix=feet.get(limb),
+                limiting=limiting,
+            )
         )
     return plans
 
 
-def _with_limits(wish: Description, seen_limb: FittedLimb) -> tuple[Description, list[Any]]:
+def _with_limits(description: Description, seen_limb: FittedLimb) -> tuple[Description, list[Any]]:
     """A limb with the limits that *Limit Rotation* has on its bones, and these constraints; raises `Refused` where they
     are not about its hinge. One that is straight bends to the side where they let it."""
     bones = bones_of_limb(seen_limb.limb, seen_limb.segments)
@@ -179,17 +186,17 @@ def _with_limits(wish: Description, seen_limb: FittedLimb) -> tuple[Description,
         if not constraint.mute and (limit := limit_of(constraint))
     ]
     for k, constraint, limit in limits:
-        plane, flip = wish.choices["plane"], bool(wish.sliders["flip"])
+        plane, flip = description.choices["plane"], bool(description.sliders["flip"])
         taken_over = joint_limits(seen_limb.rest, k, limit, plane, flip)
         if k and taken_over and taken_over["min_angle"] >= taken_over["max_angle"] and is_straight(seen_limb.rest):
-            wish, taken_over = (
-                wish.with_slider("flip", not flip),
+            description, taken_over = (
+                description.with_slider("flip", not flip),
                 joint_limits(seen_limb.rest, k, limit, plane, not flip),
             )
         if taken_over is None:
             raise Refused(CONFLICTS, "mute", name=constraint.name, bone=bones[k].name)
-        wish = wish._replace(choices=wish.choices | taken_over)
-    return wish, [constraint for _, constraint, _ in limits]
+        description = description._replace(choices=description.choices | taken_over)
+    return description, [constraint for _, constraint, _ in limits]
 
 
 def mute_limiting(plans: Sequence[PlannedLimb]) -> list[Message]:
@@ -218,10 +225,10 @@ def _seen(context: Context, request: LimbRequest, options: AddOptions, axes: dic
 def _described(request: LimbRequest, seen_limb: FittedLimb, tip: str) -> Description:
     """A limb as it is to be, live, but for its foot and what it follows."""
     end = foot_of(request.limb)
-    wish = Description(request.segments, end.name if end else "").with_choice("tip", tip)
+    description = Description(request.segments, end.name if end else "").with_choice("tip", tip)
     if len(request.segments) > 2:
-        wish = wish.with_slider("ankle", 0.0)
-    return with_fit(wish, request.limb, seen_limb.fit._replace(swivel=0.0) if request.pole else seen_limb.fit)
+        description = description.with_slider("ankle", 0.0)
+    return with_fit(description, request.limb, seen_limb.fit._replace(swivel=0.0) if request.pole else seen_limb.fit)
 
 
 def _feet(context: Context, limbs: Sequence[FittedLimb], dependencies: Dependencies) -> dict[LimbRef, Matrix]:
@@ -239,12 +246,13 @@ def _feet(context: Context, limbs: Sequence[FittedLimb], dependencies: Dependenc
     }
 
 
-def _with_old_controls(context: Context, wish: Description) -> Description:
+def _with_old_controls(context: Context, description: Description) -> Description:
     """A limb as it is to be, with controls that were made for it before and that nothing uses now."""
     target, pole = (
-        reuse_control(context, ref) if isinstance(ref, Control) else ref for ref in (wish.target, wish.pole)
+        reuse_control(context, ref) if isinstance(ref, Control) else ref
+        for ref in (description.target, description.pole)
     )
-    return wish._replace(target=target, pole=pole)
+    return description._replace(target=target, pole=pole)
 
 
 def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
@@ -254,7 +262,7 @@ def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
     for plan in plans:
         if plan.foot_matrix is None:
             continue
-        after = matrix_of(plan.limb[0], plan.wish.foot, depsgraph)
+        after = matrix_of(plan.limb[0], plan.description.foot, depsgraph)
         axes = zip(plan.foot_matrix.to_3x3().col, after.to_3x3().col, strict=True)
         if max(was.angle(now, 0.0) for was, now in axes) > TURNED:
             off[plan.limb] = describe(plan.limb)._replace(foot_turn=None, roll=None).without_sliders("roll", "bank")
@@ -269,23 +277,25 @@ def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
     foot, there = foot_of(bone), bone.constraints.get(CONSTRAINT_NAME)
     pairs = follow_of_constraint(there).pairs if there else ()
     target, pole = (ref if ref[0] else None for ref in pairs or ((None, ""), (None, "")))
-    wish = Description(segments, foot.name if foot else "", target=target, pole=pole)
-    wish = wish.with_choice("plane", "POLE" if pole else "HINGE" if hinge_axis(bone) else "FREE")
-    return _with_ankle(wish._replace(bend_axis=tuple(bend_axis(bone, segments, "FOOT", 0.0) or ())))
+    description = Description(segments, foot.name if foot else "", target=target, pole=pole)
+    description = description.with_choice("plane", "POLE" if pole else "HINGE" if hinge_axis(bone) else "FREE")
+    return _with_ankle(description._replace(bend_axis=tuple(bend_axis(bone, segments, "FOOT", 0.0) or ())))
 
 
 def with_segments(bone: PoseBone, segments: tuple[int, ...]) -> Description:
     """A limb that is there, of other segments."""
-    wish = _with_ankle(describe(ref_of(bone))._replace(segments=segments, reference_rotations=()))
-    return wish._replace(bend_axis=tuple(wish.bend_axis or bend_axis(bone, segments, wish.tip, 0.0) or ()))
+    description = _with_ankle(describe(ref_of(bone))._replace(segments=segments, reference_rotations=()))
+    return description._replace(
+        bend_axis=tuple(description.bend_axis or bend_axis(bone, segments, description.tip, 0.0) or ())
+    )
 
 
-def _with_ankle(wish: Description) -> Description:
+def _with_ankle(description: Description) -> Description:
     """A limb with an ankle if it has three bones or four."""
-    wish = wish.without_sliders(*(twist.name for twist in TWISTS))  # a value for each bone that there was
-    if len(wish.segments) < 3:
-        return wish.without_sliders("ankle")
-    return wish.with_slider("ankle", wish.sliders.get("ankle", 0.0))
+    description = description.without_sliders(*(twist.name for twist in TWISTS))  # a value for each bone that there was
+    if len(description.segments) < 3:
+        return description.without_sliders("ankle")
+    return description.with_slider("ankle", description.sliders.get("ankle", 0.0))
 
 
 # limbs that are there
@@ -315,22 +325,24 @@ def refitted(
         return {ref: _refitted(context, ref, changed(before[ref])) for ref in refs}
 
 
-def _refitted(context: Context, ref: LimbRef, wish: Description) -> Description:
+def _refitted(context: Context, ref: LimbRef, description: Description) -> Description:
     """A limb that stays as it is, with what it lacks to follow."""
     limb = ref[0].pose.bones[ref[1]]
-    target, pole = (None if one is None or is_gone(*one) else one for one in (wish.target, wish.pole))
-    follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), wish.choices["plane"]
-    fitted = fit(context, limb, wish.segments, follow, plane, wish.tip, axis=wish.bend_axis or None)
-    rest = rest_geometry(limb, wish.segments, (), fitted.bend_axis, wish.tip)
-    seen_limb, kind = FittedLimb(limb, wish.segments, fitted, rest), _kind(ref, target)
+    target, pole = (None if one is None or is_gone(*one) else one for one in (description.target, description.pole))
+    follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), description.choices["plane"]
+    fitted = fit(
+        context, limb, description.segments, follow, plane, description.tip, axis=description.bend_axis or None
+    )
+    rest = rest_geometry(limb, description.segments, (), fitted.bend_axis, description.tip)
+    seen_limb, kind = FittedLimb(limb, description.segments, fitted, rest), _kind(ref, target)
     foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None
     new_target: Any = target or target_for(context, seen_limb, kind, foot_matrix is not None, skins_of([limb]))
     new_pole: Any = pole or (pole_for(seen_limb, kind, new_target) if fitted.plane == "POLE" else None)
-    wish = with_fit(wish, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
-    wish = wish._replace(target=new_target, pole=new_pole)
+    description = with_fit(description, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
+    description = description._replace(target=new_target, pole=new_pole)
     if foot_matrix:
-        wish = wish._replace(foot_turn=foot_turn_off(context, ref, new_target, foot_matrix))
-    return with_pole_follow(wish, ref)
+        description = description._replace(foot_turn=foot_turn_off(context, ref, new_target, foot_matrix))
+    return with_pole_follow(description, ref)
 
 
 def _kind(ref: LimbRef, target: Any) -> str:

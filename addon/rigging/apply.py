@@ -57,14 +57,14 @@ from .spec import to_json
 from .there import ExistingPartsOfRig
 from .work import LimbChanges, changes_for
 
-Wishes = Mapping[LimbRef, Description | None]
+Descriptions = Mapping[LimbRef, Description | None]
 
 
-def apply(context: Context, wishes: Wishes, anew: Collection[LimbRef] = ()) -> list[str]:
+def apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRef] = ()) -> list[str]:
     """Make limbs as described, or remove them (None) with the controls that nothing else uses; returns the names of
     controls that stay. What already is as described is left alone; for limbs in ``anew``, everything is rebuilt."""
-    done = _apply(context, wishes, anew)
-    if shifted := {work.limb: work.wish for work in done.works if work.has_shifted}:
+    done = _apply(context, descriptions, anew)
+    if shifted := {work.limb: work.description for work in done.works if work.has_shifted}:
         _apply(context, {limb: describe(limb) for limb in shifted}, shifted)
     return done.kept
 
@@ -76,22 +76,33 @@ class Done(NamedTuple):
     kept: list[str]
 
 
-def _apply(context: Context, wishes: Wishes, anew: Collection[LimbRef]) -> Done:
-    rigs = {ob: ExistingPartsOfRig(ob) for ob, _ in wishes}
-    there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in wishes}
-    before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in wishes}
-    followed = [ref for limb, wish in wishes.items() for ref in _let_go(limb, before[limb], wish)]
-    controls = [ref for wish in wishes.values() if wish for ref in (wish.target, wish.pole) if isinstance(ref, Control)]
+def _apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRef]) -> Done:
+    rigs = {ob: ExistingPartsOfRig(ob) for ob, _ in descriptions}
+    there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in descriptions}
+    before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in descriptions}
+    followed = [ref for limb, description in descriptions.items() for ref in _let_go(limb, before[limb], description)]
+    controls = [
+        ref
+        for description in descriptions.values()
+        if description
+        for ref in (description.target, description.pole)
+        if isinstance(ref, Control)
+    ]
     announce(*rigs, *(control.ob for control in controls))
     carried = _parents_now(context, controls)
-    wishes = {limb: wish and _with_objects(context, wish) for limb, wish in wishes.items()}
-    for limb, wish in wishes.items():
-        if wish:
-            check_slide(limb, wish)
-            keep_settings(limb, before[limb], wish)
-    works = [changes_for(limb, wish, rigs[limb[0]], there[limb], limb in anew) for limb, wish in wishes.items()]
-    ended = {limb: ended_sliders(before[limb], wish) for limb, wish in wishes.items()}
-    if not any(work.is_needed for work in works) and before == wishes:
+    descriptions = {
+        limb: description and _with_objects(context, description) for limb, description in descriptions.items()
+    }
+    for limb, description in descriptions.items():
+        if description:
+            check_slide(limb, description)
+            keep_settings(limb, before[limb], description)
+    works = [
+        changes_for(limb, description, rigs[limb[0]], there[limb], limb in anew)
+        for limb, description in descriptions.items()
+    ]
+    ended = {limb: ended_sliders(before[limb], description) for limb, description in descriptions.items()}
+    if not any(work.is_needed for work in works) and before == descriptions:
         return Done(works, [])
     strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _has_removals(works) else {}
     with keeping_unkeyed(context, rigs):
@@ -114,13 +125,13 @@ def _bone_of(ref: LimbRef) -> Any:
 # before
 
 
-def _let_go(ref: LimbRef, before: Description | None, wish: Description | None) -> list[BoneRef]:
+def _let_go(ref: LimbRef, before: Description | None, description: Description | None) -> list[BoneRef]:
     """What a limb no more follows that may go: all, of one that is taken away; what a new control is made for."""
-    if wish is None:
+    if description is None:
         limb = _bone_of(ref)
         pairs = [(ob, bone) for ob, bone in follow_of(limb).pairs if ob is not None]
         return [*pairs, *(made_for(limb) if is_orphaned(limb) else ())]
-    pairs = [(before.target, wish.target), (before.pole, wish.pole)] if before else []  # type: ignore[list-item]
+    pairs = [(before.target, description.target), (before.pole, description.pole)] if before else []  # type: ignore[list-item]
     return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
 
 
@@ -135,19 +146,20 @@ def _parents_now(context: Context, controls: Iterable[Control]) -> dict[tuple[An
     return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in parents}
 
 
-def _with_objects(context: Context, wish: Description) -> Description:
+def _with_objects(context: Context, description: Description) -> Description:
     """A description with those of its controls made that are objects. One that is to hang on the other does so."""
-    target, pole = wish.target, wish.pole
+    target, pole = description.target, description.pole
     if isinstance(target, Control) and target.is_object:
-        wish = wish._replace(target=(make_object(context, target), ""))
+        description = description._replace(target=(make_object(context, target), ""))
     if isinstance(pole, Control) and pole.is_object:
         hangs = isinstance(target, Control) and pole.parent == target.name
-        wish = wish._replace(pole=(make_object(context, pole, wish.target[0] if hangs else None), ""))  # type: ignore[index]
-    return wish
+        parent = description.target[0] if hangs else None  # type: ignore[index]
+        description = description._replace(pole=(make_object(context, pole, parent), ""))
+    return description
 
 
 def _has_removals(works: Sequence[LimbChanges]) -> bool:
-    return any(work.bones_off or work.wish is None for work in works)
+    return any(work.bones_off or work.description is None for work in works)
 
 
 # taking off
@@ -178,7 +190,7 @@ def _remove_parts(
             for follower in (constraint, *getattr(constraint, "targets", ())):
                 if hasattr(follower, "target"):
                     follower.target = None
-    unused = unused_of(followed, with_keys=all(work.wish is None for work in works))
+    unused = unused_of(followed, with_keys=all(work.description is None for work in works))
     for ob, names in unused.bones.items():
         remove_keys(ob, names)
     return unused
@@ -216,11 +228,11 @@ def _free_of(ob: ArmatureObject, strays: set[str]) -> None:
 def _end(work: LimbChanges, ended: Sequence[str]) -> None:
     """End what animates sliders that are gone, and the limb itself where that is taken away."""
     ob, name = work.limb
-    if work.wish is None:
+    if work.description is None:
         restore_settings(_bone_of(work.limb))
     if ended:
         remove_animation(ob, [path_to_custom(name, key) for key in ended])
-    if work.wish is None:
+    if work.description is None:
         remove_limb(_bone_of(work.limb))
 
 
@@ -288,18 +300,20 @@ def _add_parts(works: Sequence[LimbChanges], carried: dict[tuple[Any, str], Matr
         return
     with without_window_updates():  # not around Edit Mode, which has to see the window's own scene
         for work in works:
-            if work.wish:
-                _follow(work, work.wish, carried)
+            if work.description:
+                _follow(work, work.description, carried)
                 _make(work)
 
 
-def _follow(work: LimbChanges, wish: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
+def _follow(work: LimbChanges, description: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
     """Pose new controls, and have the limb follow them."""
     for kind, control in work.controls.items():
         ob, name = work.new_controls[kind]
         above = bones_of(ob)[name].parent
         carried[ob, name] = finish_control(control, name, carried[ob, above.name] if above else None)
-    target, pole = (work.new_controls.get(kind) or ref for kind, ref in (("target", wish.target), ("pole", wish.pole)))
+    target, pole = (
+        work.new_controls.get(kind) or ref for kind, ref in (("target", description.target), ("pole", description.pole))
+    )
     work.needed.refs.update(followed_refs(target, pole, work.needed.refs.get(ROLLED_TARGET)))
     if work.new_controls:
         constraint, follow = limb_constraint_of(_bone_of(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))

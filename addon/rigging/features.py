@@ -45,35 +45,35 @@ def foot_turn_off(
     return turn_between(turn.to_quaternion().to_matrix(), ref[0].matrix_world.inverted_safe() @ foot)
 
 
-def gets_foot_roll(wish: Description) -> bool:
+def gets_foot_roll(description: Description) -> bool:
     """Whether Add makes a foot roll for this limb if asked to: its foot follows the target, and is no hand."""
-    return wish.foot_turn is not None and not has_word(wish.foot, HANDS)
+    return description.foot_turn is not None and not has_word(description.foot, HANDS)
 
 
 def roll_for(
-    wish: Description, ref: LimbRef, dependencies: Dependencies, geometry: RestGeometry | None = None
+    description: Description, ref: LimbRef, dependencies: Dependencies, geometry: RestGeometry | None = None
 ) -> Description:
     """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found, by
     its ``geometry`` where it is yet to be made."""
     limb: Any = ref[0].pose.bones[ref[1]]
     pivots = pivots_of(limb) or pivots_of_image(limb) or pivots_found(limb, geometry or rest_geometry_of(limb))
-    toes = toes_free(ref[0], wish.foot, dependencies)
+    toes = toes_free(ref[0], description.foot, dependencies)
     for name in ROLL_SLIDERS:
-        wish = wish.with_slider(name, wish.sliders.get(name, 0.0))
-    return wish._replace(roll=Roll(dict(pivots), toes))
+        description = description.with_slider(name, description.sliders.get(name, 0.0))
+    return description._replace(roll=Roll(dict(pivots), toes))
 
 
-def pole_follow_for(wish: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
+def pole_follow_for(description: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
     """A limb with Pole Follow. Raises `Refused` where that can't be."""
-    check_pole_follow(wish, ref, dependencies)
-    target, pole = wish.target, wish.pole
+    check_pole_follow(description, ref, dependencies)
+    target, pole = description.target, description.pole
     name, above_target = (target.name, target.parent) if isinstance(target, Control) else _with_above(target)
     above = pole.parent if isinstance(pole, Control) else _with_above(pole)[1]
     hung = PoleFollow(above_target, True) if above == name else PoleFollow(above, False)
     if isinstance(pole, Control):
-        wish = wish._replace(pole=pole._replace(parent=""))
-    value = wish.sliders.get("pole_follow", float(hung.on_target))
-    return wish.with_slider("pole_follow", value)._replace(pole_follow=hung)
+        description = description._replace(pole=pole._replace(parent=""))
+    value = description.sliders.get("pole_follow", float(hung.on_target))
+    return description.with_slider("pole_follow", value)._replace(pole_follow=hung)
 
 
 def _with_above(ref: Any) -> tuple[str, str]:
@@ -82,25 +82,25 @@ def _with_above(ref: Any) -> tuple[str, str]:
     return ref[1], above.name if above else ""
 
 
-def check_pole_follow(wish: Description, ref: LimbRef, dependencies: Dependencies) -> None:
+def check_pole_follow(description: Description, ref: LimbRef, dependencies: Dependencies) -> None:
     """Refuse Pole Follow of a limb whose target and pole are not bones of its rig, each for itself."""
     ob, name = ref
-    if not follows_own_bones(wish, ref):
+    if not follows_own_bones(description, ref):
         raise Refused(NEEDS, bone=name)
-    if isinstance(wish.pole, Control):
+    if isinstance(description.pole, Control):
         return
-    pole = ob.pose.bones[wish.pole[1]]  # type: ignore[index]  # it is there
+    pole = ob.pose.bones[description.pole[1]]  # type: ignore[index]  # it is there
     if FOLLOWING_POLE in pole.constraints:
         template = "'{pole}' follows the target of another limb: make a pole for '{bone}'"
         raise Refused(template, pole=pole.name, bone=name)
-    if not isinstance(wish.target, Control) and dependencies.moves_with(wish.target, ob, {pole.name}):  # type: ignore[arg-type]
+    if not isinstance(description.target, Control) and dependencies.moves_with(description.target, ob, {pole.name}):  # type: ignore[arg-type]
         template = "'{target}' moves with the pole '{pole}': make another pole"
-        raise Refused(template, target=wish.target[1], pole=pole.name)  # type: ignore[index]
+        raise Refused(template, target=description.target[1], pole=pole.name)  # type: ignore[index]
 
 
-def follows_own_bones(wish: Description, ref: LimbRef) -> bool:
+def follows_own_bones(description: Description, ref: LimbRef) -> bool:
     """Whether target and pole of a limb are bones of its own rig, or will be."""
-    followed = (wish.target, wish.pole)
+    followed = (description.target, description.pole)
     return all(not one.is_object if isinstance(one, Control) else _is_there(one, ref[0]) for one in followed)
 
 
@@ -108,38 +108,42 @@ def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
     return ref is not None and ref[0] == ob and bool(ref[1]) and ref[1] in ob.pose.bones
 
 
-def with_pole_follow(wish: Description, ref: LimbRef) -> Description:
+def with_pole_follow(description: Description, ref: LimbRef) -> Description:
     """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have; without these
     there is none until they are picked."""
-    if wish.pole_follow and follows_own_bones(wish, ref) and follow_of(ref[0].pose.bones[ref[1]]).pairs[1] == wish.pole:
-        return wish
-    wish = wish._replace(pole_follow=None)
-    if "pole_follow" in wish.sliders:
+    if (
+        description.pole_follow
+        and follows_own_bones(description, ref)
+        and follow_of(ref[0].pose.bones[ref[1]]).pairs[1] == description.pole
+    ):
+        return description
+    description = description._replace(pole_follow=None)
+    if "pole_follow" in description.sliders:
         with suppress(Refused):
-            return pole_follow_for(wish, ref, Dependencies())
-    return wish
+            return pole_follow_for(description, ref, Dependencies())
+    return description
 
 
-def keeping_pose(context: Context, ref: LimbRef, wish: Description) -> Description:
+def keeping_pose(context: Context, ref: LimbRef, description: Description) -> Description:
     """A limb that is to follow something else, as its foot and pole stand; one that gets a pole points at it."""
     before = describe(ref)
-    limb, is_there = ref[0].pose.bones[ref[1]], wish.target is not None and not is_gone(*wish.target)
-    if wish.pole is not None and before.pole is None:
-        wish = wish.with_choice("plane", "POLE")
-    if wish.target != before.target and before.foot_turn is not None:
+    limb, is_there = ref[0].pose.bones[ref[1]], description.target is not None and not is_gone(*description.target)
+    if description.pole is not None and before.pole is None:
+        description = description.with_choice("plane", "POLE")
+    if description.target != before.target and before.foot_turn is not None:
         if before.roll and not can_edit_bones(ref[0]):
             template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
             raise Refused(template, bone=ref[1], rig=ref[0].name)
-        turn = foot_turn_off(context, ref, wish.target, foot_matrix_of(limb)) if is_there else None
-        wish = wish._replace(foot_turn=turn)
+        turn = foot_turn_off(context, ref, description.target, foot_matrix_of(limb)) if is_there else None
+        description = description._replace(foot_turn=turn)
         if turn is None:
-            wish = wish._replace(roll=None).without_sliders(*ROLL_SLIDERS)
-    if "pole_follow" in wish.sliders and (wish.target, wish.pole) != (before.target, before.pole):
+            description = description._replace(roll=None).without_sliders(*ROLL_SLIDERS)
+    if "pole_follow" in description.sliders and (description.target, description.pole) != (before.target, before.pole):
         if not can_edit_bones(ref[0]):
             template = "The pole of '{bone}' goes with its control: change what it follows in the file of '{rig}'"
             raise Refused(template, bone=ref[1], rig=ref[0].name)
-        wish = with_pole_follow(wish, ref)
-    return wish
+        description = with_pole_follow(description, ref)
+    return description
 
 
 def with_foot(context: Context, limb: PoseBone) -> Description:
@@ -148,31 +152,31 @@ def with_foot(context: Context, limb: PoseBone) -> Description:
         raise Refused("No foot or hand begins at the tip of '{bone}'", bone=limb.name)
     if is_gone(*follow_of(limb).pairs[0]):
         raise Refused("Pick a target for '{bone}', or make one", bone=limb.name)
-    wish = describe(ref_of(limb))
-    if wish.foot_turn is not None:
-        return wish
-    target: Any = wish.target
+    description = describe(ref_of(limb))
+    if description.foot_turn is not None:
+        return description
+    target: Any = description.target
     turn = turn_off(limb, target, foot_matrix_of(limb), context.evaluated_depsgraph_get())
-    return wish._replace(foot_turn=turn)
+    return description._replace(foot_turn=turn)
 
 
 def with_twist(limb: PoseBone) -> Description:
     """A limb whose bones may be turned about their own lines, as they are already, or by 0. Raises `Refused` where that
     can't be kept."""
     check_structure(limb)
-    wish = describe(ref_of(limb))
-    twists = {twist.name: 0.0 for twist in TWISTS[: len(wish.segments)]}
-    return wish._replace(sliders=twists | wish.sliders)
+    description = describe(ref_of(limb))
+    twists = {twist.name: 0.0 for twist in TWISTS[: len(description.segments)]}
+    return description._replace(sliders=twists | description.sliders)
 
 
 def live_for_now(
-    wishes: Mapping[LimbRef, Description], dependencies: Dependencies
+    descriptions: Mapping[LimbRef, Description], dependencies: Dependencies
 ) -> tuple[dict[LimbRef, Description], list[Message]]:
     """Limbs that are to be made, on the rig; where one of them can't be, all stay live, and a warning says why."""
     try:
-        for (ob, name), wish in wishes.items():
+        for (ob, name), description in descriptions.items():
             limb = ob.pose.bones[name]
-            check_solvers_above(limb, chain_bones(limb, wish.segments), dependencies)
+            check_solvers_above(limb, chain_bones(limb, description.segments), dependencies)
     except Refused as why:
-        return {**wishes}, [Message("The limb is Live for now: {why}", why=why.message.translated)]
-    return {ref: wish._replace(mode="RIG") for ref, wish in wishes.items()}, []
+        return {**descriptions}, [Message("The limb is Live for now: {why}", why=why.message.translated)]
+    return {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, []

@@ -35,42 +35,45 @@ KEPT_PROPERTIES = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constr
 """All that a limb's group may have; what another version of the extension kept besides goes."""
 
 
-def keep_settings(ref: LimbRef, before: Description | None, wish: Description) -> None:
+def keep_settings(ref: LimbRef, before: Description | None, description: Description) -> None:
     """Write what is described of a limb on its bones; it is made where there is none. It follows what is there; what is
     yet to be made, later."""
     limb: Any = ref[0].pose.bones[ref[1]]
-    if before is None or (before.segments, before.constraint) != (wish.segments, wish.constraint):
-        _keep_chain(limb, before, wish)
+    if before is None or (before.segments, before.constraint) != (description.segments, description.constraint):
+        _keep_chain(limb, before, description)
     foot = foot_of(limb)
-    if wish.foot and (foot is None or foot.name != wish.foot):
-        mark_tip(limb, ref[0].data.bones[wish.foot])
+    if description.foot and (foot is None or foot.name != description.foot):
+        mark_tip(limb, ref[0].data.bones[description.foot])
     _keep_version(limb[GROUP])
-    _keep_group(limb, before, wish)
-    for key in ended_sliders(before, wish):
+    _keep_group(limb, before, description)
+    for key in ended_sliders(before, description):
         if key in limb:
             del limb[key]
-    for name, value in wish.sliders.items():
+    for name, value in description.sliders.items():
         if SLIDER[name].key not in limb:
             make_slider(limb, SLIDER[name])
         if read_slider(limb, name) != value:
             write_slider(limb, name, value)
-    if wish.mode == "RIG" and not is_on_rig(limb):
+    if description.mode == "RIG" and not is_on_rig(limb):
         limb[GROUP][MAKING] = True
     use_aligned_scale(limb)
     constraint = limb_constraint_of(limb)
-    pairs = [ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "") for ref in (wish.target, wish.pole)]
+    pairs = [
+        ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "")
+        for ref in (description.target, description.pole)
+    ]
     if follow_of_constraint(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
         set_follow(constraint, follow)
 
 
-def _keep_chain(limb: Any, before: Description | None, wish: Description) -> None:
+def _keep_chain(limb: Any, before: Description | None, description: Description) -> None:
     """Have the limb be of these bones. Its constraint stays the shorter of two chains until the helper bones are made
     anew: those that are there hang on what a longer one reaches."""
     if before:
         undo_aligned_scale(limb)
-    constraint = make_limb(limb, wish.segments, limb.constraints.get(wish.constraint))
+    constraint = make_limb(limb, description.segments, limb.constraints.get(description.constraint))
     if before and is_on_rig(limb):
-        constraint.chain_count = min(sum(before.segments), sum(wish.segments))
+        constraint.chain_count = min(sum(before.segments), sum(description.segments))
 
 
 def _keep_version(group: Any) -> None:
@@ -80,16 +83,16 @@ def _keep_version(group: Any) -> None:
         group[VERSION_KEY] = VERSION
 
 
-def _keep_group(limb: Any, before: Description | None, wish: Description) -> None:
+def _keep_group(limb: Any, before: Description | None, description: Description) -> None:
     group = limb[GROUP]
-    kept = wish.choices | {
-        "bend_axis": [*wish.bend_axis],
-        "reference_rotations": [number for turn in wish.reference_rotations for number in turn],
-        HUNG_ON_TARGET: bool(wish.pole_follow and wish.pole_follow.on_target),
-        CONVERTED_FROM: wish.converted_from,
+    kept = description.choices | {
+        "bend_axis": [*description.bend_axis],
+        "reference_rotations": [number for turn in description.reference_rotations for number in turn],
+        HUNG_ON_TARGET: bool(description.pole_follow and description.pole_follow.on_target),
+        CONVERTED_FROM: description.converted_from,
     }
     axes = ("bend_axis", "reference_rotations")
-    if before and all(getattr(before, name) == getattr(wish, name) for name in axes):
+    if before and all(getattr(before, name) == getattr(description, name) for name in axes):
         kept = {name: value for name, value in kept.items() if name not in axes}  # on whichever side they were found
     for name, value in kept.items():
         if value == USUAL[name]:
@@ -105,10 +108,10 @@ def _as_python(value: Any) -> Any:
     return value.to_list() if hasattr(value, "to_list") else value
 
 
-def ended_sliders(before: Description | None, wish: Description | None) -> list[str]:
+def ended_sliders(before: Description | None, description: Description | None) -> list[str]:
     """The custom properties that a limb no more has."""
     there = {SLIDER[name].key for name in (SLIDER if before is None else before.sliders)}
-    return sorted(there - {SLIDER[name].key for name in (wish.sliders if wish else ())})
+    return sorted(there - {SLIDER[name].key for name in (description.sliders if description else ())})
 
 
 # what was converted

@@ -18,10 +18,10 @@ PATHS = ("pose.bones[",)
 """How the data paths of what bones have begin."""
 
 
-def mark_keys(wishes: Mapping[tuple[ArmatureObject, str], Any]) -> None:
+def mark_keys(descriptions: Mapping[tuple[ArmatureObject, str], Any]) -> None:
     """Note that the keys of controls just made for limbs are ours, not the user's."""
-    for (rig, limb), wish in wishes.items():
-        pairs = zip(follow_of(rig.pose.bones[limb]).pairs, (wish.target, wish.pole), strict=True)
+    for (rig, limb), description in descriptions.items():
+        pairs = zip(follow_of(rig.pose.bones[limb]).pairs, (description.target, description.pole), strict=True)
         for ob, bone in [pair for pair, ref in pairs if hasattr(ref, "kind")]:
             if ob and bone:
                 _mark(ob, bone)

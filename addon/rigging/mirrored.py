@@ -248,7 +248,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
         if flat
     ]
     followed = {image.kind: image.there or _control(image) for image in images}
-    wish = mine._replace(
+    description = mine._replace(
         foot=_foot_of(pair, mine),
         bend_axis=tuple(_axis_on_other(pair, limb, other, axis)),
         reference_rotations=tuple(rotations),
@@ -264,11 +264,13 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
     if mine.foot_turn is not None:
         target = next((image for image in images if image.kind == "target"), None)
         foot_turn = _foot_turn(pair, target, depsgraph) if target and any(mine.foot_turn) else (0.0, 0.0, 0.0)
-        wish = wish._replace(foot_turn=foot_turn if wish.foot else None)
-    if mine.roll and wish.foot:
+        description = description._replace(foot_turn=foot_turn if description.foot else None)
+    if mine.roll and description.foot:
         pivots = mirrored_pivots(mine.roll.pivots, pair.across)
-        wish = wish._replace(roll=mine.roll._replace(pivots=pivots, toes=toes_free(pair.ob, wish.foot, dependencies)))
-    return with_pole_follow(wish, pair.image)
+        description = description._replace(
+            roll=mine.roll._replace(pivots=pivots, toes=toes_free(pair.ob, description.foot, dependencies))
+        )
+    return with_pole_follow(description, pair.image)
 
 
 def _foot_of(pair: Pair, mine: Description) -> str:

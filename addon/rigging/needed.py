@@ -30,28 +30,33 @@ class Needed(NamedTuple):
     spec: Spec | None
 
 
-def needed_of(ref: LimbRef, wish: Description, there: ExistingParts) -> Needed:
+def needed_of(ref: LimbRef, description: Description, there: ExistingParts) -> Needed:
     """The parts that a described limb needs."""
-    spec = _spec_of(ref[0].pose.bones[ref[1]], there.built) if wish.mode == "RIG" else None
-    parts = needed_parts(ref, wish, spec).values()
+    spec = _spec_of(ref[0].pose.bones[ref[1]], there.built) if description.mode == "RIG" else None
+    parts = needed_parts(ref, description, spec).values()
     united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
-    return Needed(united, refs_of(ref, wish, united.bones, there), spec)
+    return Needed(united, refs_of(ref, description, united.bones, there), spec)
 
 
-def needed_parts(ref: LimbRef, wish: Description, spec: Spec | None) -> dict[str, Parts]:
+def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> dict[str, Parts]:
     """The parts of a limb by what they are for, with a mechanism of this spec, if it has one."""
     limb, parts = ref[0].pose.bones[ref[1]], {}
-    length, is_near = limb.bone.length, _is_bone_of(ref, wish.target)
+    length, is_near = limb.bone.length, _is_bone_of(ref, description.target)
     if spec:
         parts["mechanism"] = parts_of(spec)
-    if wish.foot and wish.foot_turn is not None:
-        is_sharing = bool(_shared_by_foot(ref, wish))
-        parts["foot"] = foot_parts(wish.foot_turn, is_near or wish.roll is not None, is_sharing)
-    if wish.roll:
-        rolled_rest, break_angle = rolled_target_at_rest(limb, wish.foot_turn), float(wish.choices["break_angle"])
-        parts["roll"] = roll_parts(wish.roll.pivots, rolled_rest, len(wish.roll.toes), break_angle, length, is_near)
-    if wish.pole_follow:
-        parts["pole follow"] = pole_follow_parts(bool(wish.pole_follow.above), length)
+    if description.foot and description.foot_turn is not None:
+        is_sharing = bool(_shared_by_foot(ref, description))
+        parts["foot"] = foot_parts(description.foot_turn, is_near or description.roll is not None, is_sharing)
+    if description.roll:
+        rolled_rest, break_angle = (
+            rolled_target_at_rest(limb, description.foot_turn),
+            float(description.choices["break_angle"]),
+        )
+        parts["roll"] = roll_parts(
+            description.roll.pivots, rolled_rest, len(description.roll.toes), break_angle, length, is_near
+        )
+    if description.pole_follow:
+        parts["pole follow"] = pole_follow_parts(bool(description.pole_follow.above), length)
     return parts
 
 
@@ -62,12 +67,16 @@ def _is_bone_of(ref: LimbRef, followed: Any) -> bool:
     return followed is not None and followed[0] == ref[0] and bool(followed[1])
 
 
-def _shared_by_foot(ref: LimbRef, wish: Description) -> str:
+def _shared_by_foot(ref: LimbRef, description: Description) -> str:
     """The lowest bone on which both the foot of a limb and the bone that it follows hang, or nothing."""
-    bones, foot = ref[0].pose.bones, ref[0].pose.bones.get(wish.foot)
-    if foot is None or not _is_bone_of(ref, wish.target):
+    bones, foot = ref[0].pose.bones, ref[0].pose.bones.get(description.foot)
+    if foot is None or not _is_bone_of(ref, description.target):
         return ""
-    above: Any = bones.get(wish.target.parent) if isinstance(wish.target, Control) else bones[wish.target[1]].parent
+    above: Any = (
+        bones.get(description.target.parent)
+        if isinstance(description.target, Control)
+        else bones[description.target[1]].parent
+    )
     carriers = {above, *above.parent_recursive} if above else set()
     return next((bone.name for bone in foot.parent_recursive if bone in carriers), "")
 
@@ -79,22 +88,24 @@ def _spec_of(limb: PoseBone, built: Spec | None) -> Spec:
     return built._replace(bones=spec.bones, last_bone=spec.last_bone, parent=spec.parent)
 
 
-def refs_of(ref: LimbRef, wish: Description, bones: Iterable[HelperBone], there: ExistingParts) -> dict[str, Any]:
+def refs_of(
+    ref: LimbRef, description: Description, bones: Iterable[HelperBone], there: ExistingParts
+) -> dict[str, Any]:
     """What the roles stand for of parts with these helper bones."""
     ob, name = ref
     chain = bones_of_limb(ob.pose.bones[name])
     above = chain[0].parent if chain else None
     refs: dict[str, Any] = {
         "last": ref,
-        "foot": (ob, wish.foot),
-        SHARED: (ob, _shared_by_foot(ref, wish)),
+        "foot": (ob, description.foot),
+        SHARED: (ob, _shared_by_foot(ref, description)),
         "parent": (ob, above.name if above else ""),
     }
     refs |= {f"bone {k}": (ob, bone.name) for k, bone in enumerate(chain, 1)}
-    refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(wish.roll.toes if wish.roll else ())}
-    refs |= {"above pole": (ob, wish.pole_follow.above if wish.pole_follow else "")}
+    refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(description.roll.toes if description.roll else ())}
+    refs |= {"above pole": (ob, description.pole_follow.above if description.pole_follow else "")}
     refs |= {bone.role: (ob, there.helpers.get(bone.role, "")) for bone in bones}
-    return refs | followed_refs(wish.target, wish.pole, refs.get(ROLLED_TARGET))
+    return refs | followed_refs(description.target, description.pole, refs.get(ROLLED_TARGET))
 
 
 def followed_refs(target: Any, pole: Any, rolled_ref: BoneRef | None) -> dict[str, Any]:

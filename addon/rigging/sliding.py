@@ -12,14 +12,16 @@ UNEASY = ("softness", "stretch")
 LIMITS = ("min_angle", "max_angle", "root_min_angle", "root_max_angle")
 
 
-def check_slide(ref: LimbRef, wish: Description) -> None:
+def check_slide(ref: LimbRef, description: Description) -> None:
     """Refuse a limb that is to slide and can't."""
-    if wish.choices["plane"] != "SLIDE":
+    if description.choices["plane"] != "SLIDE":
         return
     bone: Any = ref[0].data.bones[ref[1]]
-    if len(wish.segments) != 2:
-        raise Refused("'{bone}' has {count} bones: one that slides has two", bone=bone.name, count=len(wish.segments))
-    for _ in range(sum(wish.segments) - 1):
+    if len(description.segments) != 2:
+        raise Refused(
+            "'{bone}' has {count} bones: one that slides has two", bone=bone.name, count=len(description.segments)
+        )
+    for _ in range(sum(description.segments) - 1):
         bone = bone.parent
     if bone.use_connect and bone.parent:
         raise Refused("'{bone}' is connected to its parent: disconnect it in Edit Mode to let it slide", bone=bone.name)
@@ -27,5 +29,7 @@ def check_slide(ref: LimbRef, wish: Description) -> None:
     if not (inherits and bone.use_local_location):
         template = "'{bone}' is to slide: have it inherit rotation, full scale and local location"
         raise Refused(template, bone=bone.name)
-    if any(name in wish.sliders for name in UNEASY) or any(wish.choices[name] != CHOICES[name] for name in LIMITS):
+    if any(name in description.sliders for name in UNEASY) or any(
+        description.choices[name] != CHOICES[name] for name in LIMITS
+    ):
         raise Refused("'{bone}' slides, which goes without softness, stretch and limits", bone=ref[1])

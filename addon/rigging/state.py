@@ -63,13 +63,13 @@ def _problem_of_version(limb: PoseBone) -> str:
 def _problem(limb: PoseBone, on_rig: ExistingPartsOfRig) -> str:
     """What is otherwise than the limb is described, of what was made for it."""
     ref, there = ref_of(limb), on_rig.of_limb(limb.name)
-    wish = describe(ref)
-    if has_pole_follow(limb) and not (wish.pole_follow and follows_own_bones(wish, ref)):
+    description = describe(ref)
+    if has_pole_follow(limb) and not (description.pole_follow and follows_own_bones(description, ref)):
         return NEEDS
-    problem, spec = _fit(limb, there.built) if wish.mode == "RIG" else ("", None)
-    by_feature = needed_parts(ref, wish, spec)
+    problem, spec = _fit(limb, there.built) if description.mode == "RIG" else ("", None)
+    by_feature = needed_parts(ref, description, spec)
     bones = [bone for parts in by_feature.values() for bone in parts.bones]
-    refs = refs_of(ref, wish, bones, there)
+    refs = refs_of(ref, description, bones, there)
     for feature, (missing, astray) in TOLD.items():
         is_whole = _is_whole(on_rig.inventory, by_feature.get(feature, Parts()), refs)
         if not is_whole:

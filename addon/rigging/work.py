@@ -32,7 +32,7 @@ class LimbChanges(NamedTuple):
     ``new_controls`` are those that were made for it, by kind."""
 
     limb: LimbRef
-    wish: Description | None
+    description: Description | None
     there: ExistingParts
     needed: Needed
     rest: Any
@@ -50,12 +50,14 @@ class LimbChanges(NamedTuple):
     def is_needed(self) -> bool:
         """Whether anything has to change."""
         off = (self.bones_off, self.constraints_off, self.drivers_off)
-        return self.wish is None or any((self.bones_on, self.constraints_on, self.drivers_on, *off, self.controls))
+        return self.description is None or any(
+            (self.bones_on, self.constraints_on, self.drivers_on, *off, self.controls)
+        )
 
     @property
     def controls(self) -> dict[str, Any]:
         """The controls to be made for the limb, by kind."""
-        pairs = {"target": self.wish.target, "pole": self.wish.pole} if self.wish else {}
+        pairs = {"target": self.description.target, "pole": self.description.pole} if self.description else {}
         return {kind: ref for kind, ref in pairs.items() if hasattr(ref, "kind")}
 
     @property
@@ -69,12 +71,12 @@ class LimbChanges(NamedTuple):
 
 
 def changes_for(
-    ref: LimbRef, wish: Description | None, on_rig: ExistingPartsOfRig, there: ExistingParts, anew: bool
+    ref: LimbRef, description: Description | None, on_rig: ExistingPartsOfRig, there: ExistingParts, anew: bool
 ) -> LimbChanges:
     """What has to change for a limb to be as described, or to be removed; with ``anew``, nothing that exists is
     kept."""
-    stays = NO_PARTS if anew or wish is None else there
-    needed = needed_of(ref, wish, stays) if wish else Needed(Parts(), {}, None)
+    stays = NO_PARTS if anew or description is None else there
+    needed = needed_of(ref, description, stays) if description else Needed(Parts(), {}, None)
     parts, refs = needed.parts, needed.refs
     new = {bone.role for bone in parts.bones if not refs[bone.role][1]}
     constraints = {(_name_of(item.bone, refs), item.name): item for item in parts.constraints}
@@ -86,7 +88,7 @@ def changes_for(
     acting -= _curves_of(on_rig.inventory, constraints_off)
     return LimbChanges(
         limb=ref,
-        wish=wish,
+        description=description,
         there=there,
         needed=needed,
         rest=_rest_now(ref),

@@ -80,19 +80,19 @@ def add(
     refs = [plan.limb for plan in plans]
     new = [ref for ref, request in zip(refs, requests, strict=True) if request.target is None]
     led = [ref for ref, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
-    places, wishes, warnings = (
+    places, descriptions, warnings = (
         bone_places(context, plans, led),
-        {plan.limb: plan.wish for plan in plans},
+        {plan.limb: plan.description for plan in plans},
         list[Message](),
     )
     if mode == "RIG":
-        wishes, warnings = live_for_now(wishes, dependencies)
+        descriptions, warnings = live_for_now(descriptions, dependencies)
     warnings += mute_limiting(plans) + (keys_let_go(requests) if keyed == "KEEP" else [])
-    apply(context, wishes)
+    apply(context, descriptions)
     leave_out_feet(context, plans)
     check_still(context, places, KEPT)
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]
         warnings += (yield from show_in_ik(task, limbs, known=recording)).warnings
-        mark_keys(wishes)
+        mark_keys(descriptions)
     return Added([ob.pose.bones[bone] for ob, bone in refs], len(frames), warnings)

@@ -128,13 +128,13 @@ def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
     if count:
         announce(scene)
         _clear(scene, {name for of_limb in listed for name in marker_names(of_limb.limb).values()})
-        wishes = [
-            wish
+        descriptions = [
+            description
             for of_limb in listed
             for contact in of_limb.contacts
-            for wish in _markers_of_contact(of_limb.limb, contact)
+            for description in _markers_of_contact(of_limb.limb, contact)
         ]
-        for _, name, frames in sorted(wishes, key=lambda wish: (wish[0], wish[2][0])):
+        for _, name, frames in sorted(descriptions, key=lambda description: (description[0], description[2][0])):
             _mark(scene, name, frames)
     return count
 

@@ -43,9 +43,9 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
         return
     segments = (1,) * count
     check_chain(bone, segments)
-    wish = with_segments(bone, segments) if is_limb(bone) else new_limb(bone, segments)
+    description = with_segments(bone, segments) if is_limb(bone) else new_limb(bone, segments)
     with as_one(bpy.context):
-        apply(bpy.context, {ref_of(bone): wish})
+        apply(bpy.context, {ref_of(bone): description})
 
 
 def read_followed(bone: PoseBone, name: str) -> Any:
@@ -70,12 +70,12 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     if not is_bone and not has_bone(ob, subtarget):
         subtarget = ""
     _check_role(bone, role, (ob, subtarget), is_bone)
-    wish = describe(ref_of(bone)) if is_limb(bone) else new_limb(bone, NEW_SEGMENTS)
+    description = describe(ref_of(bone)) if is_limb(bone) else new_limb(bone, NEW_SEGMENTS)
     ref = None if ob is None else (ob, subtarget)
-    if role == "pole_target" and ref is not None and wish.choices["plane"] != "POLE":
+    if role == "pole_target" and ref is not None and description.choices["plane"] != "POLE":
         check_structure(bone)
     with as_one(bpy.context):
-        refollow(bpy.context, {ref_of(bone): wish.following(role.replace("_target", ""), ref)})
+        refollow(bpy.context, {ref_of(bone): description.following(role.replace("_target", ""), ref)})
 
 
 def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], is_whole: bool) -> None:

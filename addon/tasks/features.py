@@ -41,7 +41,7 @@ def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
         Dependencies(),
     )
     refs = {ref_of(limb): with_foot(context, limb) for limb in lacking}
-    apply(context, {ref: roll_for(wish, ref, dependencies) for ref, wish in refs.items()})
+    apply(context, {ref: roll_for(description, ref, dependencies) for ref, description in refs.items()})
 
 
 @transactional
@@ -75,7 +75,7 @@ def remove_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
         check_editable(limb)
     refs = {ref_of(limb): describe(ref_of(limb)).without_sliders("pole_follow") for limb in limbs}
     with keeping_poles(context, limbs):
-        apply(context, {ref: wish._replace(pole_follow=None) for ref, wish in refs.items()})
+        apply(context, {ref: description._replace(pole_follow=None) for ref, description in refs.items()})
 
 
 @transactional

@@ -31,11 +31,11 @@ def follow(context: Context, limbs: Sequence[PoseBone], role: str, followed: Bon
     refollow(context, {ref_of(limb): describe(ref_of(limb)).following(role, followed) for limb in limbs})
 
 
-def refollow(context: Context, wishes: Mapping[LimbRef, Description]) -> None:
+def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> None:
     """Set target and pole of limbs as described. A limb that gets a pole points at it; feet and poles stay where they
     are."""
-    with keeping_poles(context, [ob.pose.bones[name] for ob, name in wishes]):
-        apply(context, {limb: keeping_pose(context, limb, wish) for limb, wish in wishes.items()})
+    with keeping_poles(context, [ob.pose.bones[name] for ob, name in descriptions]):
+        apply(context, {limb: keeping_pose(context, limb, description) for limb, description in descriptions.items()})
 
 
 @transactional
@@ -45,7 +45,7 @@ def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[M
     refs = [ref_of(limb) for limb in limbs]
     if plane != "SLIDE":
         let_turn(context, limbs)
-    _refit(context, limbs, lambda wish: wish.with_choice("plane", plane))
+    _refit(context, limbs, lambda description: description.with_choice("plane", plane))
     return targets_off_plane(context, [ob.pose.bones[name] for ob, name in refs])
 
 
@@ -58,7 +58,7 @@ def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 def make_poles(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Make a new pole for each limb, where its knee points. Raises `Refused`."""
-    _refit(context, limbs, lambda wish: wish.with_choice("plane", "POLE")._replace(pole=None))
+    _refit(context, limbs, lambda description: description.with_choice("plane", "POLE")._replace(pole=None))
 
 
 @transactional

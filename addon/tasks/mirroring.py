@@ -40,17 +40,21 @@ def mirror(
     the sake of fewer keys, in lengths of the limb. Raises `Refused`."""
     depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(pair_of, limbs)]
     images = {pair.image: images_of(pair, depsgraph) for pair in pairs}
-    wishes = {pair.image: image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}
+    descriptions = {pair.image: image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}
     task, all_images = Task(context, frames, tolerance), [*chain.from_iterable(images.values())]
     warnings = list[Message]()
     sources = yield from read_sources(task, pairs, all_images)
     if all(can_edit_bones(pair.ob) for pair in pairs):
         modes = {pair.image: describe((pair.ob, pair.limb_name)).mode for pair in pairs}
-        new = {limb: wish for limb, wish in wishes.items() if (modes[limb], wish.mode) == ("RIG", "LIVE")}
+        new = {
+            limb: description
+            for limb, description in descriptions.items()
+            if (modes[limb], description.mode) == ("RIG", "LIVE")
+        }
         on_rig, warnings = live_for_now(new, dependencies)
-        apply(context, wishes | on_rig)
+        apply(context, descriptions | on_rig)
     else:
-        for limb in wishes:
+        for limb in descriptions:
             check_there(limb, images[limb])
     key_changes(context, (yield from show_mirrored(task, pairs, all_images, sources)))
     return Mirrored([pair[:3] for pair in pairs], warnings)

@@ -32,9 +32,9 @@ def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
         check_length(limb)
         check_solvers_above(limb, chain_bones(limb), dependencies)
         check_moved(limb)
-    wishes = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}
-    again = [ref for ref, wish in wishes.items() if wish.mode == "RIG"]
-    apply(context, {ref: wish._replace(mode="RIG") for ref, wish in wishes.items()}, again)
+    descriptions = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}
+    again = [ref for ref, description in descriptions.items() if description.mode == "RIG"]
+    apply(context, {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, again)
 
 
 @transactional
@@ -53,16 +53,19 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
     limbs = [*dict.fromkeys([*limbs, *(unfit(limbs) if and_others else ())])]
     announce(*(limb.id_data for limb in limbs))
     find_feet(limbs)
-    wishes, dependencies = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}, Dependencies()
-    has_bones = [wish.mode == "RIG" or wish.roll or wish.pole_follow for wish in wishes.values()]
+    descriptions, dependencies = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}, Dependencies()
+    has_bones = [
+        description.mode == "RIG" or description.roll or description.pole_follow
+        for description in descriptions.values()
+    ]
     _check_takes_bones([limb for limb, has in zip(limbs, has_bones, strict=True) if has])
-    for limb, (ref, wish) in zip(limbs, [*wishes.items()], strict=True):
-        if wish.mode == "RIG":
+    for limb, (ref, description) in zip(limbs, [*descriptions.items()], strict=True):
+        if description.mode == "RIG":
             check_length(limb)
-        if wish.roll and wish.foot:
-            wishes[ref] = roll_for(wish, ref, dependencies)
-    apply(context, wishes, anew=wishes)
-    for ob, name in wishes:
+        if description.roll and description.foot:
+            descriptions[ref] = roll_for(description, ref, dependencies)
+    apply(context, descriptions, anew=descriptions)
+    for ob, name in descriptions:
         recolour(ob.pose.bones[name])
 
 

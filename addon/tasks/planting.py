@@ -52,7 +52,7 @@ def plant(
     requests: Sequence[LimbRequest],
     limbs: Sequence[PoseBone],
     frames: Sequence[int],
-    wish: PlantOptions,
+    description: PlantOptions,
 ) -> Steps[PlantResult]:
     """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
     marked in place of those that are. Raises `Refused`, and then nothing has changed."""
@@ -63,13 +63,13 @@ def plant(
             warnings = (yield from add.steps(context, requests, mode="RIG", foot_roll=True)).warnings
         add_foot_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
         legs = [ob.pose.bones[bone] for ob, bone in names]
-        listed = yield from find_contacts.steps(context, legs, frames, wish.height, wish.speed)
+        listed = yield from find_contacts.steps(context, legs, frames, description.height, description.speed)
         standing = [of_leg for of_leg in listed if of_leg.contacts]
         if not standing:
             raise NoContacts(NOT_LOW)
         if all(_keeps_still(of_leg, frames) for of_leg in listed):
             raise NoContacts(KEEP_STILL, first=frames[0], last=frames[-1])
-        request = holding.HoldOptions(wish.ease, rolls=True, is_mean=True)
+        request = holding.HoldOptions(description.ease, rolls=True, is_mean=True)
         contacts = [of_leg.contacts for of_leg in standing]
         report = yield from holding.hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)
         mark_contacts(scene_of(context), standing)

@@ -89,7 +89,7 @@ def described(addon: Any, ob: Any, seed: int, draw: int) -> Any:
         else ((bpy.data.objects[name], "") for name in ("Ball", "Cube"))
     )
     plane = rng.choice(("HINGE", "FREE", "POLE"))
-    wish = addon("rigging.description").Description(
+    description = addon("rigging.description").Description(
         segments=(1,) * count,
         foot="foot",
         reference_rotations=rng.perhaps(tuple(Euler(rng.turn(0.3)).to_quaternion()[:] for _ in range(count)), ()),
@@ -100,8 +100,8 @@ def described(addon: Any, ob: Any, seed: int, draw: int) -> Any:
     )
     if is_converted(seed):
         before = {"acting": "IK", "muted_drivers": [], "chain_count": {"IK": count}, "mute": {"IK": False}}
-        wish = wish._replace(constraint="IK", converted_from=json.dumps(before), foot_turn=None)
-        return wish._replace(target=(bpy.data.objects["Cube"], ""), pole=None).with_choice("plane", "FREE")
+        description = description._replace(constraint="IK", converted_from=json.dumps(before), foot_turn=None)
+        return description._replace(target=(bpy.data.objects["Cube"], ""), pole=None).with_choice("plane", "FREE")
     choices = {"plane": plane, "tip": rng.choice(("FOOT", "FOOT", "TAIL"))}
     sliders = {name: rng.uniform(0.0, 1.0) for name in ("softness", "stretch") if rng.perhaps(True)}
     sliders |= {
@@ -121,16 +121,20 @@ def described(addon: Any, ob: Any, seed: int, draw: int) -> Any:
         choices |= {"min_angle": rng.uniform(0.1, 0.5), "max_angle": rng.uniform(2.0, pi)}
     if plane == "HINGE" and count == 2 and not {"softness", "stretch"} & {*sliders} and rng.perhaps(True):
         choices |= {"root_min_angle": -1.0, "root_max_angle": 2.0}
-    wish = wish._replace(sliders=wish.sliders | sliders, choices=wish.choices | choices)
+    description = description._replace(sliders=description.sliders | sliders, choices=description.choices | choices)
     dependencies = addon("blender.dependencies").Dependencies()
-    if wish.foot_turn is not None and rng.perhaps(True):
-        rest = addon("limb.rest_geometry").rest_geometry(ob.pose.bones[limb[1]], wish.segments, tip=wish.tip)
-        wish = (
-            features.roll_for(wish, limb, dependencies, rest).with_slider("roll", 0.2).with_choice("break_angle", 0.5)
+    if description.foot_turn is not None and rng.perhaps(True):
+        rest = addon("limb.rest_geometry").rest_geometry(
+            ob.pose.bones[limb[1]], description.segments, tip=description.tip
         )
-    if on_bones and wish.pole and "Elbow" in wish.pole[1] and rng.perhaps(True):
-        wish = features.pole_follow_for(wish, limb, dependencies)
-    return wish
+        description = (
+            features.roll_for(description, limb, dependencies, rest)
+            .with_slider("roll", 0.2)
+            .with_choice("break_angle", 0.5)
+        )
+    if on_bones and description.pole and "Elbow" in description.pole[1] and rng.perhaps(True):
+        description = features.pole_follow_for(description, limb, dependencies)
+    return description
 
 
 def off(one: Any, other: Any, path: str = "") -> list[str]:
@@ -163,9 +167,9 @@ def test_a_limb_is_what_it_is_described_as(addon: Any, seed: int) -> None:
     apply, describe = addon("rigging.apply").apply, addon("rigging.description").describe
     ob = rig(seed)
     limb, nothing = (ob, f"bone {2 + seed % 3}"), in_any_order(snapshot())
-    wish = described(addon, ob, seed, 0)
-    apply(bpy.context, {limb: wish})
-    assert not off(wish, describe(limb))
+    description = described(addon, ob, seed, 0)
+    apply(bpy.context, {limb: description})
+    assert not off(description, describe(limb))
     alone = in_any_order(snapshot())
     apply(bpy.context, {limb: describe(limb)})
     assert not differences(alone, in_any_order(snapshot()))
@@ -175,6 +179,6 @@ def test_a_limb_is_what_it_is_described_as(addon: Any, seed: int) -> None:
     assert not seen(differences(nothing, in_any_order(snapshot())))
     for draw in (1, 2):
         apply(bpy.context, {limb: described(addon, ob, seed, draw)})
-    apply(bpy.context, {limb: wish})
-    assert not off(wish, describe(limb))
+    apply(bpy.context, {limb: description})
+    assert not off(description, describe(limb))
     assert not seen(differences(alone, in_any_order(snapshot())))
