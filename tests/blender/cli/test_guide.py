@@ -18,10 +18,10 @@ CALLS = [line.removeprefix("blender --command planar_ik ") for line in pages.lin
 
 def make_files(folder: Path, command: str) -> None:
     """The files that the guide's commands name, so that each has something to do."""
-    for name in ("shots", "rigs", "captures"):
+    for name in ("shots", "rigs", "captures", "walks"):
         (folder / name).mkdir()
     animated = shot(folder / "hero.blend").read_bytes()
-    for name in ("shots/a.blend", "captures/a.blend", "walk.blend", "SHOT.blend"):
+    for name in ("shots/a.blend", "captures/a.blend", "walks/a.blend", "walk.blend", "SHOT.blend"):
         (folder / name).write_bytes(animated)
     linked(shot(folder / "library.blend"), folder / "shot.blend", True)
     rig = folder / "rigs" / "a.blend"
