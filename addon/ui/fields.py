@@ -111,8 +111,9 @@ def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
         row = layout.row(align=True)
         if is_slider_there(limb, name):
             draw_keyed(row, limb, name)
-        else:
-            field = row.row(align=True)
-            field.enabled = can_edit_bones(limb.id_data)
-            field.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
-            row.label(text="", icon="BLANK1")
+            continue
+        if can_edit_bones(limb.id_data):
+            row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
+        else:  # a button, whose tooltip can say why it is grey, as a field's can't
+            row.operator("pose.planar_ik_drop", text=text).feature = name.upper()
+        row.label(text="", icon="BLANK1")

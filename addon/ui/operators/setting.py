@@ -12,10 +12,11 @@ from ...blender.types import all_objects
 from ...blender.words import Refused, translated_text
 from ...tasks.features import remove_features, toggle
 from ...tasks.following import follow, make_poles, make_targets, pickable, set_plane
-from ...tasks.limbs import description_of
+from ...tasks.limbs import description_of, field_of
 from ...tasks.setting import flip, set_choice
 from ..finding import active_limb, selected_limbs
 from ..preferences import PLANE
+from ..titles import joint_label
 from .base import LimbOperator, RigOperator
 from .selecting import ROLES, select_if_shown, selectable_refs
 
@@ -113,6 +114,13 @@ class POSE_OT_planar_ik_drop(RigOperator):
         ],
     )
 
+    @classmethod
+    def description(cls, context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse: of a limb without the feature, what that is."""
+        limb, name = active_limb(context), properties.feature.lower()
+        has_it = limb is None or name in description_of(limb).sliders
+        return translated_text(" ".join((cls.__doc__ or "").split()) if has_it else field_of(name).description)
+
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Take it from every selected limb that has it."""
         remove_features(context, limbs, self.feature.lower())
@@ -129,14 +137,15 @@ class _Numbers(RigOperator):
         for name in self._names if limb else ():
             setattr(self, name, description_of(limb).choices[name])  # type: ignore[arg-type]
         manager: Any = context.window_manager
-        return manager.invoke_props_dialog(self)
+        return manager.invoke_props_dialog(self, title=_of_joint(context, self.bl_label))
 
-    def draw(self, _context: Context) -> None:
+    def draw(self, context: Context) -> None:
         """The numbers."""
         layout: Any = self.layout
         layout.use_property_split = True
         for name in self._names:
-            layout.prop(self, name)
+            label: Any = self.properties.bl_rna.properties[name].name
+            layout.prop(self, name, text=_of_joint(context, label))
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set them, of every selected limb."""
@@ -147,6 +156,12 @@ class _Numbers(RigOperator):
     def _in_order(self, _limb: PoseBone) -> tuple[str, ...]:
         """The settings in an order in which they can be set one after the other; raises `Refused` if they can't."""
         return self._names
+
+
+def _of_joint(context: Context, label: str) -> str:
+    """A label in English that says *Knee*, of the joint that the active limb has."""
+    limb = active_limb(context)
+    return label.replace("Knee", joint_label(limb)) if limb else label
 
 
 class POSE_OT_planar_ik_knee_limits(_Numbers):
