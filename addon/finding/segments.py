@@ -81,6 +81,9 @@ def limb_up_from(limb: PoseBone, count: int, shared_parents: set[str]) -> Sugges
     line = [segment_of(limb)]
     while len(line) < count:
         segment = segment_above(line[0])
+        if not segment and len(line) > 1:
+            template = "'{bone}' ends a line of {found} bones, not of {count}: choose fewer"
+            raise Refused(template, bone=limb.name, found=len(line), count=count)
         if not segment:
             raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=line[0][0].name)
         if too_high := next((bone for bone in segment if bone.name in shared_parents), None):

@@ -9,17 +9,17 @@ import bpy
 from bpy.types import Context, Scene
 
 
-def draw_lines(layout: Any, context: Context, sentence: str, icon: str) -> None:
-    """A sentence in as many lines as it takes, an icon before the first."""
+def draw_lines(layout: Any, context: Context, sentence: str, icon: str, width: float | None = None) -> None:
+    """A sentence in as many lines as it takes in the region, or in a popup of this width, an icon before the first."""
     column = layout.column(align=True)
-    for number, line_of_text in enumerate(wrapped(context, sentence)):
+    for number, line_of_text in enumerate(_wrapped(context, sentence, width)):
         column.label(text=line_of_text, icon="BLANK1" if number else icon, translate=False)
 
 
-def wrapped(context: Context, sentence: str) -> list[str]:
-    """A sentence in lines that the region has room for."""
+def _wrapped(context: Context, sentence: str, width: float | None) -> list[str]:
     region, scale = context.region, context.preferences.system.ui_scale  # type: ignore[union-attr]
-    return wrap(sentence, max(20, int((region.width if region else 250) / (7.5 * scale)) - 4))
+    across = width or (region.width if region else 250) / scale
+    return wrap(sentence, max(20, int(across / 7.5) - 4))
 
 
 def length_text(scene: Scene, length: float) -> str:

@@ -84,9 +84,13 @@ def test_all_bones_of_a_limb_show_it(addon, human):
     for name in ("torso", "chest", "root", "head", "shoulder.L"):
         assert not selection.limbs_of_bones(bpy.context, [human.pose.bones[name]]), name
     assert titles.title_of(last) == "Left Leg"
-    human.pose.bones["thigh_parent.L"]["IK_FK"] = 1.0
-    human.update_tag()
-    bpy.context.view_layer.update()
+    rigs.click(human, "foot_ik.L")
+    strokes_of, sliders = addon("ui.overlay.drawing").strokes_of, human.pose.bones["thigh_parent.L"]
+    for pole, in_fk, strokes in ((False, 0.0, []), (True, 0.0, ["pole"]), (True, 1.0, [])):
+        sliders["pole_vector"], sliders["IK_FK"] = pole, in_fk
+        human.update_tag()
+        bpy.context.view_layer.update()
+        assert [stroke.role for stroke in strokes_of(bpy.context)] == strokes
     assert state.status_in(bpy.context, last).is_fk
     refs = addon("ui.operators.selecting").selectable_refs(last, "LIMB")
     assert [name for _, name in refs] == ["thigh_fk.L", "shin_fk.L"]

@@ -52,6 +52,9 @@ FIRST = ("bones", "ends_at", "bends", "plane", "controls", "foot_follows", "pole
 MORE = ("mode", "tip", "keyed", "tolerance")
 """What few of them do."""
 
+REDO_WIDTH = 300.0
+"""Pixels across that Blender gives *Adjust Last Operation*, at a scale of 1."""
+
 
 class POSE_OT_planar_ik_add(PoseOperator):
     """Add exact IK to the selected limbs, which stay where they are. Select a target too, to use your own"""
@@ -154,7 +157,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         for name in FIRST:
             layout.prop(self, name)
         if self.why:
-            draw_lines(layout, context, self.why, "INFO")
+            draw_lines(layout, context, self.why, "INFO", REDO_WIDTH)
         header, body = layout.panel("planar_ik_add_more", default_closed=True)
         header.label(text="More")
         for name in MORE if body else ():

@@ -89,17 +89,14 @@ def selectable_refs(limb: PoseBone, role: str) -> list[BoneRef]:
 
 
 def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:
-    """Select bones or objects in the mode in which they can be moved, the last one active; bones that are hidden are
-    shown. Returns the names of those bones, and of collections of bones that are shown again. Raises `Refused`."""
+    """Select bones or objects in the mode in which they can be moved, the last one active; what is hidden is shown.
+    Returns the names of objects, bones and collections of bones that are shown again. Raises `Refused`."""
     if any(not bone for _, bone in refs):
         refs = [(ob, bone) for ob, bone in refs if not bone]
-    for ob, _ in refs:
-        if not ob.visible_get():
-            raise Refused("'{name}' is hidden: show it first", name=ob.name)
     announce(*(ob for ob, _ in refs), *(bone.id_data for bone in context.selected_pose_bones or ()))
-    shown = [*dict.fromkeys(name for ob, bone in refs if bone for name in _show(ob, bone))]
     layer: Any = view_layer_of(context)
     objects, is_bones = [*dict.fromkeys(ob for ob, _ in refs)], bool(refs[0][1])
+    shown = [*dict.fromkeys(name for ob, bone in refs if bone for name in _show(ob, bone)), *_show_objects(objects)]
     if not (is_bones and context.mode == "POSE" and all(ob.mode == "POSE" for ob in objects)):
         _select_objects(context, layer, objects)
         if is_bones:
@@ -108,6 +105,20 @@ def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:
         layer.objects.active = objects[-1]
         _select_bones(context, refs)
     return shown
+
+
+def _show_objects(objects: Sequence[Object]) -> list[str]:
+    """Have objects be seen that are hidden by their eyes in the Outliner, and give their names. Raises `Refused`, with
+    all as it was, where one is hidden otherwise."""
+    hidden = [ob for ob in objects if ob.hide_get()]
+    for ob in hidden:
+        ob.hide_set(False)
+    still = next((ob for ob in objects if not ob.visible_get()), None)
+    if still is None:
+        return [ob.name for ob in hidden]
+    for ob in hidden:
+        ob.hide_set(True)
+    raise Refused("'{name}' is hidden: show it first", name=still.name)
 
 
 def _show(ob: Object, name: str) -> list[str]:

@@ -16,7 +16,7 @@ from ...blender.types import scene_of, view_layer_of
 from ...tasks.figure import Stroke, Viewpoint, figure
 from ..finding import active_limb
 from ..preferences import preference
-from ..state import table_known
+from ..state import slider_of_rig, status_in, table_known
 
 log = logging.getLogger("planar_ik")
 
@@ -59,7 +59,7 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     limb = active_limb(context) if context.mode in {"POSE", "OBJECT"} else None
     depsgraph: Depsgraph | None = view_layer_of(context).depsgraph
-    if limb is None or depsgraph is None:
+    if limb is None or depsgraph is None or (slider_of_rig(limb) and status_in(context, limb).is_fk):
         return []
     view: Any = context.region_data
     along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None

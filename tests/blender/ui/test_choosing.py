@@ -245,6 +245,14 @@ def test_no_limb_reaches_into_what_carries_several() -> None:
     assert added(ob, "f1.2", bones="3") == [["f1.0", "f1.1", "f1.2"]]
 
 
+def test_a_line_of_too_few_bones_says_how_many_it_has() -> None:
+    rigs.rig({"a": ((0, 0, 0), (0, -0.1, 1), ""), "b": ((0, -0.1, 1), (0, 0, 2), "a")})
+    select("b")
+    before = rigs.snapshot()
+    assert "'b' ends a line of 2 bones, not of 4: choose fewer" in call("add", bones="4")
+    assert rigs.snapshot() == before
+
+
 # characters
 
 
