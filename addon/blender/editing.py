@@ -9,11 +9,12 @@ from typing import Any
 
 import bpy
 from bpy.types import Bone, Context, Object, Scene
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from .animation import curves_everywhere, set_at, value_at
 from .announcing import announce
 from .types import ArmatureObject, can_edit_bones, is_armature, scene_of, view_layer_of
+from .words import Message
 
 
 @contextmanager
@@ -24,24 +25,37 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
 
 
 SHIFTED = 1e-4
-"""How far a bone may rest from where Edit Mode has it, in its lengths."""
+"""How far a bone may rest from where Edit Mode has it, in its lengths. Axes of bones that point along -Y of their
+parent are off by half of that in any Blender."""
+
+NOTICED_SHIFT = 1e-3
+"""From where on people are told."""
 
 
-def shift_old_rests(context: Context, objects: Iterable[ArmatureObject]) -> None:
-    """Have armatures rest as they will once bones are made: Edit Mode alone shifts bones of files of 2.7x and 2.8x, by
-    up to 1e-3, also where these were saved since. What is to stay is looked at after that; bones are to be fetched
-    anew."""
-    for ob in dict.fromkeys(objects):
-        if can_edit_bones(ob) and any(map(_is_shifted, ob.data.bones)):
+def shift_old_rests(context: Context, objects: Iterable[ArmatureObject]) -> list[Message]:
+    """Have armatures rest as they will once bones are made: Edit Mode alone shifts bones of files of 2.7x and 2.8x,
+    also where these were saved since. What is to stay is looked at after that; bones are to be fetched anew. Returns
+    warnings of rigs that move by what can be seen."""
+    warnings: list[Message] = []
+    for ob in filter(can_edit_bones, dict.fromkeys(objects)):
+        shifts = {bone.name: _shift_of(bone) for bone in ob.data.bones}
+        if max(shifts.values()) > SHIFTED:
             with edit_mode(context, ob):
                 pass
+        noticed = [name for name, shift in shifts.items() if shift > NOTICED_SHIFT][:1]
+        template = "Edit Mode rests '{bone}' otherwise than this file of an old Blender did: look at how it moves"
+        warnings += [Message(template, bone=name) for name in noticed]
+    return warnings
 
 
-def _is_shifted(bone: Bone) -> bool:
-    """Whether Edit Mode, which goes by where a bone begins and ends, makes another rest pose of it."""
-    rest, slack = bone.matrix_local, SHIFTED * bone.length
-    tail = rest @ Vector((0.0, bone.length, 0.0))
-    return (rest.translation - bone.head_local).length > slack or (tail - bone.tail_local).length > slack
+def _shift_of(bone: Bone) -> float:
+    """How far Edit Mode moves a bone at rest, in its lengths: it goes by where the bone begins and ends, and gives it
+    axes of length 1, square to each other."""
+    rest, length = bone.matrix_local, max(bone.length, 1e-12)
+    ends = rest.translation - bone.head_local, rest @ Vector((0.0, bone.length, 0.0)) - bone.tail_local
+    axes = rest.to_3x3()
+    skew: Any = axes.transposed() @ axes - Matrix.Identity(3)
+    return max(*(end.length / length for end in ends), *(abs(float(number)) / 2.0 for row in skew for number in row))
 
 
 @contextmanager

@@ -88,12 +88,13 @@ def check_all(requests: Sequence[LimbRequest], dependencies: Dependencies) -> No
                 check_followed(limb, segments, followed, dependencies)
 
 
-def after_edit_mode(context: Context, requests: Sequence[LimbRequest]) -> list[LimbRequest]:
-    """The same requests with bones fetched again, after Edit Mode moved the rest pose of rigs from old files."""
+def after_edit_mode(context: Context, requests: Sequence[LimbRequest]) -> tuple[list[LimbRequest], list[Message]]:
+    """The same requests with bones fetched again, after Edit Mode moved the rest pose of rigs from old files; and
+    warnings of such as that shows on."""
     limbs = [ref_of(request.limb) for request in requests]
-    shift_old_rests(context, (ob for ob, _ in limbs))
+    warnings = shift_old_rests(context, (ob for ob, _ in limbs))
     pairs = zip(requests, limbs, strict=True)
-    return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs]
+    return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs], warnings
 
 
 def task_to_keep(context: Context, requests: Sequence[LimbRequest], controls: str, tolerance: float) -> Task:

@@ -69,8 +69,9 @@ def add(
     their ``RIG``, or the add-on (``LIVE``).
     """
     check_all(requests, Dependencies())
+    warnings = list[Message]()
     if mode == "RIG" or controls == "BONES":
-        requests = after_edit_mode(context, requests)
+        requests, warnings = after_edit_mode(context, requests)
     dependencies = Dependencies()
     task = task_to_keep(context, requests if keyed == "KEEP" else (), controls, tolerance)
     frames: Any = task.frames
@@ -80,13 +81,10 @@ def add(
     refs = [plan.limb for plan in plans]
     new = [ref for ref, request in zip(refs, requests, strict=True) if request.target is None]
     led = [ref for ref, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
-    places, descriptions, warnings = (
-        bone_places(context, plans, led),
-        {plan.limb: plan.description for plan in plans},
-        list[Message](),
-    )
+    places, descriptions = bone_places(context, plans, led), {plan.limb: plan.description for plan in plans}
     if mode == "RIG":
-        descriptions, warnings = live_for_now(descriptions, dependencies)
+        descriptions, on_rig = live_for_now(descriptions, dependencies)
+        warnings += on_rig
     warnings += mute_limiting(plans) + (keys_let_go(requests) if keyed == "KEEP" else [])
     apply(context, descriptions)
     leave_out_feet(context, plans)

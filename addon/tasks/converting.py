@@ -71,8 +71,9 @@ def convert_what_can(
 ) -> Steps[Converted]:
     """The same, but it is fine if nothing can be converted."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
+    shifted = list[Message]()
     if mode == "RIG":
-        shift_old_rests(context, (ob for ob, _ in waiting))
+        shifted = shift_old_rests(context, (ob for ob, _ in waiting))
     sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []
@@ -92,7 +93,7 @@ def convert_what_can(
             refused += why.refused.items()
             waiting = [owner for owner in waiting if owner not in why.refused]
             continue
-        return Converted(names, refused, warnings)
+        return Converted(names, refused, shifted + warnings)
 
 
 def unconvert(context: Context, limbs: Sequence[PoseBone]) -> list[LimbRef]:

@@ -7,7 +7,7 @@ import ctypes
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from tests.blender import legs, rigs
 
@@ -25,12 +25,28 @@ def as_old(ob, *knees):
     rigs.activate(ob, "POSE")
 
 
+def with_old_axes(ob, name, factor):
+    """Have the X axes of a bone and of those below be so long at rest, as in files of Blender 2.7x where the first
+    points along -Y of its parent; heads and tails fit."""
+    rigs.activate(ob, "OBJECT")
+    first = ob.data.bones[name]
+    in_memory(first, np.array(first.matrix).T)[:3] *= factor
+    for bone in (first, *first.children_recursive):
+        in_memory(bone, np.array(bone.matrix_local).T)[:3] *= factor
+    ob.data.update_tag()
+    rigs.activate(ob, "POSE")
+
+
 def ends_of(bone):
-    """Head and tail of a bone in the armature, in Blender's own memory: Python may read but not set them."""
-    memory = np.frombuffer((ctypes.c_char * 320).from_address(bone.as_pointer()), np.float32)
-    ends = np.array([*bone.head_local, *bone.tail_local], np.float32)
-    (start,) = (i for i in range(len(memory) - 5) if np.array_equal(memory[i : i + 6], ends))
-    return memory[start : start + 6]
+    """Head and tail of a bone in the armature, in Blender's own memory."""
+    return in_memory(bone, [*bone.head_local, *bone.tail_local])
+
+
+def in_memory(bone, numbers):
+    """Numbers of a bone at rest in Blender's own memory: Python may read but not set them."""
+    memory, flat = np.frombuffer((ctypes.c_char * 320).from_address(bone.as_pointer()), np.float32), np.ravel(numbers)
+    (start, *_) = (i for i in range(len(memory)) if np.array_equal(memory[i : i + len(flat)], flat.astype(np.float32)))
+    return memory[start : start + len(flat)]
 
 
 def test_edit_mode_shifts_the_rest_pose():
@@ -67,3 +83,29 @@ def test_a_limb_that_was_converted_fits_it(addon):
     knee = rigs.matrices(ob, ["shin.L"])[0, :3, 3]
     addon("tasks.converting").unconvert(bpy.context, [last])  # Blender's IK on the rest pose as it is after Edit Mode
     assert np.abs(rigs.matrices(ob, ["shin.L"])[0, :3, 3] - knee).max() < 2e-3
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_a_keyed_limb_stays_whose_axes_edit_mode_makes_anew(addon, mode):
+    ob = rigs.biped()
+    for frame, angle in ((1, 0.9), (5, -0.4)):  # radians, to the side
+        for name, share in (("thigh.L", 1.0), ("shin.L", 0.3)):
+            bone = ob.pose.bones[name]
+            bone.rotation_quaternion = Quaternion((0.0, 0.0, 1.0), share * angle)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    frames = np.arange(1.0, 5.5, 0.5)
+    before = [shown_at(ob, frame) for frame in frames]
+    bpy.context.scene.frame_set(1)
+    with_old_axes(ob, "thigh.L", 0.998)
+    add, length = addon("tasks.adding"), 0.9
+    added = add.add(bpy.context, [add.LimbRequest(ob.pose.bones["shin.L"])], mode=mode)
+    assert ["thigh.L" in str(warning) for warning in added.warnings] == [True]
+    for frame, matrices in zip(frames, before, strict=True):
+        after = shown_at(ob, frame)
+        assert np.abs(after - matrices)[:, :3, 3].max() < 1e-3 * length
+        assert np.abs(after - matrices)[:, :3, :3].max() < 3e-3
+
+
+def shown_at(ob, frame):
+    bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
+    return rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L"))
