@@ -138,13 +138,20 @@ def finish_control(control: Control, name: str, above: Matrix | None) -> Matrix:
     return posed
 
 
+def coloured_as_other_side(limb: PoseBone) -> list[tuple[str, PoseBone]]:
+    """The control bones of a limb that have the colour of the other side, as Symmetrize copies it, and what each is."""
+    side, followed = drawn_side(limb.name), zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True)
+    bones = [
+        (kind, bones_of(ob)[name]) for kind, (ob, name) in followed if side and ob and name and is_control(ob, name)
+    ]
+    return [(kind, bone) for kind, bone in bones if widgets.is_coloured(bone, kind, -side)]
+
+
 def recolour(limb: PoseBone) -> None:
-    """Give the controls of a limb the colour of its side, where they have that of the other: Symmetrize copied it."""
-    side = drawn_side(limb.name)
-    for kind, (ob, name) in zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True):
-        if side and ob and name and is_control(ob, name) and widgets.is_coloured(bones_of(ob)[name], kind, -side):
-            announce(ob)
-            widgets.colour_bone(bones_of(ob)[name], kind, side)
+    """Give the controls of a limb the colour of its side, where they have that of the other."""
+    for kind, bone in coloured_as_other_side(limb):
+        announce(bone.id_data)
+        widgets.colour_bone(bone, kind, drawn_side(limb.name))
 
 
 def is_aligned(matrix: Matrix, normal: Vector) -> bool:

@@ -110,6 +110,7 @@ def switches_between_keys(hand: Hand) -> Iterator[Any]:
         yield from hand.choose("Switch FK/IK")
         yield
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    hand.picture("back")
     after = motion()
     return {
         "kept": max(away(before[i], after[i]) for i in (*range(10), *range(19, 40))),
@@ -135,6 +136,10 @@ def lives_without_the_extension(hand: Hand) -> Iterator[Any]:
     try:
         yield from open_file(hand, path)
         found["without"] = away(before, joints())
+        select("foot_ik.L")
+        yield from hand.open_sidebar()
+        yield
+        hand.picture("without")
         rig().pose.bones["shin.L"].keyframe_insert('["IK Influence"]', frame=1)
         rig().pose.bones["shin.L"]["IK Influence"] = 0.0
         rig().pose.bones["shin.L"].keyframe_insert('["IK Influence"]', frame=11)
@@ -151,6 +156,9 @@ def lives_without_the_extension(hand: Hand) -> Iterator[Any]:
         yield
     yield from open_file(hand, path)
     found["back"] = [limb().reach, missed()]
+    yield from hand.open_sidebar()
+    yield
+    hand.picture("with")
     return found
 
 

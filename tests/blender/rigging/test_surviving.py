@@ -92,6 +92,25 @@ def test_symmetrize(addon, last):
     assert addon("tasks.symmetrized").symmetrized(ob) == []
 
 
+def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
+    ob = rigs.biped()
+    rigs.click(ob, "shin.L")
+    bpy.ops.pose.planar_ik_add(plane="POLE", mode="LIVE")
+    rigs.activate(ob, "EDIT")
+    made = ("thigh.L", "shin.L", "foot.L", "foot_ik.L", "knee_pole.L")
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name in made
+    bpy.ops.armature.symmetrize()
+    rigs.activate(ob, "POSE")
+    symmetrized = addon("tasks.symmetrized")
+    assert symmetrized.symmetrized(ob) == [ob.pose.bones["shin.R"]]
+    colours = [ob.data.bones[f"foot_ik.{side}"].color for side in "LR"]
+    assert colours[0].palette == colours[1].palette
+    assert symmetrized.rebuild_symmetrized(bpy.context, ob)
+    assert colours[0].palette != colours[1].palette
+    assert symmetrized.symmetrized(ob) == []
+
+
 def test_undoing(addon):
     bpy.context.preferences.edit.use_global_undo = True
     ob = rigs.biped()
