@@ -43,7 +43,7 @@ def shift_old_rests(context: Context, objects: Iterable[ArmatureObject]) -> list
             with edit_mode(context, ob):
                 pass
         noticed = [name for name, shift in shifts.items() if shift > NOTICED_SHIFT][:1]
-        template = "Edit Mode rests '{bone}' otherwise than this file of an old Blender did: look at how it moves"
+        template = "Edit Mode moved '{bone}': it rests otherwise in this old file. Live limbs with empties leave it"
         warnings += [Message(template, bone=name) for name in noticed]
     return warnings
 
