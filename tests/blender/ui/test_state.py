@@ -8,6 +8,8 @@ from typing import Any
 import bpy
 import pytest
 
+from tests.blender import rigs
+
 from .conftest import call, select
 
 
@@ -62,6 +64,20 @@ def test_titles_say_which_limb_it_is(addon: Any, biped: Any) -> None:
     said = {name: titles.title_of(biped.pose.bones[name]) for name in ("shin.L", "shin.R", "forearm.R")}
     assert said == {"shin.L": "Left Leg", "shin.R": "Right Leg", "forearm.R": "Right Arm"}
     assert [titles.joint_label(biped.pose.bones[name]) for name in said] == ["Knee", "Knee", "Elbow"]
+
+
+def test_a_target_that_is_hidden_is_shown(biped: Any) -> None:
+    assert not call("add", controls="EMPTIES")
+    target = biped.pose.bones["shin.L"].planar_ik.target
+    rigs.activate(biped)
+    select("shin.L")
+    target.hide_set(True)
+    target.hide_viewport = True
+    assert "is hidden: show it first" in call("select", role="TARGET")
+    assert (target.hide_get(), biped.mode) == (True, "POSE")
+    target.hide_viewport = False
+    assert not call("select", role="TARGET")
+    assert (target.visible_get(), bpy.context.object) == (True, target)
 
 
 @pytest.mark.parametrize("name", ["use_inherit_rotation", "use_local_location"])
