@@ -222,8 +222,8 @@ def shows_boom(hand: Hand) -> Any:
     return {"stick": limb.message, "plane": limb.plane}
 
 
-def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...], size: tuple[int, int] = (700, 620)) -> Any:
-    """From ahead, all of it, with these bones selected."""
+def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...], size: tuple[int, int] = (660, 584)) -> Any:
+    """From ahead, all of it, with these bones selected; the size is within the view."""
     from mathutils import Euler
 
     space = studio.tidy(hand, "SOLID")
