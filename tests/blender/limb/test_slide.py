@@ -56,6 +56,13 @@ def shown(ob):
     return rigs.matrices(ob, ["piston", "rod"])
 
 
+def test_no_arc_is_drawn_of_what_slides(addon):
+    ob, _ = added("LIVE")
+    figure = addon("tasks.figure")
+    view = figure.Viewpoint(is_dragging=True, has_reach=True)
+    assert figure.figure(ob.pose.bones["rod"], bpy.context.evaluated_depsgraph_get(), view) == []
+
+
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_a_piston(mode):
     ob, limb = added(mode)
