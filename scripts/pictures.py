@@ -37,7 +37,7 @@ SESSIONS = (
 PORTRAITS = {
     "first": ("shows_first-picture", "-resize 50%", 0),
     "overlay": ("shows_overlay-picture", "-resize 50%", 0),
-    "panel": ("shows_overlay-panel", "-crop 584x780+0+0 +repage -resize 60%", 256),
+    "panel": ("shows_overlay-panel", "-crop 584x800+0+0 +repage -resize 60%", 256),
     "still": ("shows_still-picture", "-resize 50%", 256),
 }
 """The pictures in docs/, what was taken for each, what ImageMagick does with it, and how many colours stay (0: all)."""
