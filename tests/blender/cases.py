@@ -86,22 +86,22 @@ def _pairs(case: Case, names: list[str]) -> set[Any]:
 
 
 def crowd(cases: list[Case]) -> list[Any]:
-    """A file with a rig of one limb for each case; their last bones. Each is made in a scene of its own, where no other
-    one is evaluated."""
-    window, shown = bpy.context.window, bpy.context.scene
-    shown.planar_ik.live, made = False, []
+    """A file with a rig of one limb for each case; their last bones. While one is made, no other one is shown, and so
+    none is evaluated."""
+    scene = bpy.context.scene
+    scene.planar_ik.live, made = False, []
     for i, case in enumerate(cases):
-        window.scene = bpy.data.scenes.new("of one")
-        window.scene.planar_ik.live = False
         made.append(limb(case, random.Random(i), f"rig {i}"))
-        for ob in window.scene.objects:
-            shown.collection.objects.link(ob)
-        bpy.data.scenes.remove(window.scene)
-    window.scene = shown
-    shown.planar_ik.live = True
+        rigs.activate(made[-1].id_data, "OBJECT")
+        bpy.context.view_layer.objects.active = None
+        for ob in scene.objects:
+            ob.hide_viewport = True
+    for ob in scene.objects:
+        ob.hide_viewport = False
+    scene.planar_ik.live = True
     rigs.activate(made[0].id_data, "OBJECT")
-    shown.frame_start, shown.frame_end = FRAMES[0], FRAMES[-1]
-    shown.frame_set(FRAMES[0])
+    scene.frame_start, scene.frame_end = FRAMES[0], FRAMES[-1]
+    scene.frame_set(FRAMES[0])
     return made
 
 
