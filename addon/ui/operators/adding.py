@@ -160,8 +160,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
             draw_lines(layout, context, self.why, "INFO", REDO_WIDTH)
         header, body = layout.panel("planar_ik_add_more", default_closed=True)
         header.label(text="More")
+        texts = {"tolerance": f"{translated_text('Tolerance')} ({self.tolerance:.2%})"}  # of the limb
         for name in MORE if body else ():
-            body.prop(self, name)
+            body.prop(self, name, text=texts.get(name))
 
     def refuse(self, why: Refused) -> Any:
         """Where a setting of a limb that was added is changed to what can't be had, leave the limb as it was, and say
