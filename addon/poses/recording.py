@@ -51,8 +51,7 @@ def record(
     """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
     what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands.
     ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped;
-    nor are the rows between those of a
-    ``sampling`` where F-curves say all."""
+    of a ``sampling``, what is halfway is only where F-curves do not say it."""
     count = 1 if frames is None else len(frames)
     recording = new_recording(
         limbs, count, bones_to_read, True, [*refs, *controls], channels, ("location",), controls, bones

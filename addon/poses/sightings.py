@@ -38,8 +38,8 @@ from .writing import Task
 Array = NDArray[Any]
 
 OUT_OF_REACH = 1e-2
-"""By how much a limb that can't reach its target may be off besides, in its lengths, as far as it misses that: at the
-limits of its joints Blender's IK only comes near to the closest pose."""
+"""By how much a limb that can't reach its target may be off once keys keep what they can, in its lengths, as far as it
+misses that: at the limits of its joints Blender's IK only comes near to the closest pose."""
 
 NOTICED_TURN = 2.0 * KEPT_TURN
 """By how much bones may be turned, in radians, before that is said."""
@@ -58,11 +58,12 @@ class Sighting(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """How far joints of a limb are off at most, in lengths of the limb, by how much bones are turned off, in radians,
-    and in which frame joints are off most."""
+    """How far joints of a limb are off at most, in lengths of the limb, and by how much bones are turned off, in
+    radians; how far joints are off beyond what `OUT_OF_REACH` allows, and in which frame that is most."""
 
     off: float
     turn: float
+    beyond: float
     frame: int
 
     def is_over(self, tolerance: float) -> bool:
@@ -71,8 +72,8 @@ class Miss(NamedTuple):
 
     def with_more(self, other: Miss) -> Miss:
         """The worse of two."""
-        frame = self.frame if self.off >= other.off else other.frame
-        return Miss(max(self.off, other.off), max(self.turn, other.turn), frame)
+        worse = self if self.beyond >= other.beyond else other
+        return worse._replace(off=max(self.off, other.off), turn=max(self.turn, other.turn))
 
 
 def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> Steps[list[Sighting]]:
@@ -202,12 +203,10 @@ def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Ar
             if recording.frames == sighting.recording.frames:
                 joints, turns, target = joints[rows], turns[rows], target[rows]
             off = np.abs(joints - before[rows]).reshape(len(rows), -1).max(axis=1)
-            missed = np.linalg.norm(joints[:, -1] - target, axis=1)
-            off -= np.minimum(missed, OUT_OF_REACH)
-            worst = int(np.argmax(np.where(np.isnan(off), inf, off)))
+            beyond = off - np.minimum(np.linalg.norm(joints[:, -1] - target, axis=1), OUT_OF_REACH)
+            worst = int(np.argmax(np.where(np.isnan(beyond), inf, beyond)))
             times = sampling_of(sighting.frames).frames
             frame = int(times[rows[worst]]) if times else scene_of(context).frame_current
             turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
-            turn = np.where(missed[:, None] > OUT_OF_REACH, 0.0, turn)
-            misses[rig.object, limb.name] = Miss(float(off[worst]), float(turn.max()), frame)
+            misses[rig.object, limb.name] = Miss(float(off.max()), float(turn.max()), float(beyond[worst]), frame)
     return misses

@@ -149,17 +149,17 @@ def _check_still(
     can't keep one."""
     warnings, refused = list[Message](), dict[LimbRef, Refused]()
     misses = yield from kept_misses(whole, sighting, owners, tolerance)
-    for (ob, name), (off, turn, frame) in misses.items():
-        values: dict[str, Any] = {"bone": name, "moved": f"{off:.2g}", "frame": frame}
+    for (ob, name), (_, turn, beyond, frame) in misses.items():
+        values: dict[str, Any] = {"bone": name, "moved": f"{beyond:.2g}", "frame": frame}
         if turn > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
-        if not off <= max(tolerance, NOTICED_MOVE):
+        if not beyond <= max(tolerance, NOTICED_MOVE):
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"
             )
             refused[owners[ob, name]] = Refused(template, **values)
-        elif off > NOTICED_MOVE:
+        elif beyond > NOTICED_MOVE:
             warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     if refused:
         raise NotKept(refused)

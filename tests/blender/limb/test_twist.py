@@ -204,3 +204,21 @@ def test_solve_exactly_keeps_the_turn(addon, mode):
     assert moved.place < 2e-3 * size(ob)  # Blender's IK misses its target by as much
     assert moved.turn < 1.0
     assert moved.step < 1.0
+
+
+def test_solve_exactly_keeps_the_turn_out_of_reach(addon):
+    """An arm that stretches for what it never reaches, and is turned about its line by keys."""
+    ob = arm(0.03)
+    for frame, angle in ((1, 0.0), (60, 0.9)):
+        key(ob, "upper_arm.L", frame, Quaternion((0, 1, 0), angle))
+    constraint = ob.pose.bones["forearm.L"].constraints.new("IK")
+    constraint.target, constraint.chain_count, constraint.use_stretch = rigs.empty("target"), 2, False
+    for frame, place in ((1, (1.0, 0.1, 1.5)), (60, (0.9, -0.3, 1.7))):
+        constraint.target.location = place
+        constraint.target.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    before = turned.read(ob, LIMB, range(1, 61))
+    addon("tasks.converting").convert(bpy.context, [ob.pose.bones["forearm.L"]], mode="RIG")
+    moved = turned.compare(before, turned.read(ob, LIMB, before.frames))
+    assert moved.place < 2e-3 * size(ob)
+    assert moved.turn < 1.0
