@@ -54,8 +54,8 @@ def fewest(errors: Errors, count: int, tolerance: float, always: Array | None = 
     """Which of so many frames to key: the fewest with both ends and those that are to be keyed ``always``, so that no
     row of a segment is off by more than a tolerance; and how far off that is.
 
-    Segments are looked at in a few frames at first, and wholly only on the path that is the shortest by that: until one
-    holds, than which none is shorter. Where a segment fails most, those around it are looked at too."""
+    Segments are looked at in a few frames at first, and in all of these only on the path that is the shortest by that:
+    until one holds, than which none is shorter. Where a segment fails most, those around it are looked at too."""
     stops = np.unique([0, count - 1, *([] if always is None else always)]).astype(int)
     tries = _tries(errors, count, tolerance, stops)
     while True:

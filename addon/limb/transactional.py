@@ -1,4 +1,4 @@
-"""Tasks that are done wholly or not at all, whatever is raised in them."""
+"""Tasks that are done in whole or not at all, whatever is raised in them."""
 
 from __future__ import annotations
 

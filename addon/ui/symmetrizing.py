@@ -30,8 +30,8 @@ def _on_mode() -> None:
         return
     view_layer_of(context).update()
     rebuilt = False
-    with suppress(Refused):  # the panel says why it has to be rebuilt
-        for ob in done:
+    for ob in done:
+        with suppress(Refused):  # the panel says why it has to be rebuilt
             rebuilt |= rebuild_symmetrized(context, ob)
     if rebuilt:
         bpy.ops.ed.undo_push(message="Rebuild Planar IK")

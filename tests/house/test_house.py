@@ -44,6 +44,12 @@ def nodes_of(path):
     return [*ast.walk(ast.parse(path.read_text()))]
 
 
+def places_of(kind, but, text_of):
+    """The files and texts of syntax of a kind that has a text, but in files of one name."""
+    nodes = [(path, node) for path in FILES if path.name != but for node in nodes_of(path) if isinstance(node, kind)]
+    return [(f"{path.relative_to(ADDON)}: {text}", text) for path, node in nodes if (text := text_of(node))]
+
+
 def imports_of(path):
     """The modules of ours that a file imports, also in its functions or for type checkers."""
     here = module_of(path) if path.name == "__init__.py" else module_of(path)[:-1]
@@ -79,27 +85,14 @@ def test_no_circle_of_files():
 
 def test_nobody_goes_through_the_facade():
     """``pose_bone.planar_ik`` is for scripts: a file that used it would hang on what hangs on itself."""
-    wrong = [
-        f"{path.relative_to(ADDON)}:{node.lineno}"
-        for path in FILES
-        for node in nodes_of(path)
-        if isinstance(node, ast.Attribute) and node.attr == "planar_ik"
-        if "scene" not in ast.unparse(node.value).lower() and path.name != "planar_ik.py"
-    ]
-    assert not wrong
+    found = places_of(ast.Attribute, "planar_ik.py", lambda node: node.attr == "planar_ik" and ast.unparse(node.value))
+    assert not [place for place, owner in found if "scene" not in owner.lower()]
 
 
 def test_nobody_goes_through_all_objects_or_actions():
     """Among them are copies that a task keeps in case it fails: `all_objects` and `all_actions` give the others."""
-    wrong = [
-        f"{path.relative_to(ADDON)}:{node.lineno}"
-        for path in FILES
-        for node in nodes_of(path)
-        if isinstance(node, ast.For | ast.comprehension)
-        if ast.unparse(node.iter) in ("bpy.data.objects", "bpy.data.actions") and path.name != "types.py"
-        for node in [node.iter]
-    ]
-    assert not wrong
+    found = places_of(ast.For | ast.comprehension, "types.py", lambda node: ast.unparse(node.iter))
+    assert not [place for place, among in found if among in ("bpy.data.objects", "bpy.data.actions")]
 
 
 def test_the_solver_needs_no_blender():
