@@ -14,7 +14,7 @@ test: ## all tests, on the Blender that fits python3; ARGS="-k reach" goes to py
 solver: ## the solver's tests, which need no Blender
 	$(TASK) solver $(ARGS)
 
-matrix: ## all tests on every Blender we support; VERSIONS="4.2 5.2" for some
+matrix: ## all tests on every Blender we support; VERSIONS="5.2 5.3" for some
 	$(TASK) matrix $(VERSIONS)
 
 zip: ## build/planar_ik-VERSION.zip, built and validated by Blender's extension tool

@@ -1,7 +1,7 @@
 """``pose_bone.planar_ik``: everything of a limb by one name, for scripts. It only calls what the rooms below it do.
 
 It is a plain Python property of the class PoseBone, which costs rigs without limbs nothing: a property group there
-would make Blender 4.2 and 4.5 compare it for every bone of every library override."""
+would make Blender 4.5 compare it for every bone of every library override."""
 
 from __future__ import annotations
 

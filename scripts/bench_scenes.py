@@ -77,7 +77,7 @@ def imported(frames: int, mute: bool = False) -> None:
         for name in ("location", "rotation_quaternion", "scale"):
             bone.keyframe_insert(name, frame=1)
     action = rig.animation_data.action
-    curves = action.fcurves if hasattr(action, "fcurves") else action.layers[0].strips[0].channelbags[0].fcurves
+    curves = action.layers[0].strips[0].channelbags[0].fcurves
     for curve in curves:
         value, curve.mute = curve.keyframe_points[0].co.y, mute
         curve.keyframe_points.add(frames - 1)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".venvs"  # Not ".venv": uv takes a folder of that name for an environment of its own.
 UV = "uv==0.13.8"
 
-BLENDERS = {"4.2": "3.11", "4.5": "3.11", "5.2": "3.13", "5.3": "3.13"}
+BLENDERS = {"4.5": "3.11", "5.2": "3.13", "5.3": "3.13"}
 """The versions of Blender that we support, and the one Python that each one's bpy is built for."""
 
 MACHINE = ".".join(map(str, sys.version_info[:2]))

@@ -28,7 +28,7 @@ WHOLE = {"4.5", [*BLENDERS][-1]}
 """The versions in which the matrix runs dear tests as well."""
 
 NOTHING_FITS = f"""\
-Blender is a Python module for Python 3.11 (Blender 4.2, 4.5) and Python 3.13 (5.2, 5.3), and python3 is {MACHINE}.
+Blender is a Python module for Python 3.11 (Blender 4.5) and Python 3.13 (5.2, 5.3), and python3 is {MACHINE}.
 Install one of the two, then name it: make PYTHON=python3.11 {" ".join(sys.argv[1:2])}"""
 
 SCRIPTS = ("bench", "demo", "sample", "pictures")

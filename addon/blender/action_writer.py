@@ -161,7 +161,7 @@ class ActionWriter:
 def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
     """An `ActionWriter` on a copy of a rig's action. Afterwards the copy is removed and nothing has changed."""
     data = ob.animation_data
-    before, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
+    before, slot = (data.action, data.action_slot) if data else (None, None)
     had_fake_user = bool(before and before.use_fake_user)
     writer = ActionWriter(context, ob, into_new=True)
     tried = ob.animation_data.action

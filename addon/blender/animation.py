@@ -39,9 +39,6 @@ def strips_of(owner: Any, muted: bool = True) -> Iterator[Any]:
 
 def all_curve_lists(action: Any, slot_handle: int | None = None) -> Iterator[Any]:
     """The collections of an action's F-curves: for whatever they act on, or for one slot."""
-    if not hasattr(action, "layers"):  # before 4.4
-        yield action.fcurves
-        return
     for layer in action.layers:
         for strip in layer.strips:
             yield from (bag.fcurves for bag in strip.channelbags if slot_handle in (None, bag.slot_handle))
@@ -51,7 +48,7 @@ def _lists_of(user: Any) -> list[Any]:
     """The collections of F-curves that act on a user of an action: animation data, or a strip of the NLA."""
     if user is None or not user.action:
         return []
-    return [*all_curve_lists(user.action, getattr(user, "action_slot_handle", None))]
+    return [*all_curve_lists(user.action, user.action_slot_handle)]
 
 
 def curves_of(owner: Any) -> list[Any]:
@@ -121,10 +118,10 @@ def using_action(owner: Any, action: Any) -> Iterator[None]:
         return
     announce(owner, action)
     data = owner.animation_data or owner.animation_data_create()
-    before, slot, had_user = data.action, getattr(data, "action_slot", None), action.use_fake_user
+    before, slot, had_user = data.action, data.action_slot, action.use_fake_user
     action.use_fake_user = True  # while nothing else uses it
     data.action = action
-    if hasattr(data, "action_suitable_slots") and data.action_slot is None and len(data.action_suitable_slots):
+    if data.action_slot is None and len(data.action_suitable_slots):
         data.action_slot = data.action_suitable_slots[0]
     try:
         yield
@@ -144,15 +141,13 @@ def remove_if_empty(owner: Any) -> None:
 
 
 def curve_holder(owner: Any) -> Any:
-    """What holds the F-curves and groups of a datablock's own action, made if there is none: the channelbag of its
-    slot; before slotted actions (4.4), the action. The datablock alone has it: see `make_own`."""
+    """The channelbag that holds the F-curves and groups of a datablock's own action, made if there is none. The
+    datablock alone has it: see `make_own`."""
     announce_keys(owner)
     data = owner.animation_data or owner.animation_data_create()
     if data.action is None:
         data.action = bpy.data.actions.new(f"{owner.name} Action")
     make_own(owner, data)
-    if not hasattr(data, "action_slot"):
-        return data.action
     if data.action_slot is None:
         data.action_slot = data.action.slots.new(owner.id_type, owner.name)
     layer = data.action.layers[0] if data.action.layers else data.action.layers.new("Layer")
@@ -164,8 +159,6 @@ def new_curve(holder: Any, path: str, index: int = 0, group: str = "") -> Any:
     """A new F-curve, without keys, in a `curve_holder` that has none there; Blender gets slower with each."""
     if bpy.app.version >= (5, 0):
         return holder.fcurves.new(path, index=index, group_name=group)
-    if bpy.app.version < (4, 4):
-        return holder.fcurves.new(path, index=index, action_group=group)
     curve = holder.fcurves.new(path, index=index)
     if group:
         curve.group = holder.groups.get(group) or holder.groups.new(group)
@@ -174,10 +167,7 @@ def new_curve(holder: Any, path: str, index: int = 0, group: str = "") -> Any:
 
 def has_others(user: Any, owner: Any) -> bool:
     """Whether the curves that act on a user of an action also animate other datablocks than its owner."""
-    if hasattr(user, "action_slot"):
-        return user.action_slot is not None and any(other != owner for other in user.action_slot.users())
-    users: Any = bpy.data.user_map  # whose other arguments have defaults
-    return any(other != owner for other in users(subset={user.action})[user.action])
+    return user.action_slot is not None and any(other != owner for other in user.action_slot.users())
 
 
 def make_editable(owner: Any) -> None:
@@ -202,8 +192,7 @@ def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> Non
 def use_copy(user: Any, copy: Any = None) -> None:
     """Give a user of an action (animation data, or an NLA strip) a copy of it, maybe one that was made before."""
     announce(user.id_data)
-    slot = getattr(user, "action_slot", None)
-    identifier = slot.identifier if slot else ""
+    identifier = user.action_slot.identifier if user.action_slot else ""
     user.action = copy or user.action.copy()
     if user.action.override_library:
         user.action.make_local()

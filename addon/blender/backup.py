@@ -144,8 +144,7 @@ def _users_in(ob: Object) -> list[Any]:
 
 
 def _slot_of(user: Any) -> int | None:
-    slot = getattr(user, "action_slot", None)
-    return slot.handle if slot else None
+    return user.action_slot.handle if user.action_slot else None
 
 
 def _use(user: Any, action: Any, handle: int | None) -> None:
@@ -153,7 +152,7 @@ def _use(user: Any, action: Any, handle: int | None) -> None:
         return
     if user.action != action:
         user.action = action
-    if action and hasattr(user, "action_slot"):  # from 4.4 on
+    if action:
         user.action_slot = next((slot for slot in action.slots if slot.handle == handle), None)
 
 

@@ -104,7 +104,7 @@ def film(paths: Sequence[Path], path: Path) -> None:
     scene.render.resolution_x, scene.render.resolution_y = SIZE
     scene.render.fps, scene.render.filepath = RATE, str(path)
     editor = scene.sequence_editor_create()
-    strips: Any = editor.strips if hasattr(editor, "strips") else editor.sequences  # The latter in 4.2.
+    strips: Any = editor.strips
     strip = strips.new_image("Film", str(paths[0]), 1, 1)
     for picture in paths[1:]:
         strip.elements.append(picture.name)

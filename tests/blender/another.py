@@ -1,5 +1,5 @@
 """What is done in a Blender of its own, as glTF is: going in and out of a file for it sets the window's scene, in which
-Blender 4.2 crashes now and then where much was done before, or as it goes on to another file."""
+Blender crashes now and then where much was done before, or as it goes on to another file."""
 
 from __future__ import annotations
 

@@ -251,6 +251,4 @@ def place(ob: Any, name: str) -> Vector:
 def curves(ob: Any) -> list[Any]:
     """The F-curves of an object's action."""
     action = ob.animation_data.action
-    if not hasattr(action, "layers"):
-        return list(action.fcurves)
     return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]

@@ -158,7 +158,5 @@ def curves() -> list[tuple[str, str]]:
 
 
 def curves_of(data: Any) -> list[Any]:
-    if hasattr(data.action, "fcurves") and bpy.app.version < (4, 4):
-        return [*data.action.fcurves]
     bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
     return [curve for bag in bags if bag for curve in bag.fcurves]

@@ -128,19 +128,14 @@ def _animation(ob: Any) -> Any:
 
 
 def _slot(user: Any) -> Any:
-    slot = getattr(user, "action_slot", None)
-    return slot and slot.identifier
+    return user.action_slot and user.action_slot.identifier
 
 
 def _action(action: Any) -> Any:
-    bags = (
-        [action]
-        if not hasattr(action, "layers")
-        else [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
-    )
+    bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
     return {
         "users": (action.users, action.use_fake_user),
-        "slots": [slot.identifier for slot in getattr(action, "slots", ())],
+        "slots": [slot.identifier for slot in action.slots],
         "groups": [[group.name for group in bag.groups] for bag in bags],
         **{f"curve {c.data_path} {c.array_index}": _curve(c) for bag in bags for c in bag.fcurves},
     }

@@ -25,11 +25,11 @@ def test_pictures_have_the_sizes_that_the_listing_names() -> None:
 
 
 def test_versions() -> None:
-    assert [*tasks.BLENDERS] == ["4.2", "4.5", "5.2", "5.3"]
+    assert [*tasks.BLENDERS] == ["4.5", "5.2", "5.3"]
     assert {*tasks.BLENDERS.values()} == {"3.11", "3.13"}
     assert (tasks.BLENDERS["4.5"], tasks.BLENDERS["5.2"]) == ("3.11", "3.13")
     assert "(3.11: 4.5 LTS, 3.13: 5.2 LTS)" in (ROOT / "README.md").read_text()
-    assert 'blender_version_min = "4.2.0"' in (ROOT / "blender_manifest.toml").read_text()
+    assert 'blender_version_min = "4.5.0"' in (ROOT / "blender_manifest.toml").read_text()
 
 
 def leg(bent: float, is_ours: bool) -> tuple[object, object, float]:

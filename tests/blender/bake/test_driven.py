@@ -43,7 +43,7 @@ def keyed(last: Any, interpolation: str, *keys: tuple[int, float]) -> None:
         root["IK_FK"] = value
         root.keyframe_insert('["IK_FK"]', frame=frame)
     action = last.id_data.animation_data.action
-    found = action.fcurves if hasattr(action, "fcurves") else action.layers[0].strips[0].channelbags[0].fcurves
+    found = action.layers[0].strips[0].channelbags[0].fcurves
     for key in found.find(SLIDER).keyframe_points:
         key.interpolation = interpolation
     drive(last)

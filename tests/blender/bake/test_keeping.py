@@ -166,8 +166,7 @@ def test_a_new_action(addon):
     assert ob.animation_data.action != old
     np.testing.assert_allclose(seen(ob), before, atol=2e-5)
     ob.animation_data.action = old
-    if hasattr(ob.animation_data, "action_slot"):
-        ob.animation_data.action_slot = old.slots[0]
+    ob.animation_data.action_slot = old.slots[0]
     assert curves(addon, ob) == keys
 
 

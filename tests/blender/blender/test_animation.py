@@ -25,8 +25,7 @@ def share(ob, other, apart=False):
     """Let another object have the action of the first, by the same curves or by a slot of its own."""
     data = other.animation_data or other.animation_data_create()
     data.action = ob.animation_data.action
-    if hasattr(data, "action_slot"):
-        data.action_slot = data.action.slots.new("OBJECT", other.name) if apart else ob.animation_data.action_slot
+    data.action_slot = data.action.slots.new("OBJECT", other.name) if apart else ob.animation_data.action_slot
     if apart:
         keyed(other)
 
@@ -35,8 +34,7 @@ def push_down(ob):
     """Make a strip of an object's action."""
     data = ob.animation_data
     strip = data.nla_tracks.new().strips.new("strip", 1, data.action)
-    if hasattr(strip, "action_slot"):
-        strip.action_slot = data.action_slot
+    strip.action_slot = data.action_slot
     data.action = None
 
 
@@ -47,7 +45,7 @@ def test_stop_takes_the_animation_of_one_object_only(animation, kind, path):
     keyed(ob), keyed(ob, '["Slider"]')
     drive(ob, "scale", other, "rotation_euler.x", 0)
     ob.animation_data.action.use_fake_user = kind == "fake user"
-    has_other = kind in ("same curves", "shared strip") or (kind == "other slot" and bpy.app.version >= (4, 4))
+    has_other = kind in ("same curves", "shared strip", "other slot")
     if has_other:
         share(ob, other, kind == "other slot")
     if "strip" in kind:

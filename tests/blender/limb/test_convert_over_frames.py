@@ -98,7 +98,7 @@ def test_other_actions_are_named_or_kept(convert, addon):
         animate(ob, random.Random(1))
         other = ob.animation_data.action
         other.use_fake_user, other.name = True, f"walk {all_actions}"
-        slot = getattr(ob.animation_data, "action_slot", None)
+        slot = ob.animation_data.action_slot
         before = seen(ob)
         ob.animation_data.action = None
         for name in ("thigh.L", "shin.L", "foot_ik", "knee_ik", "hips"):
@@ -107,8 +107,7 @@ def test_other_actions_are_named_or_kept(convert, addon):
         done = convert([last], all_actions=all_actions)
         assert any(other.name in str(each) for each in done.warnings) != all_actions
         (ob.animation_data or ob.animation_data_create()).action = other
-        if slot:
-            ob.animation_data.action_slot = slot
+        ob.animation_data.action_slot = slot
         assert (off(seen(ob), before) < 2.1e-3) == all_actions
         bpy.data.objects.remove(ob)
 

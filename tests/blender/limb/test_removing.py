@@ -55,9 +55,7 @@ def test_what_was_set_and_keyed_goes_too(addon, add, is_by_property):
 
 def _curves(ob):
     action = ob.animation_data.action
-    if hasattr(action, "layers"):
-        return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]
-    return [*action.fcurves]
+    return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]
 
 
 def test_after_the_target_was_changed_to_an_empty(addon, add):
@@ -231,11 +229,7 @@ def _spare_action_of_an_object(target, _):
     target.animation_data_clear()
 
 
-SLOTTED = (_spare_action_of_an_object,) if bpy.app.version >= (4, 4) else ()
-"""Before, an action does not say what it is for."""
-
-
-@pytest.mark.parametrize("use", [_parent, *OF_BONES_AND_OBJECTS, *SLOTTED])
+@pytest.mark.parametrize("use", [_parent, *OF_BONES_AND_OBJECTS, _spare_action_of_an_object])
 def test_an_empty_that_is_used_stays(addon, add, use):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", controls="EMPTIES")

@@ -115,13 +115,12 @@ def test_another_action_may_move_it(add, mode):
     ob, first = arm()
     keyed(ob, first)
     data = ob.animation_data
-    run, slot = data.action, getattr(data, "action_slot", None)
+    run, slot = data.action, data.action_slot
     run.use_fake_user, data.action = True, None
     first.location = (0.0, 0.0, 0.0)
     add(ob, "forearm", mode=mode)
     ob.animation_data.action = run
-    if slot:
-        ob.animation_data.action_slot = slot
+    ob.animation_data.action_slot = slot
     for frame in FRAMES:
         bpy.context.scene.frame_set(frame)
         np.testing.assert_allclose(joints(ob), oracle.expected(ob.pose.bones["forearm"]).joints, atol=2e-5)

@@ -150,7 +150,7 @@ def prop() -> None:
 
 def another(ob: Any, moves: str) -> None:
     """Another action of a rig, which nothing uses, and which moves one of its bones."""
-    own, slot = ob.animation_data.action, getattr(ob.animation_data, "action_slot", None)
+    own, slot = ob.animation_data.action, ob.animation_data.action_slot
     ob.animation_data.action = other = bpy.data.actions.new("another")
     other.use_fake_user = True
     for frame in (1, 3):
@@ -158,8 +158,7 @@ def another(ob: Any, moves: str) -> None:
         ob.pose.bones[moves].rotation_euler = (0.2 * frame, 0.1, 0.0)
         ob.pose.bones[moves].keyframe_insert("rotation_euler", frame=frame)
     ob.animation_data.action = own
-    if slot:
-        ob.animation_data.action_slot = slot
+    ob.animation_data.action_slot = slot
     bpy.context.scene.frame_set(3)
 
 
@@ -167,16 +166,14 @@ def of_library(mode: str) -> Any:
     """A limb whose rig has an action from another file."""
     ob = leg(mode)
     own = ob.animation_data.action
-    slot, path = getattr(ob.animation_data, "action_slot", None), Path(bpy.app.tempdir) / "moves.blend"
-    identifier = slot and slot.identifier
+    path, identifier = Path(bpy.app.tempdir) / "moves.blend", ob.animation_data.action_slot.identifier
     bpy.data.libraries.write(str(path), {own}, fake_user=True)
     name = own.name
     bpy.data.actions.remove(own)
     with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
         wanted.actions = [name]
     ob.animation_data.action = wanted.actions[0]
-    if identifier:
-        ob.animation_data.action_slot = wanted.actions[0].slots[identifier]
+    ob.animation_data.action_slot = wanted.actions[0].slots[identifier]
     bpy.context.scene.frame_set(3)
     select("shin.L")
     return ob
