@@ -170,7 +170,6 @@ def _add_add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--plane", choices=PLANES, help="default: what suits the rig")
     command.add_argument("--bones", type=int, choices=(2, 3, 4), default=0, help="of each limb (default: as it looks)")
     command.add_argument("--live", action="store_true", help="let the extension pose them")
-    command.add_argument("--empties", action="store_true", help="new targets are objects, not bones of the rig")
 
 
 def _add_convert(command: argparse.ArgumentParser) -> None:

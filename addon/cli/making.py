@@ -80,8 +80,8 @@ def _limbs_matched(
 
 def _add_limbs(ob: ArmatureObject, requests: list[LimbRequest], arguments: Namespace) -> None:
     view_layer_of(bpy.context).objects.active = ob
-    controls, mode = "EMPTIES" if arguments.empties else "BONES", "LIVE" if arguments.live else "RIG"
-    added = finished(add.steps(bpy.context, requests, controls=controls, mode=mode), going_on)
+    mode = "LIVE" if arguments.live else "RIG"
+    added = finished(add.steps(bpy.context, requests, mode=mode), going_on)
     for warning in added.warnings:
         say(f"{ob.name}: {warning}")
 

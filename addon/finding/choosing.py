@@ -19,7 +19,7 @@ from ..blender.types import is_hidden
 from ..blender.words import Message, Refused
 from ..limb import names
 from ..limb.follow import matrix_of
-from ..limb.storage import chain_bones, is_control, is_limb, is_mechanism_bone, limbs_of
+from ..limb.storage import chain_bones, is_limb, is_mechanism_bone, limbs_of
 from ..limb.tips import begins_at_tail, tip_of
 from .branches import AT_TIP, BranchLimbs
 from .checking import check_addable
@@ -312,7 +312,5 @@ def _selected_targets(context: Context, rig: Object) -> list[Object]:
 
 def _is_skin(ob: Object, rig: Object) -> bool:
     return rig.parent == ob or (
-        ob.type == "MESH"
-        and not is_control(ob, "")
-        and (ob.parent == rig or any(modifier.type == "ARMATURE" for modifier in ob.modifiers))
+        ob.type == "MESH" and (ob.parent == rig or any(modifier.type == "ARMATURE" for modifier in ob.modifiers))
     )

@@ -34,7 +34,7 @@ TIP = "planar_ik_tip"
 """The custom property that marks the foot or hand below a limb, where its tip is."""
 
 MADE_FOR_LIMB = "planar_ik.part"
-"""The custom property of bones and objects that were made for a limb: parts of a mechanism, and controls."""
+"""The custom property of bones that were made for a limb: parts of a mechanism, and controls."""
 
 MADE_KEYS = "planar_ik.keys"
 """The custom property of a control bone that says which keys it was given as it was made."""

@@ -380,6 +380,6 @@ CONTROL_KINDS = ("target", "pole")
 
 
 def is_control(ob: Object, bone: str) -> bool:
-    """Whether an object or bone is a control that was made for limbs to follow."""
-    holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
+    """Whether a bone is a control that was made for limbs to follow."""
+    holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None
     return holder is not None and holder.get(MADE_FOR_LIMB) in CONTROL_KINDS

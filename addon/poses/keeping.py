@@ -14,13 +14,12 @@ from ..blender.stepping import frames_of_times, time_now
 from ..blender.types import scene_of, split_path
 
 
-def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
+def animated_frames(bones: Iterable[PoseBone]) -> list[int]:
     """The whole frames from the first to the last key that moves these bones, or what they depend on. Keys of what
-    moves their whole rig don't count if all that they follow ``goes_along``."""
+    moves their whole rig don't count: controls go along."""
     dependencies, starts = Dependencies(), [(bone.id_data, bone.name) for bone in bones]
     refs = dependencies.dependencies_of(*starts)
-    if goes_along:
-        refs -= dependencies.dependencies_of(*{(ob, "") for ob, _ in starts})
+    refs -= dependencies.dependencies_of(*{(ob, "") for ob, _ in starts})
     return keyed_frames(refs)
 
 

@@ -61,9 +61,9 @@ def skins_of(limbs: Iterable[PoseBone]) -> Skins:
     return {ob: skin_of(ob, ends) for ob, ends in feet.items()}
 
 
-def target_for(context: Context, seen_limb: FittedLimb, kind: str, foot: bool, skins: Skins) -> Control:
-    """The control that a limb's tip is to follow, as ``BONES`` or ``EMPTIES``: it rests upright, or as the foot where
-    only that lies in a flat rig's plane, and is turned now as the ``foot`` is that is to turn with it."""
+def target_for(context: Context, seen_limb: FittedLimb, foot: bool, skins: Skins) -> Control:
+    """The control that a limb's tip is to follow: it rests upright, or as the foot where only that lies in a flat rig's
+    plane, and is turned now as the ``foot`` is that is to turn with it."""
     limb, ob = seen_limb.limb, seen_limb.limb.id_data
     axis = hinge_axis(limb) if seen_limb.fit.plane in IN_ONE_PLANE else None
     normal = limb.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
@@ -87,7 +87,6 @@ def target_for(context: Context, seen_limb: FittedLimb, kind: str, foot: bool, s
         place=vector(seen_limb.fit.tip),
         turn=now,
         normal=normal,
-        is_object=kind == "EMPTIES",
     )
 
 
@@ -105,9 +104,9 @@ def _drawing_of_target(limb: PoseBone, place: Place, normal: Vector | None, skin
     return drawing_of_end(limb.id_data, end, skin, place) if end else drawing_of_tip(place)
 
 
-def pole_for(seen_limb: FittedLimb, kind: str, target: BoneRef | Control | None = None) -> Control:
+def pole_for(seen_limb: FittedLimb, target: BoneRef | Control | None = None) -> Control:
     """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
-    who looks at that from where it points. That of a leg hangs on the ``target``, if that is given and of its kind."""
+    who looks at that from where it points. That of a leg hangs on the ``target``, if that is a bone of its rig."""
     limb, ob, fitted, frame = seen_limb.limb, seen_limb.limb.id_data, seen_limb.fit, seen_limb.rest.frame
     size, up = sum(seen_limb.rest.lengths), upright(ob).col[2]
     root, line = vector(frame[:3, 3]), vector(frame[:3, 1])
@@ -126,22 +125,21 @@ def pole_for(seen_limb: FittedLimb, kind: str, target: BoneRef | Control | None 
         limb_name=limb.name,
         kind="pole",
         name=name_of_control(limb, "pole"),
-        parent=_name_beside(seen_limb, kind, target) or rig_root(limb, seen_limb.segments),
+        parent=_name_beside(seen_limb, target) or rig_root(limb, seen_limb.segments),
         rest=rest,
         size=POLE_SIZE * size,
         drawing=drawing_of_pole(rest, size),
         place=_before_knee(root_now, now, ahead_now, vector(fitted.knee), size, along),
-        is_object=kind == "EMPTIES",
     )
 
 
-def _name_beside(seen_limb: FittedLimb, kind: str, target: BoneRef | Control | None) -> str:
+def _name_beside(seen_limb: FittedLimb, target: BoneRef | Control | None) -> str:
     """The name of a leg's target that a pole may hang on; nothing of others."""
     if target is None or not _is_leg(seen_limb):
         return ""
     if isinstance(target, Control):
-        return target.name if target.is_object == (kind == "EMPTIES") else ""
-    return target[1] if target[0] == seen_limb.limb.id_data and kind == "BONES" else ""
+        return target.name
+    return target[1] if target[0] == seen_limb.limb.id_data else ""
 
 
 def _is_leg(seen_limb: FittedLimb) -> bool:

@@ -12,7 +12,7 @@ from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
-from ..blender.types import bones_of, can_edit_bones, is_armature, own_matrix, tag_rig, view_layer_of
+from ..blender.types import bones_of, own_matrix, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
@@ -52,7 +52,6 @@ class LimbRequest(NamedTuple):
 class AddOptions(NamedTuple):
     """Options of *Add* for all limbs, see `tasks.adding.add`."""
 
-    controls: str = "BONES"
     knee: str = "AUTO"
     foot: bool = True
     tip: str = "FOOT"
@@ -97,12 +96,12 @@ def after_edit_mode(context: Context, requests: Sequence[LimbRequest]) -> tuple[
     return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs], warnings
 
 
-def task_to_keep(context: Context, requests: Sequence[LimbRequest], controls: str, tolerance: float) -> Task:
+def task_to_keep(context: Context, requests: Sequence[LimbRequest], tolerance: float) -> Task:
     """The frames in which keys move those of these limbs that get a target, or what carries them. This frame then shows
     what the keys say, unless the limbs are posed otherwise there."""
     new = [request for request in requests if request.target is None]
     bones = [bone for request in new for bone in _chain(request)]
-    frames = animated_frames(bones, goes_along=controls == "BONES")
+    frames = animated_frames(bones)
     return Task(context, frames, tolerance, stays=is_posed_by_hand(context, bones))
 
 
@@ -152,10 +151,10 @@ def planned(
     plans = []
     for request, seen_limb in zip(requests, limbs, strict=True):
         limb, chain = ref_of(request.limb), chain_bones(request.limb, request.segments)
-        target = request.target or target_for(context, seen_limb, options.controls, options.foot, skins)
+        target = request.target or target_for(context, seen_limb, options.foot, skins)
         pole: Any = request.pole
         if seen_limb.fit.plane == "POLE" and pole is None:
-            pole = pole_for(seen_limb, options.controls, target if options.pole_follows else None)
+            pole = pole_for(seen_limb, target if options.pole_follows else None)
         description = _described(request, seen_limb, options.tip)._replace(target=target, pole=pole)
         if limb in feet:
             description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
@@ -308,8 +307,8 @@ def without_target(limb: Description) -> Description:
     hangs = False
     if isinstance(pole, tuple) and isinstance(target, tuple) and is_control(*pole[:2]):
         (ob, name), above = pole[:2], None
-        above = bones_of(ob)[name].parent if name else ob.parent
-        hangs = above is not None and ((ob, above.name) if name else (above, "")) == target
+        above = bones_of(ob)[name].parent
+        hangs = above is not None and (ob, above.name) == target
     return limb._replace(target=None, pole=None if hangs else pole)
 
 
@@ -335,21 +334,15 @@ def _refitted(context: Context, ref: LimbRef, description: Description) -> Descr
         context, limb, description.segments, follow, plane, description.tip, axis=description.bend_axis or None
     )
     rest = rest_geometry(limb, description.segments, (), fitted.bend_axis, description.tip)
-    seen_limb, kind = FittedLimb(limb, description.segments, fitted, rest), _kind(ref, target)
+    seen_limb = FittedLimb(limb, description.segments, fitted, rest)
     foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None
-    new_target: Any = target or target_for(context, seen_limb, kind, foot_matrix is not None, skins_of([limb]))
-    new_pole: Any = pole or (pole_for(seen_limb, kind, new_target) if fitted.plane == "POLE" else None)
+    new_target: Any = target or target_for(context, seen_limb, foot_matrix is not None, skins_of([limb]))
+    new_pole: Any = pole or (pole_for(seen_limb, new_target) if fitted.plane == "POLE" else None)
     description = with_fit(description, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
     description = description._replace(target=new_target, pole=new_pole)
     if foot_matrix:
         description = description._replace(foot_turn=foot_turn_off(context, ref, new_target, foot_matrix))
     return with_pole_follow(description, ref)
-
-
-def _kind(ref: LimbRef, target: Any) -> str:
-    """What is made for a limb: what its target is, else a bone where its rig takes one."""
-    is_bone = can_edit_bones(ref[0]) if target is None else bool(target[1]) and is_armature(target[0])
-    return "BONES" if is_bone and can_edit_bones(ref[0]) else "EMPTIES"
 
 
 def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:

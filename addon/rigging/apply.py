@@ -41,8 +41,6 @@ from .controls import (
     add_control_bone,
     finish_control,
     made_for,
-    make_object,
-    remove_unused_controls,
     unused_of,
 )
 from .description import Description, LimbRef, describe
@@ -55,6 +53,7 @@ from .parts import COLLECTION as HELPERS
 from .sliding import check_slide
 from .spec import to_json
 from .there import ExistingPartsOfRig
+from .widgets import remove_unused_shapes
 from .work import LimbChanges, changes_for
 
 Descriptions = Mapping[LimbRef, Description | None]
@@ -90,9 +89,6 @@ def _apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRe
     ]
     announce(*rigs, *(control.ob for control in controls))
     carried = _parents_now(context, controls)
-    descriptions = {
-        limb: description and _with_objects(context, description) for limb, description in descriptions.items()
-    }
     for limb, description in descriptions.items():
         if description:
             check_slide(limb, description)
@@ -114,7 +110,7 @@ def _apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRe
     for ob in rigs:
         ob.update_tag(refresh={"DATA"})
     view_layer_of(context).update()
-    at_end(lambda: remove_unused_controls(unused.objects))
+    at_end(remove_unused_shapes)
     return Done(works, unused.kept)
 
 
@@ -137,25 +133,9 @@ def _let_go(ref: LimbRef, before: Description | None, description: Description |
 
 def _parents_now(context: Context, controls: Iterable[Control]) -> dict[tuple[Any, str], Matrix]:
     """The evaluated matrices, in their armatures, of the bones that new controls hang on."""
-    parents = {
-        (control.ob, control.parent)
-        for control in controls
-        if not control.is_object and control.parent in bones_of(control.ob)
-    }
+    parents = {(control.ob, control.parent) for control in controls if control.parent in bones_of(control.ob)}
     depsgraph: Any = context.evaluated_depsgraph_get() if parents else None
     return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in parents}
-
-
-def _with_objects(context: Context, description: Description) -> Description:
-    """A description with those of its controls made that are objects. One that is to hang on the other does so."""
-    target, pole = description.target, description.pole
-    if isinstance(target, Control) and target.is_object:
-        description = description._replace(target=(make_object(context, target), ""))
-    if isinstance(pole, Control) and pole.is_object:
-        hangs = isinstance(target, Control) and pole.parent == target.name
-        parent = description.target[0] if hangs else None  # type: ignore[index]
-        description = description._replace(pole=(make_object(context, pole, parent), ""))
-    return description
 
 
 def _has_removals(works: Sequence[LimbChanges]) -> bool:

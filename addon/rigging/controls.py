@@ -1,11 +1,10 @@
-"""What is made for limbs to follow: control bones of the rig, or objects; they go once nothing uses them."""
+"""What is made for limbs to follow: control bones of its rig; they go once nothing uses them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import bpy
 from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
@@ -13,8 +12,8 @@ from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import collect, keeping_unkeyed
 from ..blender.rotation import set_turn
-from ..blender.types import ArmatureObject, bones_of, can_edit_bones, scene_of
-from ..blender.uses import used_bones, users_of
+from ..blender.types import ArmatureObject, bones_of, can_edit_bones
+from ..blender.uses import used_bones
 from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import COLLECTION as ALL_OURS
@@ -38,8 +37,8 @@ ALONG_NORMAL = 0.9999
 class Control(NamedTuple):
     """A control to be made: for which limb, as ``target`` or ``pole``, its name, the bone it hangs on or nothing, its
     rest matrix in the armature, the length of its bone, and how it is drawn; its ``place`` in the world now, and its
-    ``turn`` there if it differs from rest; the ``normal`` of the plane that it stays in, if it does. With ``is_object``
-    it is no bone; with ``is_there`` it was made before, and is made again."""
+    ``turn`` there if it differs from rest; the ``normal`` of the plane that it stays in, if it does. With ``is_there``
+    it was made before, and is made again."""
 
     ob: ArmatureObject
     limb_name: str
@@ -52,15 +51,7 @@ class Control(NamedTuple):
     place: Vector
     turn: Matrix | None = None
     normal: Vector | None = None
-    is_object: bool = False
     is_there: bool = False
-
-    @property
-    def matrix(self) -> Matrix:
-        """Its matrix in the world now, without scale."""
-        world = self.ob.matrix_world
-        turn = world.to_3x3() @ (self.turn or self.rest.to_3x3())
-        return Matrix.LocRotScale(world @ self.place, turn.to_quaternion(), None)
 
 
 def name_of_control(limb: PoseBone, kind: str) -> str:
@@ -169,29 +160,11 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         set_turn(bone, tuple(turn))
 
 
-def make_object(context: Context, control: Control, parent: Any = None) -> Any:
-    """Make an object where a control is to be now, drawn as its bone would be; maybe one that goes with another."""
-    world = control.ob.matrix_world
-    in_control = control.rest.inverted() @ control.drawing.matrix
-    ob = widgets.new_object(
-        control.name,
-        control.drawing.kind,
-        Matrix.Scale(world.median_scale, 4) @ in_control,  # its own scale is 1
-    )
-    ob.matrix_world = control.matrix
-    if parent:
-        ob.parent, ob.matrix_parent_inverse = parent, parent.matrix_world.inverted_safe()
-    ob[MADE_FOR_LIMB] = control.kind
-    widgets.colour_object(ob, control.kind, drawn_side(control.limb_name))
-    (context.collection or scene_of(context).collection).objects.link(ob)
-    return ob
-
-
 def reuse_control(context: Context, control: Control) -> Control:
     """The control, reusing a bone that was made for the same before, if nothing but its own keys uses it and the rig
     can be edited. Those keys are removed."""
     ob, name = control.ob, control.name
-    if control.is_object or not is_control(ob, name) or not can_edit_bones(ob):
+    if not is_control(ob, name) or not can_edit_bones(ob):
         return control
     bone: Any = ob.data.bones[name]
     carries = any(not is_control(ob, child.name) for child in bone.children)
@@ -207,26 +180,21 @@ def reuse_control(context: Context, control: Control) -> Control:
 def made_for(limb: PoseBone) -> list[BoneRef]:
     """The controls that by name were made for a limb whose constraint no longer refers to them."""
     ob, names = limb.id_data, [name_of_control(limb, kind) for kind in CONTROL_KINDS]
-    named = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
-    return [(owner, bone) for owner, bone in named if owner and is_control(owner, bone)]
+    return [(ob, name) for name in names if is_control(ob, name)]
 
 
 class Unused(NamedTuple):
-    """Controls that nothing uses any more, bones by their rigs, and objects; and the names of those that stay."""
+    """Controls that nothing uses any more, by their rigs; and the names of those that stay."""
 
     bones: dict[ArmatureObject, set[str]]
-    objects: list[str]
     kept: list[str]
 
 
 def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
     """Which of these controls nothing uses any more. With ``with_keys``, the keys that were inserted as they were made
     don't count as use."""
-    controls = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
-    objects = [ob for ob, bone in controls if not bone]
-    bones: list[tuple[Any, str]] = [(ob, bone) for ob, bone in controls if bone]
-    kept = [ob.name for ob in objects if _is_used(ob, objects)]
-    unused = Unused({}, [ob.name for ob in objects if ob.name not in kept], kept)
+    bones: list[tuple[Any, str]] = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
+    unused = Unused({}, [])
     free = _unused(bones, made_curves(bones) if with_keys else set())
     for ob, bone in bones:
         if (ob.data, bone) in free and can_edit_bones(ob):
@@ -248,14 +216,3 @@ def _unused(bones: Sequence[tuple[Any, str]], going: set[Any]) -> set[tuple[Any,
     }:
         unused -= carrying
     return unused
-
-
-def _is_used(ob: Any, going: Sequence[Any]) -> bool:
-    """Whether an object is animated, or used by what is not going as well."""
-    return bool(ob.animation_data) or bool(users_of(ob) - {*going})
-
-
-def remove_unused_controls(names: Iterable[str]) -> None:
-    """Remove control objects for good that nothing uses, and outlines."""
-    objects: list[Any] = [ob for ob in map(bpy.data.objects.get, names) if ob]
-    widgets.remove_unused_shapes([ob for ob in objects if not _is_used(ob, objects)])

@@ -39,8 +39,6 @@ def foot_turn_off(
         return None
     if not isinstance(target, Control):
         return turn_off(ref[0].pose.bones[ref[1]], target, foot, context.evaluated_depsgraph_get())
-    if target.is_object:
-        return turn_between(target.matrix, foot)
     turn = target.turn or target.rest.to_3x3()
     return turn_between(turn.to_quaternion().to_matrix(), ref[0].matrix_world.inverted_safe() @ foot)
 
@@ -101,7 +99,7 @@ def check_pole_follow(description: Description, ref: LimbRef, dependencies: Depe
 def follows_own_bones(description: Description, ref: LimbRef) -> bool:
     """Whether target and pole of a limb are bones of its own rig, or will be."""
     followed = (description.target, description.pole)
-    return all(not one.is_object if isinstance(one, Control) else _is_there(one, ref[0]) for one in followed)
+    return all(isinstance(one, Control) or _is_there(one, ref[0]) for one in followed)
 
 
 def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:

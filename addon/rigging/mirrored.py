@@ -29,7 +29,7 @@ from .description import Description, LimbRef, describe
 from .features import with_pole_follow
 from .feet import foot_follows, offset_of, turn_between
 from .foot_pivots import SIDEWAYS, mirrored_pivots, toes_free
-from .widgets import drawn_bone, drawn_object, mirrored
+from .widgets import drawn_bone
 
 CLOSE_IMAGE = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
@@ -156,10 +156,9 @@ def _control(image: Image) -> Control:
         parent=_parent_on_other(image),
         rest=rest,
         size=size,
-        drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
+        drawing=_mirrored_drawing(pair, image.source) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
         place=now.translation,
         turn=now.to_3x3().normalized(),
-        is_object=not name,
     )
 
 
@@ -169,22 +168,17 @@ def _parent_on_other(image: Image) -> str:
     pair, (ob, name) = image.pair, image.source
     limb, other = pair.limbs
     target = follow_of(limb).pairs[0]
-    above = bones_of(ob)[name].parent if name else ob and ob.parent
-    if above is not None and target == ((ob, above.name) if name else (above, "")):
-        return other_side(above.name) if name else name_of_control(other, "target")
-    return rig_root(other, segments_of(limb)) if name and ob == pair.ob else ""
+    above = bones_of(ob)[name].parent if name else None
+    if above is not None and target == (ob, above.name):
+        return other_side(above.name)
+    return rig_root(other, segments_of(limb)) if ob == pair.ob or not name else ""
 
 
-def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
-    """The drawing of a control mirrored, for one that rests at ``rest``; None if it is not drawn as ours are."""
+def _mirrored_drawing(pair: Pair, source: BoneRef) -> Drawing | None:
+    """The drawing of a control bone mirrored; None if it is not drawn as ours are."""
     ob, name = source
-    if name:
-        bone: Any = ob.pose.bones[name]  # type: ignore[union-attr]
-        drawing = drawn_bone(bone)
-        return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
-    drawing = drawn_object(ob)
-    in_armature = Matrix.Scale(1.0 / pair.ob.matrix_world.median_scale, 4)
-    return drawing and drawing._replace(matrix=rest @ in_armature @ mirrored(drawing.matrix))
+    drawing = drawn_bone(ob.pose.bones[name]) if name else None  # type: ignore[union-attr]
+    return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
 
 
 def images_there(images: Iterable[Image]) -> list[Image]:
@@ -291,11 +285,12 @@ def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, 
     if target.there is None:
         matrix = pair.across @ target.matrix @ SIDEWAYS
     elif _is_moved(target):
-        owner: Any = target.source[0]
-        matrix = world.inverted_safe() @ matrix_across(target, world @ target.matrix, world, owner.matrix_world)
+        source: Any = target.source[0]
+        matrix = world.inverted_safe() @ matrix_across(target, world @ target.matrix, world, source.matrix_world)
     else:
         matrix = world.inverted_safe() @ matrix_of(*target.there, depsgraph)
-    is_near = bool(target.source[1]) and (target.there or target.source)[0] == pair.ob
+    owner = target.there[0] if target.there else target.source[0] if target.source[1] else pair.ob
+    is_near = owner == pair.ob
     return turn_between(matrix, image_of_foot) if is_near else turn_between(world @ matrix, world @ image_of_foot)
 
 

@@ -63,7 +63,7 @@ def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> d
 def _is_bone_of(ref: LimbRef, followed: Any) -> bool:
     """Whether what a limb follows is a bone of its own rig, or is to be one."""
     if isinstance(followed, Control):
-        return not followed.is_object and followed.ob == ref[0]
+        return followed.ob == ref[0]
     return followed is not None and followed[0] == ref[0] and bool(followed[1])
 
 

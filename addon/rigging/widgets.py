@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import cos, pi, sin
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.types import Object, PoseBone
 from mathutils import Matrix, Vector
 
@@ -108,36 +106,10 @@ def drawn_bone(bone: PoseBone) -> Drawing | None:
     return Drawing(kind, bone.bone.matrix_local @ in_bone) if kind else None
 
 
-def new_object(name: str, kind: str, matrix: Matrix) -> Object:
-    """An object that is drawn as an outline, with this matrix in its own space; it is in no collection yet."""
-    mesh = _mesh(kind)
-    mesh.transform(matrix)
-    return bpy.data.objects.new(name, mesh)
-
-
-def drawn_object(ob: Object) -> Drawing | None:
-    """How a control object is drawn in its own space, if as ours are: what takes the outline to its mesh."""
-    mesh: Any = ob.data
-    kind = kind_of(mesh)
-    if not kind or len(mesh.vertices) != len(OUTLINES[kind][0]):
-        return None
-    outline = np.array([[*corner, 1.0] for corner in OUTLINES[kind][0]])
-    matrix = np.eye(4)
-    matrix[:3] = np.linalg.lstsq(outline, np.array([vertex.co[:] for vertex in mesh.vertices]), rcond=None)[0].T
-    return Drawing(kind, Matrix(matrix.tolist()))
-
-
-def mirrored(matrix: Matrix) -> Matrix:
-    """The mirror image, across X, of how an outline is drawn, which is the same on both sides of its own."""
-    sideways = Matrix.Scale(-1.0, 4, Vector((1.0, 0.0, 0.0)))
-    return sideways @ matrix @ sideways
-
-
-def remove_unused_shapes(objects: Iterable[Object]) -> None:
-    """Remove control objects, and all outlines that nothing is drawn as any more."""
+def remove_unused_shapes() -> None:
+    """Remove all outlines that nothing is drawn as any more."""
     blocks: Any = bpy.data
-    widgets = [ob for ob in blocks.objects if kind_of(ob) and not ob.users and not ob.library]
-    for ob in (*objects, *widgets):
+    for ob in [ob for ob in blocks.objects if kind_of(ob) and not ob.users and not ob.library]:
         mesh = ob.data
         blocks.objects.remove(ob)
         if kind_of(mesh) and not mesh.users:
@@ -160,11 +132,6 @@ def is_coloured(bone: PoseBone, kind: str, side: int) -> bool:
         return bool(colour.palette == f"THEME{SETS[side]:02}")
     of_side = Vector(_colour(side, kind, "normal"))
     return colour.palette == "CUSTOM" and (Vector(colour.custom.normal) - of_side).length < CORNER
-
-
-def colour_object(ob: Object, kind: str, side: int) -> None:
-    """The same for an object, which is seen where the viewport's wires have the colours of objects."""
-    ob.color = (*_colour(side, kind, "normal"), 1.0)
 
 
 def _colour(side: int, kind: str, name: str) -> tuple[float, float, float]:

@@ -46,7 +46,6 @@ class Added(NamedTuple):
 def add(
     context: Context,
     requests: Sequence[LimbRequest],
-    controls: str = "BONES",
     knee: str = "AUTO",
     foot: bool = True,
     tip: str = "FOOT",
@@ -59,23 +58,20 @@ def add(
 ) -> Steps[Added]:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
-    What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects
-    (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole, which on legs
-    goes with the target if it ``pole_follows``. With ``foot``, the foot or hand below turns with the target; with
-    ``foot_roll``, feet that do so roll. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
-    ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
-    Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
-    looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
-    their ``RIG``, or the add-on (``LIVE``).
+    What a limb is to follow and is not given is made, as bones of its rig. ``knee`` says with which plane where the
+    request does not; ``POLE`` also makes a pole, which on legs goes with the target if it ``pole_follows``. With
+    ``foot``, the foot or hand below turns with the target; with ``foot_roll``, feet that do so roll. ``tip`` says where
+    the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``turn`` is by how much the knees are to be
+    turned around the limbs, from where they point by themselves. Where bones, or what carries them, have keys, ``KEEP``
+    of ``keyed`` gives what is made keys too, so that each frame looks as before, to a ``tolerance`` in lengths of the
+    limb; ``LEAVE`` does not. ``mode`` says what poses the limbs: their ``RIG``, or the add-on (``LIVE``).
     """
     check_all(requests, Dependencies())
-    warnings = list[Message]()
-    if mode == "RIG" or controls == "BONES":
-        requests, warnings = after_edit_mode(context, requests)
+    requests, warnings = after_edit_mode(context, requests)
     dependencies = Dependencies()
-    task = task_to_keep(context, requests if keyed == "KEEP" else (), controls, tolerance)
+    task = task_to_keep(context, requests if keyed == "KEEP" else (), tolerance)
     frames: Any = task.frames
-    options = AddOptions(controls, knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
+    options = AddOptions(knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     recording = yield from record_before_adding(task, requests)
     plans = planned(context, requests, options, dependencies, recording)
     refs = [plan.limb for plan in plans]

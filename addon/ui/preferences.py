@@ -22,15 +22,6 @@ PLANE: Any = [
     ("SLIDE", "Slide", "The first of two bones slides along its own line; the second is a rod to the target"),
 ]
 KNEE: Any = {"name": "Knee", "description": "What decides where the knee points", "items": PLANE}
-KINDS = [
-    ("BONES", "Bones", "Control bones of the rig"),
-    ("EMPTIES", "Objects", "Objects in the active collection that look like those bones"),
-]
-CONTROLS: Any = {
-    "name": "Controls",
-    "description": "What is made to follow, unless a target is selected",
-    "items": KINDS,
-}
 
 _keys: list[Any] = []
 
@@ -40,7 +31,6 @@ class PlanarIKPreferences(AddonPreferences):
 
     bl_idname = ID
 
-    controls: EnumProperty(**CONTROLS)
     plane: EnumProperty(**KNEE)
     overlay: FloatProperty(
         name="Opacity",
@@ -55,10 +45,9 @@ class PlanarIKPreferences(AddonPreferences):
         """All of it under headings, the key, and the way to the guide."""
         layout: Any = self.layout
         layout.use_property_split = True
-        for heading, names in (("What Add Begins With", ("controls", "plane")), ("Overlay", ("overlay",))):
+        for heading, name in (("What Add Begins With", "plane"), ("Overlay", "overlay")):
             layout.label(text=heading)
-            for name in names:
-                layout.prop(self, name)
+            layout.prop(self, name)
         layout.operator("wm.url_open", text="Guide", icon="HELP").url = GUIDE
         keys: Any = context.window_manager.keyconfigs.user  # type: ignore[union-attr]
         for item in keys.keymaps["Pose"].keymap_items:

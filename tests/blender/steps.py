@@ -38,7 +38,6 @@ def add(session: Session) -> Moved:
         "add",
         plane=rng.choice(("AUTO", "FREE", "POLE", "HINGE")),
         mode=rng.choice(("RIG", "LIVE")),
-        controls=rng.choice(("BONES", "EMPTIES")),
         foot_follows=rng.random() < 0.5,
     )
     return set()

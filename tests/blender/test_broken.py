@@ -101,8 +101,8 @@ def test_what_is_seen_is_told_and_baked(addon, name):
 def test_target_is_deleted(addon, mode, kind):
     ob = rigs.biped()
     adding = addon("tasks.adding")
-    controls = "BONES" if kind == "bone" else "EMPTIES"
-    lasts = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones["shin.L"])], controls).limbs
+    target = None if kind == "bone" else (rigs.empty("goal"), "")
+    lasts = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones["shin.L"], target=target)]).limbs
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, lasts)
     if kind == "bone":

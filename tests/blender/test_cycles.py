@@ -38,7 +38,7 @@ def limbs_of_all_kinds(addon, mode):
     adding = addon("tasks.adding")
     requests = [adding.LimbRequest(ob.pose.bones[f"{name}.{side}"]) for name in ("shin", "forearm") for side in "LR"]
     lasts += adding.add(bpy.context, requests[:2], knee="POLE").limbs
-    lasts += adding.add(bpy.context, requests[2:], "EMPTIES").limbs
+    lasts += adding.add(bpy.context, requests[2:]).limbs
     for last in lasts[-3:]:
         last.planar_ik.softness, last.planar_ik.stretch = 0.1, 1.0
     names = [last.name for last in lasts[-4:-2]]

@@ -73,9 +73,14 @@ def build() -> Any:
         bone.head, bone.tail = head, tail
         bone.parent = rig.data.edit_bones[parent] if parent else None
     bpy.ops.object.mode_set(mode="POSE")
-    add_legs(rig, "EMPTIES")
-    hips = rig.pose.bones["hips"]
-    targets = {side: rig.pose.bones[f"shin{side}"].planar_ik.target for side in BEGINS}
+    hips, targets = rig.pose.bones["hips"], {}
+    for side in BEGINS:
+        targets[side] = target = bpy.data.objects.new(f"ankle{side}", None)
+        scene.collection.objects.link(target)
+        target.location = rig.data.bones[f"foot{side}"].head_local
+        target.select_set(True)
+        add_legs(rig, f"shin{side}", plane="FREE")
+        target.select_set(False)
     start = {side: target.location.copy() for side, target in targets.items()}
     for frame in range(1, FRAMES + 1):
         along = STEP * (frame - 1 - (STANDS - 1) / 2.0) / STRIDE
@@ -91,15 +96,16 @@ def build() -> Any:
     return rig
 
 
-def add_legs(rig: Any, controls: str = "BONES") -> None:
-    """Put IK on both legs, as a person does."""
+def add_legs(rig: Any, *names: str, **options: Any) -> None:
+    """Put IK on both legs, or on those whose last bones are named, as a person does."""
+    names = names or ("shin.L", "shin.R")
     import bpy
 
     for bone in rig.pose.bones:
         owner = bone if hasattr(bone, "select") else bone.bone  # The former from 5.0 on.
-        owner.select = bone.name in ("shin.L", "shin.R")
-    rig.data.bones.active = rig.data.bones["shin.L"]
-    bpy.ops.pose.planar_ik_add(mode="RIG", controls=controls)
+        owner.select = bone.name in names
+    rig.data.bones.active = rig.data.bones[names[0]]
+    bpy.ops.pose.planar_ik_add(mode="RIG", **options)
 
 
 def spoil(rig: Any, drift: float = DRIFT, noise: float = 0.0) -> None:

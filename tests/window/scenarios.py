@@ -66,18 +66,18 @@ def adds_and_drags(hand: Hand) -> Iterator[Any]:
 
 
 def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
-    """Add, and change the settings that are shown bottom left: to the other side, to empties, and live."""
+    """Add, and change the settings that are shown bottom left: to the other side, another plane, and live."""
     yield from open_leg(hand)
     yield from hand.click(on_bone(hand, "shin.L"))
     yield from hand.choose("Add Planar IK")
     found = {}
-    for name, chosen in (("bends", "OTHER"), ("controls", "EMPTIES"), ("mode", "LIVE")):
+    for name, chosen in (("bends", "OTHER"), ("plane", "FREE"), ("mode", "LIVE")):
         setattr(bpy.context.window_manager.operators[-1].properties, name, chosen)
         with bpy.context.temp_override(**in_view(hand)):
             bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)
         yield
         of = limb()
-        found[name] = [of.flip, of.target.type, of.mode, of.reach, bpy.context.mode]
+        found[name] = [of.flip, of.plane, of.mode, of.reach, bpy.context.mode]
     again = bpy.context.window_manager.operators[-1].properties
     again.ends_at = 9
     with bpy.context.temp_override(**in_view(hand)):
@@ -92,24 +92,23 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
     yield from hand.click(on_bone(hand, "shin.L"))
     yield from hand.choose("Add Planar IK")
     again = bpy.context.window_manager.operators[-1].properties
-    found["again"] = [again.bends, again.controls, limb().target.type]
+    found["again"] = [again.bends, again.plane, limb().plane]
     return found
 
 
 def begins_as_preferred(hand: Hand) -> Iterator[Any]:
-    """Set empties and Free in the preferences; then Add from the search."""
+    """Set Free in the preferences; then Add from the search."""
     yield from open_leg(hand)
     yield from hand.click(on_bone(hand, "shin.L"))
     preferences = bpy.context.preferences.addons[installed.MODULE].preferences
-    preferences.controls, preferences.plane = "EMPTIES", "FREE"
+    preferences.plane = "FREE"
     try:
         yield from hand.choose("Add Planar IK")
     finally:
-        preferences.property_unset("controls")
         preferences.property_unset("plane")
     of = limb()
     keys = bpy.context.window_manager.keyconfigs.user.keymaps["Pose"].keymap_items
-    found = {"added": [of.target.type, of.plane, of.reach]}
+    found = {"added": [of.plane, of.reach]}
     found["key"] = [item.type for item in keys if item.idname == "pose.planar_ik_pie"]
     with bpy.context.temp_override(window=hand.window):
         bpy.ops.screen.userpref_show(section="ADDONS")

@@ -33,17 +33,17 @@ def test_add_by_the_menu_drag_undo_redo_flip(play):
 
 def test_adjust_last_operation(play):
     found = play("adjusts_the_last_operation")
-    assert found["bends"][1:] == ["ARMATURE", "RIG", "REACHED", "POSE"]
-    assert found["controls"][1:] == ["MESH", "RIG", "REACHED", "POSE"]
-    assert found["mode"][1:] == ["MESH", "LIVE", "REACHED", "POSE"]
+    assert found["bends"][1:] == ["POLE", "RIG", "REACHED", "POSE"]
+    assert found["plane"][1:] == ["FREE", "RIG", "REACHED", "POSE"]
+    assert found["mode"][1:] == ["FREE", "LIVE", "REACHED", "POSE"]
     assert found["refused"] == [0, True, "LIVE", "REACHED"]
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
-    assert found["again"] == ["FOUND", "BONES", "ARMATURE"]
+    assert found["again"] == ["FOUND", "AUTO", "POLE"]
 
 
 def test_add_begins_as_the_preferences_say(play):
     found = play("begins_as_preferred")
-    assert found["added"] == ["MESH", "FREE", "REACHED"]
+    assert found["added"] == ["FREE", "REACHED"]
     assert found["key"] == ["NONE"]
 
 

@@ -20,7 +20,7 @@ from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, convertible, limbs_to_add
 from ..finding import require_limbs
 from ..lines import draw_lines
-from ..preferences import CONTROLS, KNEE, preference
+from ..preferences import KNEE, preference
 from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 from .switching import TOLERANCE
@@ -42,11 +42,11 @@ MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODE
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
 
-OF_ONE_LIMB = ("plane", "controls", "bends", "bones", "ends_at", "foot_roll")
+OF_ONE_LIMB = ("plane", "bends", "bones", "ends_at", "foot_roll")
 """What is not kept from one limb to the next. ``SKIP_SAVE`` would keep it out of presets too."""
 
 
-FIRST = ("bones", "ends_at", "bends", "plane", "controls", "foot_follows", "pole_follows", "foot_roll")
+FIRST = ("bones", "ends_at", "bends", "plane", "foot_follows", "pole_follows", "foot_roll")
 """What people change of a limb that was added, in this order."""
 
 MORE = ("mode", "tip", "keyed", "tolerance")
@@ -64,7 +64,6 @@ class POSE_OT_planar_ik_add(PoseOperator):
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     plane: EnumProperty(**KNEE)
-    controls: EnumProperty(**CONTROLS)
     foot_follows: BoolProperty(
         name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
     )
@@ -185,7 +184,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         suggestions, followed, skipped = subject
         target, pole = [*followed, None, None][:2]
         requests = [LimbRequest(limb, segments, target, pole, self.plane) for limb, segments in suggestions]
-        turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
+        turn, options = TURNS[self.bends], {"foot": self.foot_follows, "tip": self.tip}
         options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
         options |= {"keyed": self.keyed, "tolerance": self.tolerance, "mode": self.mode}
         added = yield from add.steps(context, requests, **options, turn=turn)

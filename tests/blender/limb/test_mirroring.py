@@ -38,15 +38,16 @@ def pose(ob, bone, rng):
 
 
 @pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
-@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+@pytest.mark.parametrize("follows", ["BONE", "OBJECT"])
 @pytest.mark.parametrize("bend", ["REST", "POSED"])
-def test_the_other_side_is_the_mirror_image(add, mirror, solved, knee, controls, bend):
-    rng = random.Random(f"{knee}{controls}{bend}")
+def test_the_other_side_is_the_mirror_image(add, mirror, solved, knee, follows, bend):
+    rng = random.Random(f"{knee}{follows}{bend}")
     ob = rigs.biped()
     ob.matrix_world = Matrix.LocRotScale(Vector((1, 2, 3)), rigs.turn(rng, 3.0), None)
     if bend == "POSED":  # which the rest shape can't show: the reference is this pose
         ob.pose.bones["shin.L"].rotation_quaternion = rigs.turn(rng)
-    add(ob, "shin.L", knee=knee, controls=controls, foot=False)
+    target = (rigs.empty("goal", rigs.place(ob, "foot.L")), "") if follows == "OBJECT" else None
+    add(ob, "shin.L", knee=knee, target=target, foot=False)
     follow = ob.pose.bones["shin.L"].constraints["Planar IK"]
     limb = ob.pose.bones["shin.L"].planar_ik
     limb.flip, limb.softness = True, 0.05
@@ -64,7 +65,7 @@ def test_the_other_side_is_the_mirror_image(add, mirror, solved, knee, controls,
         shown(solved, ob)
         assert off(ob) < 2e-5
         names = {each.name for each in bpy.data.objects} | {each.name for each in ob.data.bones}
-        if controls == "BONES":
+        if follows == "BONE":
             pose(ob, "foot_ik.L", rng)
         else:
             follow.target.location.z += 0.1
@@ -174,8 +175,7 @@ def test_refusals(add, mirror, addon):
     assert rigs.snapshot() == before
 
 
-@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
-def test_controls_are_drawn_as_on_the_other_side(addon, add, controls):
+def test_controls_are_drawn_as_on_the_other_side(addon, add):
     """A sole that points outwards, with its outline offset from the ankle, in a rig that is scaled."""
     ob = rigs.biped()
     ob.scale = (2.0, 2.0, 2.0)
@@ -184,7 +184,7 @@ def test_controls_are_drawn_as_on_the_other_side(addon, add, controls):
         bone = ob.data.edit_bones[name]
         bone.tail = bone.tail + Vector((0.08 if name.endswith("L") else -0.08, 0.0, 0.0))
     bpy.ops.object.mode_set(mode="POSE")
-    (last,) = add(ob, "shin.L", knee="POLE", controls=controls)
+    (last,) = add(ob, "shin.L", knee="POLE")
     addon("tasks.mirroring").mirror(bpy.context, [last])
     bpy.context.view_layer.update()
     corners = [outlines(ob.pose.bones[f"shin.{side}"].planar_ik) for side in "LR"]
@@ -196,12 +196,11 @@ def test_controls_are_drawn_as_on_the_other_side(addon, add, controls):
 def outlines(limb):
     """The corners of what a limb's target and pole are drawn as, in the world."""
     for owner, name in ((limb.target, limb.subtarget), (limb.pole_target, limb.pole_subtarget)):
-        bone = owner.pose.bones[name] if name else None
-        matrix, mesh = owner.matrix_world, owner.data
-        if bone:
-            turn = bone.custom_shape_rotation_euler.to_quaternion()
-            place, scale = bone.custom_shape_translation, bone.custom_shape_scale_xyz
-            matrix, mesh = matrix @ bone.matrix @ Matrix.LocRotScale(place, turn, scale), bone.custom_shape.data
+        bone = owner.pose.bones[name]
+        turn = bone.custom_shape_rotation_euler.to_quaternion()
+        place, scale = bone.custom_shape_translation, bone.custom_shape_scale_xyz
+        matrix = owner.matrix_world @ bone.matrix @ Matrix.LocRotScale(place, turn, scale)
+        mesh = bone.custom_shape.data
         yield np.array([(matrix @ vertex.co)[:] for vertex in mesh.vertices])
 
 

@@ -101,14 +101,11 @@ def test_fewer_keys_hold_the_tolerance(make, addon, tolerance, knee):
     assert all(len(curve.keyframe_points) < (20 if tolerance > 5e-3 else 50) for curve in curves)
 
 
-@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
 @pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
 @pytest.mark.parametrize("count", [2, 3])
-def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
+def test_adding_keeps_what_is_animated(add, addon, knee, count):
     rng = random.Random(count % 2)
-    ob = rigs.random_limb(
-        rng, parents=("PLAIN" if controls == "BONES" else "SCALED", "MIRRORED")[count - 2], count=count
-    )
+    ob = rigs.random_limb(rng, parents=("SCALED", "MIRRORED")[count - 2], count=count)
     shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
     animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
     if knee == "HINGE":
@@ -119,7 +116,7 @@ def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
     before = seen(ob, names)
     scene = bpy.context.scene
     scene.frame_set(7)
-    last = add(ob, "lower", knee=knee, segments=(1,) * count, controls=controls, tolerance=0.0)[0]
+    last = add(ob, "lower", knee=knee, segments=(1,) * count, tolerance=0.0)[0]
     assert scene.frame_current == 7
     assert last.planar_ik.influence == 1.0
     assert off(seen(ob, names), before) < 1e-4
@@ -226,22 +223,14 @@ def copy_location(ob, owner, influence=0.5):
 HOLDS = {each.__name__: each for each in (child_of, armature, floor, limit, copy_location)}
 
 
-@pytest.mark.parametrize(
-    ("hold", "mode", "controls"),
-    [
-        (hold, mode, ("BONES", "EMPTIES")[(k + in_live) % 2])
-        for k, hold in enumerate(HOLDS)
-        for in_live, mode in enumerate(("RIG", "LIVE"))
-    ],
-)
-def test_through_what_holds_target_and_pole(make, addon, hold, mode, controls):
-    last, names = make(1, mode, "POLE", controls=controls)
+@pytest.mark.parametrize(("hold", "mode"), [(hold, ("RIG", "LIVE")[k % 2]) for k, hold in enumerate(HOLDS)])
+def test_through_what_holds_target_and_pole(make, addon, hold, mode):
+    last, names = make(1, mode, "POLE")
     ob, limb = last.id_data, last.planar_ik
-    holder = ob if controls == "BONES" else rigs.rig({"root": ((0, 0, 0), (0, 0.3, 0), "")}, name="holder")
-    holder.pose.bones["root"].rotation_quaternion = rigs.turn(random.Random(5))
-    holder.pose.bones["root"].location = (0.1, 0.2, -0.1)
+    ob.pose.bones["root"].rotation_quaternion = rigs.turn(random.Random(5))
+    ob.pose.bones["root"].location = (0.1, 0.2, -0.1)
     for followed, bone in ((limb.target, limb.subtarget), (limb.pole_target, limb.pole_subtarget)):
-        HOLDS[hold](holder, followed.pose.bones[bone] if bone else followed)
+        HOLDS[hold](ob, followed.pose.bones[bone])
     bpy.context.scene.frame_set(10)
     before = joints(ob, names)
     switched = addon("tasks.snapping").switch(bpy.context, [last], to="IK")
@@ -285,7 +274,7 @@ def test_fk_keeps_stretch(make, addon, mode, volume):
 def walk_of_ik(ob, rng, add, addon, count):
     """FK keys of poses that IK makes, for three bones (with their ankle) in some frames, for four in all of them: they
     have more poses than IK has."""
-    last = add(ob, "lower", knee="FREE", segments=(1,) * count, controls="EMPTIES", foot=False)[0]
+    last = add(ob, "lower", knee="FREE", segments=(1,) * count, target=(rigs.empty("goal"), ""), foot=False)[0]
     target, root = last.planar_ik.target, Vector(joints(ob, ["upper"])[0])
     size = sum(bone.length for bone in (last, *last.parent_recursive[: count - 1]))
     for frame in KEYED:
@@ -315,8 +304,7 @@ def test_there_and_back(add, addon, seed):
             ob.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame)
     names = [*shape.names, "foot"]
     before = seen(ob, names)
-    controls = ("BONES", "EMPTIES")[seed // 2 % 2]
-    add(ob, "lower", knee=knee, segments=(1,) * count, controls=controls, tolerance=0.0)
+    add(ob, "lower", knee=knee, segments=(1,) * count, tolerance=0.0)
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
     assert off(seen(ob, names), before) < 1e-4

@@ -14,16 +14,15 @@ NAMES = {"target": "foot_ik.L", "pole": "knee_pole.L"}
 """What the controls of the shin are called."""
 
 
-@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
 @pytest.mark.parametrize("knee", ["AUTO", "POLE"])
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-def test_nothing_is_left(addon, add, controls, knee, mode):
+def test_nothing_is_left(addon, add, knee, mode):
     ob = rigs.biped()
     rng = random.Random(1)
     for name in ("thigh.L", "shin.L", "upper_arm.R", "hips", "foot.L"):
         ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, 0.4)
     before = rigs.snapshot()
-    lasts = add(ob, "shin.L", "shin.R", "forearm.R", controls=controls, knee=knee)
+    lasts = add(ob, "shin.L", "shin.R", "forearm.R", knee=knee)
     assert rigs.snapshot() != before
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, lasts)
@@ -217,26 +216,6 @@ def test_a_control_that_is_used_stays(addon, add, use, kind):
     assert addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]]) == stay
     left = [name for name in ob.pose.bones.keys() if name in NAMES.values()]  # noqa: SIM118
     assert left == stay
-
-
-def _parent(target, _):
-    _empty().parent = target
-
-
-def _spare_action_of_an_object(target, _):
-    target.keyframe_insert("location")
-    target.animation_data.action.use_fake_user = True
-    target.animation_data_clear()
-
-
-@pytest.mark.parametrize("use", [_parent, *OF_BONES_AND_OBJECTS, _spare_action_of_an_object])
-def test_an_empty_that_is_used_stays(addon, add, use):
-    ob = rigs.biped()
-    lasts = add(ob, "shin.L", "shin.R", controls="EMPTIES")
-    use(lasts[0].planar_ik.target, "")
-    assert addon("tasks.removing").remove(bpy.context, lasts) == ["foot_ik.L"]
-    assert "foot_ik.L" in bpy.data.objects
-    assert "foot_ik.R" not in bpy.data.objects
 
 
 SHOWN = ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R")

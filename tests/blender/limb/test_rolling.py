@@ -300,7 +300,7 @@ def test_symmetrize_needs_a_rebuild_only(add, addon):
     assert apart(one, [place * (-1, 1, 1) for place in two]) < 2e-5
 
 
-@pytest.mark.parametrize("kind", ["EMPTIES", "OTHER RIG", "SCALED"])
+@pytest.mark.parametrize("kind", ["OBJECT", "OTHER RIG", "SCALED"])
 def test_any_control_rolls_a_foot(add, addon, kind):
     other = rigs.rig({"control": ((0, 0, 0), (0, 0.1, 0.1), "")}) if kind == "OTHER RIG" else None
     ob = rigs.biped()
@@ -310,8 +310,10 @@ def test_any_control_rolls_a_foot(add, addon, kind):
         other.matrix_world = Matrix.LocRotScale(place, Quaternion((1, 0, 0.1, 0.2)).normalized(), None)
     if kind == "SCALED":
         ob.pose.bones["root"].scale = (1.5, 1.5, 1.5)
-    controls = "BONES" if kind == "SCALED" else "EMPTIES"
-    (last,) = add(ob, "shin.L", controls=controls, target=other and (other, "control"), mode="RIG", foot_roll=True)
+    target = (other, "control") if other else None
+    if kind == "OBJECT":
+        target = (rigs.empty("goal", ob.matrix_world @ ob.data.bones["foot.L"].head_local), "")
+    (last,) = add(ob, "shin.L", target=target, mode="RIG", foot_roll=True)
     last = ob.pose.bones["shin.L"]
     foot = ["foot.L", "toe.L"]
     before, reached = poses(ob, *foot), 0

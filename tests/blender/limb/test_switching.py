@@ -95,18 +95,18 @@ def switch_at(addon: Any, last: Any, frame: int, to: str) -> None:
 
 @pytest.mark.parametrize("fk_keys", [(), FK_KEYS])
 @pytest.mark.parametrize(
-    ("interpolation", "mode", "knee", "controls"),
+    ("interpolation", "mode", "knee"),
     [
-        ("BEZIER", "RIG", "POLE", "BONES"),
-        ("BEZIER", "LIVE", "FREE", "EMPTIES"),
-        ("LINEAR", "RIG", "FREE", "EMPTIES"),
-        ("CONSTANT", "LIVE", "POLE", "BONES"),
-        ("SINE", "RIG", "POLE", "EMPTIES"),
-        ("BOUNCE", "LIVE", "FREE", "BONES"),
+        ("BEZIER", "RIG", "POLE"),
+        ("BEZIER", "LIVE", "FREE"),
+        ("LINEAR", "RIG", "FREE"),
+        ("CONSTANT", "LIVE", "POLE"),
+        ("SINE", "RIG", "POLE"),
+        ("BOUNCE", "LIVE", "FREE"),
     ],
 )
-def test_there_and_back(limb, autokey, addon, interpolation, mode, knee, controls, fk_keys):
-    last = limb(len(controls), mode, interpolation, fk_keys, knee, controls=controls)
+def test_there_and_back(limb, autokey, addon, interpolation, mode, knee, fk_keys):
+    last = limb(len(mode), mode, interpolation, fk_keys, knee)
     ik, fk = joints(last), in_fk(last)
     switch_at(addon, last, TO_FK, "FK")
     once = joints(last)

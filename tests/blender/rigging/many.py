@@ -45,9 +45,10 @@ def measured(addon: Callable[[str], Any], seed: int, near_y: bool = False) -> Me
         ob.pose.bones[name].rotation_quaternion = rigs.turn(rng)
     before = oracle.seen_of(rigs.evaluated(ob), "lower", segments)[0]
     size = np.linalg.norm(np.diff(before, axis=0), axis=1).sum()
-    adding, controls = addon("tasks.adding"), rng.choice(("BONES", "EMPTIES"))
-    request = adding.LimbRequest(ob.pose.bones["lower"], segments, plane=plane)
-    addon("tasks.modes").to_rig(bpy.context, adding.add(bpy.context, [request], controls, foot=False).limbs)
+    adding, is_object = addon("tasks.adding"), rng.choice((False, True))
+    target = (rigs.empty("goal", before[-1]), "") if is_object else None
+    request = adding.LimbRequest(ob.pose.bones["lower"], segments, target, plane=plane)
+    addon("tasks.modes").to_rig(bpy.context, adding.add(bpy.context, [request], foot=False).limbs)
     last = ob.pose.bones["lower"]
     now = oracle.seen_of(rigs.evaluated(ob), "lower", segments)[0]
     limb, tips, invalid = last.planar_ik, [], []

@@ -128,14 +128,14 @@ def test_the_skin_is_no_target(biped: Any) -> None:
 
 def test_settings(biped: Any) -> None:
     had = len(biped.pose.bones)
-    assert not call("add", mode="LIVE", controls="EMPTIES", plane="POLE", foot_follows=False, tip="TAIL", bends="OTHER")
+    assert not call("add", mode="LIVE", plane="POLE", foot_follows=False, tip="TAIL", bends="OTHER")
     limb = biped.pose.bones["shin.L"].planar_ik
-    assert (limb.mode, limb.plane, limb.target.type, limb.pole_target.type) == ("LIVE", "POLE", "MESH", "MESH")
-    assert len(biped.pose.bones) == had
+    assert (limb.mode, limb.plane, limb.subtarget, limb.pole_subtarget) == ("LIVE", "POLE", "foot_ik.L", "knee_pole.L")
+    assert len(biped.pose.bones) == had + 2
     assert not len(biped.pose.bones["foot.L"].constraints)
     assert biped.pose.bones["shin.L"]["planar_ik"]["tip"] == "TAIL"
     now = rigs.evaluated(biped).pose.bones["shin.L"].tail
-    assert (biped.matrix_world @ now - limb.target.matrix_world.translation).length < 1e-5
+    assert (biped.matrix_world @ now - rigs.place(biped, "foot_ik.L")).length < 1e-5
 
 
 def knee_way(ob: Any) -> Any:
@@ -206,8 +206,9 @@ def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:
 
 
 def test_limb_of_an_empty_in_object_mode(addon: Any, biped: Any) -> None:
-    assert not call("add", controls="EMPTIES")
-    rigs.activate(bpy.data.objects["foot_ik.L"], "OBJECT")
+    goal = empty("goal", rigs.place(biped, "foot.L"))
+    assert not call("add")
+    rigs.activate(goal, "OBJECT")
     assert addon("ui.finding").active_limb(bpy.context).name == "shin.L"
     assert not call("switch", to="FK")
     assert bpy.data.objects["rig"].pose.bones["shin.L"].planar_ik.influence == 0.0

@@ -98,28 +98,19 @@ def test_stays(case: str, mode: str) -> None:
     assert settings() == has
 
 
-@pytest.mark.parametrize(
-    ("mode", "plane", "controls"),
-    [
-        ("RIG", "AUTO", "BONES"),
-        ("LIVE", "HINGE", "EMPTIES"),
-        ("RIG", "FREE", "EMPTIES"),
-        ("LIVE", "POLE", "BONES"),
-    ],
-)
-def test_add_stays(biped: Any, mode: str, plane: str, controls: str) -> None:
+@pytest.mark.parametrize(("mode", "plane"), [("RIG", "AUTO"), ("LIVE", "HINGE"), ("RIG", "FREE"), ("LIVE", "POLE")])
+def test_add_stays(biped: Any, mode: str, plane: str) -> None:
     bpy.ops.ed.undo_push(message="begun")
     select("shin.L", "shin.R")
     before, had = joints(), settings()
-    assert not call("add", mode=mode, plane=plane, controls=controls)
+    assert not call("add", mode=mode, plane=plane)
     assert abs(joints() - before).max() < STILL
     ob = bpy.data.objects["rig"]
     lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R")]
     assert {last.planar_ik.mode for last in lasts} == {mode}
     assert all(last.planar_ik.reach == "REACHED" for last in lasts)
     assert bpy.context.mode == "POSE"
-    if controls == "BONES":
-        assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
+    assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
     bpy.ops.ed.undo()
     assert abs(joints() - before).max() < STILL
     assert settings() == had

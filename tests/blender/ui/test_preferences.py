@@ -19,17 +19,16 @@ def preferences(addon: Any) -> Any:
         addons.new().module = module
     found = addons[module].preferences
     yield found
-    for name in ("controls", "plane", "overlay"):
+    for name in ("plane", "overlay"):
         found.property_unset(name)
     if is_new:
         addons.remove(addons[module])
 
 
 def test_scripts_do_not(biped: Any, preferences: Any) -> None:
-    preferences.controls, preferences.plane = "EMPTIES", "FREE"
+    preferences.plane = "FREE"
     assert not call("add")
-    limb = biped.pose.bones["shin.L"].planar_ik
-    assert (limb.target.type, limb.plane) == ("ARMATURE", "POLE")
+    assert biped.pose.bones["shin.L"].planar_ik.plane == "POLE"
 
 
 def test_the_overlay_is_as_strong(addon: Any, preferences: Any) -> None:

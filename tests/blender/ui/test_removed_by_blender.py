@@ -14,11 +14,10 @@ from .conftest import call, select
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("clicked", ["thigh.L", "shin.L", "foot.L"])
-@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
-def test_what_is_left_is_told_and_removed(addon, biped, mode, clicked, controls):
+def test_what_is_left_is_told_and_removed(addon, biped, mode, clicked):
     ob = bpy.context.object
     before, pose = rigs.snapshot(), rigs.matrices(ob, ["thigh.L", "shin.L", "foot.L"])
-    assert call("add", mode=mode, plane="POLE", controls=controls) == ""
+    assert call("add", mode=mode, plane="POLE") == ""
     select("shin.L")
     bpy.ops.pose.ik_clear()
     select(clicked)
