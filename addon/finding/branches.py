@@ -35,6 +35,9 @@ LEAST = 0.2
 AT_TIP = 0.1
 """How far from the tip of a limb its control begins at most, as a part of that limb's length."""
 
+END = 0.7
+"""How long a foot or hand without a name is at most, as a part of the shorter bone of its limb."""
+
 UNLIKE = 0.4
 """Two bones are no limb where nothing but their lengths says so and the shorter is so much shorter."""
 
@@ -58,6 +61,17 @@ class BranchLimb:
         self.is_other |= not self.is_named and names.has_word(skeleton.above(chain[0][0]), names.HEAD)
         self._is_called_so = names.tell_apart(chain[first][0], chain[last][0], foot[0][0] if foot else "")
         self.is_twin = False
+
+    @property
+    def has_end(self) -> bool:
+        """Whether something shorter than its bones is at its end, as a foot or a hand, or several rows of fingers: what
+        only hangs goes on as it is."""
+        below = self.chain[self._last + 1 :]
+        if not below:
+            return False
+        heads = [self._skeleton.heads[segment[0]] for segment in below[:2]]
+        length = (heads[1] - heads[0]).length if len(heads) > 1 else self._skeleton.length(below[0][-1])
+        return length <= END * min(self.lengths) or self._skeleton.is_spread(below[0][-1])
 
     @property
     def is_evident(self) -> bool:
@@ -118,17 +132,20 @@ class BranchLimbs:
 
     def __init__(self, ob: ArmatureObject) -> None:
         skeleton = skeleton_of(ob)
-        limbs = (_limb_of_branch(skeleton, chain) for chain in _chains_off_trunk(skeleton))
+        chains = [*_chains_off_trunk(skeleton)]
+        by_names = [_limb_of_branch(skeleton, chain) for chain in chains]
+        limbs = by_names if any(by_names) else [_limb_of_branch(skeleton, chain, called=False) for chain in chains]
         branches = [limb for limb in limbs if limb and not limb.is_other]
-        for limb in _paired(branches):
-            limb.is_twin = limb.is_named or not _is_control(limb, branches)
+        twins = [limb for limb in _paired(branches) if limb.is_named or not _is_control(limb, branches)]
+        for limb in [limb for limb in twins if limb.is_named or limb.has_end] or twins:
+            limb.is_twin = True
         evident = [limb for limb in branches if limb.is_evident]
         longest = max((sum(limb.lengths) for limb in evident), default=0.0)
         self.evident = [limb for limb in evident if sum(limb.lengths) >= LEAST * longest] or branches
         self.clear = [limb for limb in self.evident if limb.is_clear]
         bones = bones_of(ob)
         carrying = Counter(bone.name for limb in self.evident for bone in bones[limb.chain[0][0]].parent_recursive)
-        self.shared_parents = {name for name, count in carrying.items() if count > 1}
+        self.shared_parents = skeleton.carrying | {name for name, count in carrying.items() if count > 1}
 
     def at(self, bone: PoseBone) -> BranchLimb | None:
         """The arm or leg that a bone is clearly a part of, maybe as its shoulder, its foot or its toe."""
@@ -156,9 +173,9 @@ def _chains_off_trunk(skeleton: Skeleton) -> Iterable[list[list[str]]]:
         yield chain
 
 
-def _limb_of_branch(skeleton: Skeleton, chain: list[list[str]]) -> BranchLimb | None:
-    """The limb that a branch has, or None."""
-    ends = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
+def _limb_of_branch(skeleton: Skeleton, chain: list[list[str]], called: bool = True) -> BranchLimb | None:
+    """The limb that a branch has, by what its bones are ``called`` or by their lengths alone; or None."""
+    ends = (_by_names([segment[0] for segment in chain]) if called else None) or _by_lengths(skeleton, chain)
     return None if ends is None or ends == NO_SEGMENTS else BranchLimb(skeleton, chain, *ends)
 
 
@@ -172,6 +189,8 @@ def _by_names(called: list[str]) -> tuple[int, int] | None:
     where they say nothing."""
     foot = next((i for i, name in enumerate(called) if names.has_word(name, names.FEET)), None)
     if foot is None and (lowest := [i for i, name in enumerate(called) if names.is_limb_like(name)]):
+        if len(lowest) > 2 and len({names.words(called[i]) for i in lowest}) == 1:  # numbers alone tell them apart
+            return None
         foot = lowest[-1] + 1 if lowest[-1] else None
     if foot is None:
         foot = next((i for i, name in enumerate(called) if i > 1 and names.has_word(name, names.TOES)), None)

@@ -22,7 +22,7 @@ from ..limb.follow import matrix_of
 from ..limb.storage import chain_bones, is_limb, is_mechanism_bone, limbs_of
 from ..limb.tips import begins_at_tail, tip_of
 from .branches import AT_TIP, BranchLimbs
-from .checking import check_addable
+from .checking import check_addable, check_followed
 from .clicking import limb_with
 from .cylinders import bones_of_cylinders
 from .segments import Suggestion, bone_of_offset_group, is_twist, limb_up_from, moved_along_line, segment_of
@@ -145,8 +145,8 @@ def _all_under(top: PoseBone, under: dict[PoseBone, list[PoseBone]]) -> list[Pos
 
 def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: BranchLimbs) -> BoneGroup:
     """The limbs of bones that hang together."""
-    is_straight = len(bones) <= LONGEST_LINE and all(bone.parent == before for before, bone in pairwise(bones))
-    line = _line(bones, limbs) if is_straight else []
+    is_straight = all(bone.parent == before for before, bone in pairwise(bones))
+    line = _line(bones, limbs) if is_straight and len(bones) <= LONGEST_LINE else []
     suggested: list[Suggestion] = []
     refusal = None
     try:
@@ -154,10 +154,11 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Br
             suggested = [limb_up_from(line[-1], count, limbs.shared_parents) if count else _of_line(line)]
         elif line:
             suggested = [limb_with(line[0], count, limbs)]
+        elif is_straight and not any(map(limbs.at, bones)):
+            template = "A limb has two to four bones, and '{first}' to '{last}' are {count}: select those of one limb"
+            raise Refused(template, first=bones[0].name, last=bones[-1].name, count=len(bones))
         else:
-            suggested = _found(bones, count, limbs) or [
-                limb_with(active if active in bones else bones[0], count, limbs)
-            ]
+            suggested = _found(bones, count, limbs) or [_in_place(bones, active, count, limbs)]
     except Refused as why:
         refusal = why
     is_clear = any(map(limbs.at, line or bones))
@@ -165,6 +166,13 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Br
     return BoneGroup(
         bones=bones, limbs=suggested, refusal=refusal, is_line=len(line) > 1, is_clear=is_clear, is_jointed=is_jointed
     )
+
+
+def _in_place(bones: Sequence[PoseBone], active: PoseBone | None, count: int, limbs: BranchLimbs) -> Suggestion:
+    """The limb of the active one of bones that are of no arm or leg without IK."""
+    if limbs_of(bones[0].id_data) and limbs.clear:
+        raise Refused("All arms and legs that are selected have IK already")
+    return limb_with(active if active and active in bones else bones[0], count, limbs)
 
 
 def _line(bones: list[PoseBone], limbs: BranchLimbs) -> list[PoseBone]:
@@ -238,8 +246,19 @@ def _limbs_and_others(
     if not main.limbs and main.refusal:
         raise main.refusal
     if main in certain and len(certain) > 1 and (main.is_clear or len(certain) == len(groups)):
-        return [*dict.fromkeys(limb for group in certain for limb in group.limbs)], []
+        limbs = [*dict.fromkeys(limb for group in certain for limb in group.limbs)]
+        others = [bone for group in groups if group not in certain for bone in group.bones]
+        return limbs, others if len(limbs) == 1 else _refused(others, limbs)
     return main.limbs, [bone for group in groups if group is not main for bone in group.bones]
+
+
+def _refused(others: Sequence[PoseBone], limbs: Sequence[Suggestion]) -> list[PoseBone]:
+    """Nothing, where what is selected besides several limbs carries them or hangs on them; raises `Refused`."""
+    for bone in others:
+        if not any(bone in limb.parent_recursive or limb in bone.parent_recursive for limb, _ in limbs):
+            template = "'{bone}' is of none of these limbs: add one limb at a time to have it follow a control"
+            raise Refused(template, bone=bone.name)
+    return []
 
 
 def _is_pin(group: BoneGroup, limbs: Sequence[PoseBone]) -> bool:
@@ -278,13 +297,16 @@ def _without_refused(limbs: Sequence[Suggestion]) -> LimbsToAdd:
 
 
 def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBone]) -> list[BoneRef]:
-    """What is selected besides a limb, its foot and what carries it, and does not move with it: the nearest to its tip
-    comes first. Raises `Refused` where it can't be target and pole."""
+    """What is selected besides a limb and its foot and toes: the nearest to its tip comes first. Raises `Refused` where
+    it can't be target and pole."""
     limb, segments = suggestion
-    dependencies, own = Dependencies(), {bone.name for bone in chain_bones(limb, segments)}
-    bones = [bone for bone in others if bone not in limb.parent_recursive]
-    bones = [bone for bone in bones if not dependencies.moves_with((bone.id_data, bone.name), limb.id_data, own)]
+    own = [bone.name for bone in chain_bones(limb, segments)]
+    whole = BranchLimbs(limb.id_data).at(limb)
+    bones = [bone for bone in others if whole is None or bone.id_data != limb.id_data or bone.name not in whole.below]
     for bone in bones:
+        if bone in limb.parent_recursive and bone.name not in own:
+            raise Refused("'{bone}' carries the limb: select a control, or nothing besides", bone=bone.name)
+        check_followed(limb, segments, (bone.id_data, bone.name))
         other = BranchLimbs(bone.id_data).at(bone)
         if other and other.is_twin and not _begins_at_tip(bone, limb):
             template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"

@@ -50,6 +50,8 @@ def _last_of_two(bone: PoseBone, limbs: BranchLimbs) -> Suggestion:
     groups, lower = segment_below(segment)
     if lower is None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
+    if not begins_at_tail(lower.bone) and len(segment[-1].children) > 1:
+        raise _nothing_at(bone)
     limb = segment_of(lower)
     return limb[-1], (len(segment) + len(groups), len(limb))
 

@@ -28,20 +28,33 @@ def segment_of(bone: PoseBone) -> list[PoseBone]:
 
 
 def is_twist(bone: PoseBone) -> bool:
-    """Whether a bone is a twist bone: in line with its parent and the joint below, and named so or as another piece of
-    its parent, as ``thigh.001`` between ``thigh`` and ``shin``."""
-    parent, below = bone.parent, foot_below(bone.bone)
-    if parent is None or below is None:
+    """Whether a bone is a twist bone: it begins between the joints where its parent begins and the next bone does, in
+    line with these. In a straight limb so does a forearm: where names don't say which is which, the line has to bend
+    at both joints, and twice."""
+    below = foot_below(bone.bone)
+    if bone.parent is None or below is None or not _is_between(bone.parent.bone, bone.bone, below):
         return False
-    says_so = names.says_twist(bone.name) and not names.says_twist(names.stem_of(parent.name))
-    if not (names.is_piece(bone.name, parent.name) or says_so):
+    stems = [names.stem_of(name) for name in (bone.parent.name, below.name)]
+    if names.says_twist(bone.name) and not names.says_twist(stems[0]):
+        return stems[0] != stems[1]
+    if names.is_piece(bone.name, bone.parent.name):
+        return stems[0] != stems[1]
+    if names.is_called(bone.name) or stems[0] == names.stem_of(bone.name):
         return False
-    if names.stem_of(below.name) == names.stem_of(parent.name):
+    if names.is_called(bone.parent.name):
+        return names.is_limb_like(bone.parent.name) or not names.is_girdle(bone.parent.name)
+    inner = foot_below(below)
+    end = foot_below(inner) if inner else None
+    if inner is None or end is None:
         return False
-    start, joint = parent.bone.head_local, below.head_local
-    along = joint - start
-    off = (bone.bone.head_local - start).cross(along).length
-    return bool(off <= IN_LINE * along.length_squared) and (bone.bone.head_local - start).dot(along) > 0.0
+    return _is_between(below, inner, end) and not _is_between(bone.parent.bone, below, inner)
+
+
+def _is_between(start: Bone, bone: Bone, end: Bone) -> bool:
+    """Whether a bone begins between where two others do, in line."""
+    along, off = end.head_local - start.head_local, bone.head_local - start.head_local
+    share = off.dot(along) / (along.length_squared or 1.0)
+    return bool(IN_LINE < share < 1.0 - IN_LINE and (off - along * share).length <= IN_LINE * along.length)
 
 
 def bone_of_offset_group(bone: Bone) -> Bone | None:

@@ -70,9 +70,13 @@ class Skeleton:
     def _trunk(self) -> set[str]:
         whole = max(self._reach.values(), default=0.0)
         trunk: set[str] = set()
+        self.carrying: set[str] = set()
         for name, below in self._below.items():
             large = [child for child in below if self._depth[child] > 1 and self._reach[child] >= LARGE * whole]
-            if (len(large) > 1 and _carries(name, large)) or (below and names.is_trunk(name)):
+            carries = len(large) > 1 and _carries(name, large)
+            if carries:
+                self.carrying.add(name)
+            if carries or (below and names.is_trunk(name)):
                 bone: Any = self._bones[name]
                 while bone is not None and bone.name not in trunk:
                     trunk.add(bone.name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from unicodedata import normalize
 
 from ..blender.names import other_side
 from ..blender.names import side_sign as sign_of_side
@@ -20,6 +21,13 @@ _JOINED = re.compile(
     "(arm|leg|foot|hand|paw|hoof|hip|shoulder|thigh|shin|knee|elbow|toe|limb)(s?)"
 )
 """Words that many write as one."""
+
+JAPANESE = {
+    "手首": "hand", "足首": "foot", "つま先": "toe", "ひじ": "elbow", "ひざ": "knee", "肩": "shoulder", "捩": "twist",
+    "指": "finger", "腕": "arm", "足": "leg", "上半身": "spine", "下半身": "pelvis", "センター": "root", "頭": "head",
+    "首": "neck", "髪": "hair", "スカート": "skirt", "目": "eye", "胸": "breast",
+}  # fmt: skip
+"""The words of MikuMikuDance's skeletons: the first that stands in a name counts."""
 
 ARM = frozenset(("arm", "forearm", "humerus", "radius", "ulna", "elbow"))
 LEG = frozenset(
@@ -73,7 +81,10 @@ _WHOLE = re.compile("(upper|lower)[._ -]?(arm|leg)|thigh|shin|calf|fore[._ -]?ar
 def words(name: str) -> frozenset[str]:
     """The words of a name, in small letters, without numbers and what stands before a colon."""
     words: set[str] = set()
-    for word in _WORD.findall(name.rpartition(":")[2]):
+    own = normalize("NFKC", name.rpartition(":")[2])  # Letters of double width, as in Japan
+    if not own.isascii():
+        words.update([word for japanese, word in JAPANESE.items() if japanese in own][:1])
+    for word in _WORD.findall(own):
         joined = _JOINED.fullmatch(word.lower())
         words.update((word.lower(), joined[1], joined[2]) if joined else (word.lower(),))
     return frozenset(words)
@@ -114,7 +125,12 @@ def is_girdle(name: str) -> bool:
 
 def says_twist(name: str) -> bool:
     """Whether a bone is called a twist bone."""
-    return any(word in name.lower() for word in ("twist", "roll"))
+    return any(word in name.lower() for word in ("twist", "roll", "捩"))
+
+
+def is_called(name: str) -> bool:
+    """Whether a name says which bone of a body it is."""
+    return has_word(name, PARTS, GIRDLE, TRUNK, TOES, OTHERS)
 
 
 def is_piece(name: str, whole: str) -> bool:

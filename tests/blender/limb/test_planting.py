@@ -90,7 +90,7 @@ def test_arms_are_no_legs(capture):
         rigs.select(bone, bone.name in ("hips", "spine"))
     ob = rigs.biped()
     for bone in ob.pose.bones:
-        rigs.select(bone, bone.name in ("forearm.L", "spine"))
+        rigs.select(bone, bone.name in ("forearm.L", "forearm.R"))
     ob.data.bones.active = ob.data.bones["forearm.L"]
     with pytest.raises(RuntimeError, match="No leg is selected"):
         bpy.ops.pose.planar_ik_plant()

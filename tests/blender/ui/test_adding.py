@@ -36,7 +36,6 @@ def empty(name: str, place: Any) -> Any:
         (["thigh.L", "shin.L", "foot.L"], ["shin.L"]),
         (["shin.L", "shin.R"], ["shin.L", "shin.R"]),
         (["hand.L", "forearm.R", "foot.R"], ["shin.R", "forearm.L", "forearm.R"]),
-        (["shin.L", "hips"], ["shin.L"]),
     ],
 )
 def test_any_bone_of_a_limb(biped: Any, selected: list[str], added: list[str]) -> None:
