@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..blender.types import scene_of
 from ..blender.words import Message
 from ..limb.storage import group_of, mode_of, path_to_influence
 from ..live import refresh
+from ..motion.frames import ends_of, moved_by
 from ..tasks.removing import STAYING, remove
 from .driven import driver_of_influence, influence_outside
 from .game import bake_for_game
@@ -77,19 +77,20 @@ def _bake(
         keys = [keys_of_loop(trajectory, times) if is_loop else all_frames for trajectory, is_loop in pairs]
     else:
         keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
+    changing = times_of(scene_of(context), ends_of(context, moved_by(limbs)))
     writers: dict[Any, ActionWriter] = {}
     for trajectory, (which, slopes, _) in zip(trajectories, keys, strict=True):
         ob, influence = trajectory.limb.id_data, path_to_influence(trajectory.limb.name)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob, request.new_action))
         outside = driven.get((ob, trajectory.limb.name))
-        sides = (-inf, inf) if outside is not None or influence in writer.paths else ()  # by FK
+        sides = changing if outside is not None or influence in writer.paths else ()  # by FK
         for i, track in enumerate(trajectory.tracks):
             slope = None if slopes is None else slopes[i][which]
             writer.write(track.path, times[which], track.values[which], slope, sides)
         if outside:
             writer.fold(influence, times, outside.times, outside.values)
         elif not request.remove:
-            writer.set_between(influence, times, 0.0, trajectory.influence[0])
+            writer.set_between(influence, times, 0.0, trajectory.influence[0], changing)
     mute_drivers(context, [influence.driver for influence in driven.values()])
     for writer in writers.values():
         writer.show(context)

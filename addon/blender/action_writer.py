@@ -12,7 +12,7 @@ from bpy.types import Context
 from numpy.typing import NDArray
 
 from . import fcurves
-from .animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, use_copy, value_at
+from .animation import curve_holder, curves_everywhere, curves_of, modifiers_of, new_curve, set_at, use_copy, value_at
 from .announcing import announce_keys
 from .stepping import time_now, times_of
 from .types import scene_of, split_path
@@ -29,6 +29,8 @@ class ActionWriter:
     def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
         announce_keys(ob)
         self._now, self._frame = time_now(context), float(times_of(scene_of(context), [1.0])[0])  # how long one is
+        scene = scene_of(context)
+        self._scene_times = times_of(scene, range(scene.frame_start, scene.frame_end + 1))
         self._unkeyed = _unkeyed(ob, self._now)
         self._values_before: dict[str, Any] = {}
         self.object = ob
@@ -51,25 +53,30 @@ class ActionWriter:
         is_stepped: bool = False,
         before: Array | None = None,
         starts: Sequence[int] = (),
+        cycle: tuple[str, str] | None = None,
     ) -> None:
         """Replace the keys of a property from the first to the last of these times, or of several ranges of them, by
         where the others start; ``values``, ``slopes`` per frame
         and slopes ``before`` it where these differ are ``(times, numbers)``; ``is_stepped`` holds each value up to the
         next key. What is beside them and from the first to the last time that is ``kept`` stays as it is, by a key on
-        each side."""
+        each side. With a ``cycle`` they repeat before and after."""
         now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
-            curve = self._curve(path, index)
+            curve = self._curve(path, index, cycle is not None)
+            far = 1 + (curve.extrapolation == "LINEAR" and len(curve.keyframe_points) > 0)  # two keys say the direction
             sides = [
                 time
                 for some in np.split(times, starts)
-                for time in (some[0] - self._frame, some[-1] + self._frame)
-                if len(kept) and kept[0] <= time <= kept[-1]
+                for k in range(1, far + 1)
+                for time in (some[0] - k * self._frame, some[-1] + k * self._frame)
+                if len(kept) and (far > 1 or kept[0] <= time <= kept[-1])
             ]
             _key_sides(curve, sides, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             after, ahead = (None if rows is None else rows[:, index] for rows in (slopes, before))
             fcurves.write_keys(curve, times, values[:, index], kind, after, ahead, starts)
+            if cycle:
+                fcurves.repeat(curve, cycle)
 
     def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
         """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,
@@ -88,18 +95,24 @@ class ActionWriter:
         for i in np.flatnonzero(is_step[kept]):
             curve.keyframe_points[int(i)].interpolation = "CONSTANT"
 
-    def set_between(self, path: str, times: Array, value: float, now: float) -> None:
-        """Set a property to a value from the first to the last of these times. Before and after, it keeps what it had;
-        ``now`` is that where it has no keys."""
-        (first, before), (last, after) = self._beside(path, 0, times, now)
+    def set_between(self, path: str, times: Array, value: float, now: float, kept: Array) -> None:
+        """Set a property to a value from the first to the last of these times. Before and after, from the first to the
+        last time that is ``kept``, it keeps what it had; ``now`` is that where it has no keys."""
+        sides = [
+            time
+            for time in (times[0] - self._frame, times[-1] + self._frame)
+            if len(kept) and kept[0] <= time <= kept[-1]
+        ]
         old = self._curves.get((path, 0))
-        goes_on = [key.interpolation for key in old.keyframe_points if key.co.x <= last] if old else []
+        numbers = {time: old.evaluate(time) if old else now for time in sides} | {times[0]: value, times[-1]: value}
+        goes_on = (
+            [key.interpolation for key in old.keyframe_points if key.co.x <= times[-1] + self._frame] if old else []
+        )
         self._values_before.setdefault(path, value_at(self.object, path))
-        curve = self._curve(path, 0)
-        places = np.array((first, times[0], times[-1], last))
-        fcurves.write_keys(curve, places, np.array((before, value, value, after)), "CONSTANT")
-        if goes_on and goes_on[-1] != "CONSTANT":
-            at = int(np.searchsorted(fcurves.read_keys(curve)[0], last - self._frame / 2.0))
+        curve, places = self._curve(path, 0), np.array(sorted(numbers))
+        fcurves.write_keys(curve, places, np.array([numbers[time] for time in places]), "CONSTANT")
+        if goes_on and goes_on[-1] != "CONSTANT" and places[-1] > times[-1]:
+            at = int(np.searchsorted(fcurves.read_keys(curve)[0], places[-1] - self._frame / 2.0))
             curve.keyframe_points[at].interpolation = goes_on[-1]
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -129,25 +142,25 @@ class ActionWriter:
         """The data paths that have F-curves."""
         return {path for path, _ in self._curves}
 
-    def _beside(self, path: str, index: int, times: Array, now: float) -> list[tuple[float, float]]:
-        """The frames before and after these times, and what a property is there; ``now`` where it has no keys."""
-        curve = self._curves.get((path, index))
-        return [
-            (time, curve.evaluate(time) if curve else now) for time in (times[0] - self._frame, times[-1] + self._frame)
-        ]
-
-    def _curve(self, path: str, index: int) -> Any:
-        """An F-curve that acts, with nothing but keys."""
+    def _curve(self, path: str, index: int, is_cycle: bool = False) -> Any:
+        """An F-curve that acts, with nothing but keys: what it shows by modifiers in the scene's frames it has keys of
+        then, unless it ``is_cycle``, which is written anew."""
         curve = self._curves.get((path, index))
         if curve is None:
             group = split_path(path)[0] or self.object.name
             curve = self._curves[path, index] = new_curve(self.holder, path, index, group)
             return curve
-        while curve.modifiers:
-            curve.modifiers.remove(curve.modifiers[0])
         if len(curve.sampled_points):
             ends = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
             curve.convert_to_keyframes(ends[0], ends[1] + 1)
+        if modifiers_of(curve) and not is_cycle:
+            times, keys = self._scene_times, fcurves.read_keys(curve)[0].astype(float)
+            times = np.sort(np.concatenate((times, keys[(keys < times[0] - 0.5) | (keys > times[-1] + 0.5)])))
+            values = np.array([curve.evaluate(time) for time in times])
+            curve.keyframe_points.clear()
+            fcurves.write_keys(curve, times, values)
+        for modifier in [*curve.modifiers]:
+            curve.modifiers.remove(modifier)
         if curve.group and curve.group.mute:  # which counts before 4.4, and where there are strips
             for other in curve.group.channels:
                 other.mute = True

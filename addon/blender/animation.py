@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import bpy
+import numpy as np
 
 from .announcing import announce, announce_keys
+from .fcurves import read_keys
 from .types import all_actions
 
 _CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
+
+SAME = 1e-9
+"""How far keys may be apart that say the same."""
 
 
 def drivers_of(owner: Any) -> list[Any]:
@@ -44,7 +49,7 @@ def all_curve_lists(action: Any, slot_handle: int | None = None) -> Iterator[Any
             yield from (bag.fcurves for bag in strip.channelbags if slot_handle in (None, bag.slot_handle))
 
 
-def _lists_of(user: Any) -> list[Any]:
+def lists_of(user: Any) -> list[Any]:
     """The collections of F-curves that act on a user of an action: animation data, or a strip of the NLA."""
     if user is None or not user.action:
         return []
@@ -53,12 +58,12 @@ def _lists_of(user: Any) -> list[Any]:
 
 def curves_of(owner: Any) -> list[Any]:
     """The F-curves that act on a datablock by its action, and by its slot of that."""
-    return [curve for curves in _lists_of(getattr(owner, "animation_data", None)) for curve in curves]
+    return [curve for curves in lists_of(getattr(owner, "animation_data", None)) for curve in curves]
 
 
 def curves_everywhere(owner: Any, muted: bool = True) -> list[Any]:
     """The F-curves that act on a datablock by its action or by strips of the NLA; importers mute all but one."""
-    lists = [curves for strip in strips_of(owner, muted) for curves in _lists_of(strip)]
+    lists = [curves for strip in strips_of(owner, muted) for curves in lists_of(strip)]
     return curves_of(owner) + [curve for curves in lists for curve in curves]
 
 
@@ -72,23 +77,19 @@ def is_animated(owner: Any, path: str) -> bool:
     return path in animated_paths(owner)
 
 
+def modifiers_of(curve: Any) -> list[Any]:
+    """The modifiers of an F-curve that act."""
+    return [modifier for modifier in curve.modifiers if not modifier.mute and modifier.is_valid]
+
+
 def changes(curve: Any) -> bool:
     """Whether the values of an F-curve change over time: importers leave curves that are constant."""
-    return len(curve.modifiers) > 0 or len({key.co.y for key in curve.keyframe_points}) > 1
-
-
-def keyed_range(owner: Any, concerns: Callable[[str], bool]) -> tuple[float, float] | None:
-    """The first and the last frame in which keys change what ``concerns`` says of its data path, by the action of a
-    datablock or by strips of its NLA; None where none do."""
-
-    def acts(curves: Iterable[Any]) -> list[Any]:
-        return [curve for curve in curves if not curve.mute and concerns(curve.data_path) and changes(curve)]
-
-    ends = [tuple(curve.range()) for curve in acts(curves_of(owner))]
-    strips = [strip for strip in strips_of(owner, muted=False) if not strip.mute]
-    acting = [strip for strip in strips if acts(curve for curves in _lists_of(strip) for curve in curves)]
-    ends += [(strip.frame_start, strip.frame_end) for strip in acting]
-    return (min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
+    if modifiers_of(curve):
+        return True
+    if len(curve.sampled_points):
+        return len({point.co.y for point in curve.sampled_points}) > 1
+    values = [read_keys(curve, part)[1] for part in ("co", "handle_left", "handle_right")]
+    return len(values[0]) > 0 and bool((np.abs(np.concatenate(values) - values[0][0]) > SAME).any())
 
 
 def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
@@ -204,10 +205,10 @@ def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
     """The collections of all F-curves that act on these paths of a datablock, in actions of its own."""
     copies: dict[Any, Any] = {}
     for user in (*filter(None, [getattr(owner, "animation_data", None)]), *strips_of(owner)):
-        if any(curve.data_path in paths for curves in _lists_of(user) for curve in curves):
+        if any(curve.data_path in paths for curves in lists_of(user) for curve in curves):
             make_own(owner, user, copies)
             announce(owner, user.action)
-            yield from _lists_of(user)
+            yield from lists_of(user)
 
 
 def remove_animation(owner: Any, paths: Collection[str]) -> None:

@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 _ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
 
+ONE_KEY = 0.0101
+"""How far apart keys are one to Blender, and what single precision of late frames makes of that."""
+
 _DIVISIBLE = ("CONSTANT", "LINEAR", "BEZIER")
 """Ways to go on from a key to the next that have the same shape with another key between."""
 
 
-def read_keys(curve: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The frames and values of a curve's keys."""
-    places = _get(curve, "co", 2)
+def read_keys(curve: Any, part: str = "co") -> tuple[NDArray[Any], NDArray[Any]]:
+    """The frames and values of a curve's keys, or of one of their handles."""
+    places = _get(curve, part, 2)
     return places[:, 0], places[:, 1]
 
 
@@ -69,7 +72,7 @@ def _make_room(curve: Any, ranges: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The places among a curve's keys that these ranges of frames can have: of the keys from the first to the last
     frame of each, and of new ones. The shape of the curve outside stays as it is."""
     keys, now, count = curve.keyframe_points, read_keys(curve)[0], sum(map(len, ranges))
-    slack = 1e-4  # single precision of late frames
+    slack = ONE_KEY
     firsts, lasts = (np.array([times[end] for times in ranges]) for end in (0, -1))
     range_of_key = np.searchsorted(firsts - slack, now, "right") - 1
     is_within = (range_of_key >= 0) & (now <= lasts[range_of_key] + slack)
@@ -99,10 +102,18 @@ def reset(curve: Any) -> None:
         curve.modifiers.remove(curve.modifiers[0])
 
 
+def repeat(curve: Any, modes: tuple[str, str]) -> None:
+    """Have a curve repeat itself before and after its keys, in these ways. Quaternions can't be added to: they come
+    back."""
+    can_add = "quaternion" not in curve.data_path and "axis_angle" not in curve.data_path
+    modifier = curve.modifiers.new("CYCLES")
+    modifier.mode_before, modifier.mode_after = (m if can_add else m.replace("_OFFSET", "") for m in modes)
+
+
 def insert_hold_key(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
     """Insert a key that holds its value until the next key, and leave the rest of the curve as it is."""
     insert_key_keeping_shape(curve, frame, kind, goes_on=False)
-    next(key for key in curve.keyframe_points if key.co.x == frame).interpolation = "CONSTANT"
+    min(curve.keyframe_points, key=lambda key: abs(key.co.x - frame)).interpolation = "CONSTANT"
 
 
 def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = True) -> list[float]:
@@ -114,7 +125,8 @@ def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", g
     """
     keys, frames = curve.keyframe_points, read_keys(curve)[0].astype(float)
     i = int(np.searchsorted(frames, frame))
-    is_there = i < len(frames) and bool(frames[i] == frame)
+    i -= bool(i and frame - frames[i - 1] <= ONE_KEY)
+    is_there = i < len(frames) and bool(frames[i] - frame <= ONE_KEY)
     for beside in range(max(i - 1, 0), min(i + is_there + 1, len(keys))):
         _fix_handles(keys[beside])
     if is_there:
@@ -139,8 +151,8 @@ def fade(curve: Any, start: float, frames: Collection[float], by: float) -> None
     if not frames:
         return
     keys = curve.keyframe_points
-    end = min(key.co.x for key in keys if key.co.x > max(frames))
-    for key in [key for key in keys if key.co.x in frames]:
+    end = min(key.co.x for key in keys if key.co.x > max(frames) + ONE_KEY)
+    for key in [key for key in keys if min(abs(key.co.x - frame) for frame in frames) <= ONE_KEY]:
         key.co.y += by * (end - key.co.x) / (end - start)
     curve.update()
 

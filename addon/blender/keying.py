@@ -122,7 +122,8 @@ def key_from(
         set_at(owner, path, now)
     for curve in _keyed(owner, path):
         constant = [*([frame - 1] if curve.array_index in missing else []), *([frame] if holds else [])]
-        for point in [point for point in curve.keyframe_points if point.co.x in constant]:
+        near = [p for p in curve.keyframe_points if any(abs(p.co.x - frame) <= fcurves.ONE_KEY for frame in constant)]
+        for point in near:
             point.interpolation = "CONSTANT"
 
 
@@ -132,7 +133,9 @@ def _keyed(owner: Any, path: str) -> list[Any]:
 
 def next_key(curve: Any, frame: float) -> float | None:
     """The frame of a curve's next key after a frame, or None."""
-    return min((float(point.co.x) for point in curve.keyframe_points if point.co.x > frame), default=None)
+    return min(
+        (float(point.co.x) for point in curve.keyframe_points if point.co.x > frame + fcurves.ONE_KEY), default=None
+    )
 
 
 def keyable_indices(owner: Any, path: str, before: Any) -> list[int]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import update_wrapper
-from math import ceil, floor
 from typing import Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -68,13 +67,6 @@ def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
     """Where on F-curves frames are, which is elsewhere if the scene stretches time; rounded as Blender does."""
     stretched = np.float32(scene.render.frame_map_old / scene.render.frame_map_new)
     return (np.asarray(frames, np.float32) * stretched).astype(float)
-
-
-def frames_of_times(scene: Scene, first: float, last: float) -> range:
-    """The whole frames of the scene from before a time on F-curves and strips to after another one: `times_of`
-    backwards."""
-    stretched = scene.render.frame_map_new / scene.render.frame_map_old
-    return range(floor(first * stretched + 1e-4), ceil(last * stretched - 1e-4) + 1)
 
 
 def time_now(context: Context) -> float:

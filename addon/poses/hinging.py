@@ -8,16 +8,15 @@ from itertools import chain
 import numpy as np
 from bpy.types import Context, PoseBone
 
-from ..blender.dependencies import Dependencies
 from ..blender.stepping import finished
 from ..blender.words import Message
 from ..limb.follow import follow_of
 from ..limb.settings import IN_ONE_PLANE
 from ..limb.storage import chain_bones, choices_of
 from ..limb.tolerances import ON_TARGET
+from ..motion.frames import frames_of
 from ..rigging.description import ref_of
 from ..solver.matrices import applied, inverted_all
-from .keeping import keyed_frames
 from .reading import LimbsRead, limbs_read
 from .recording import record
 
@@ -25,12 +24,12 @@ from .recording import record
 def targets_off_plane(context: Context, limbs: Sequence[PoseBone]) -> list[Message]:
     """Warnings of hinges and sliding limbs whose keyed targets leave the plane that they can follow in: by frame, where
     they do so most."""
-    dependencies, frames_of_limb = Dependencies(), {}
+    frames_of_limb = {}
     for limb in limbs:
         target, bone = follow_of(limb).pairs[0]
         if target and choices_of(limb)["plane"] in IN_ONE_PLANE:
-            refs = dependencies.dependencies_of((target, bone), (limb.id_data, chain_bones(limb)[0].name))
-            frames_of_limb[ref_of(limb)] = keyed_frames(refs)
+            refs = (target, bone), (limb.id_data, chain_bones(limb)[0].name)
+            frames_of_limb[ref_of(limb)] = frames_of(context, refs).at
     animated = [limb for limb in limbs if frames_of_limb.get(ref_of(limb))]
     frames = sorted({*chain.from_iterable(frames_of_limb.values())})
     if not frames:

@@ -22,6 +22,7 @@ from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
+from ..motion.frames import around, moved_by
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from .channels import Channel, Values, copied
@@ -112,7 +113,7 @@ def hold_limbs(
     frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
     if not frames:
         return None
-    task = Task(context, frames, request.tolerance, keeps_others=within)
+    task = Task(context, frames, request.tolerance, keeps_others=around(context, moved_by(limbs)))
     controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))]
     channels = [*dict.fromkeys(channel for planted in holds for channel in _channels(planted))]
     recording = yield from record(

@@ -15,6 +15,7 @@ from ..blender.stepping import times_of
 from ..blender.types import scene_of
 from ..blender.words import Refused
 from ..limb.storage import path_to_influence, read_slider
+from ..motion.frames import ends_of
 
 ROUNDED = 1e-4
 """How far influence may be from 0 or 1 and still count as that."""
@@ -33,11 +34,13 @@ def check_influence(context: Context, limbs: Sequence[PoseBone], is_ik: bool, fr
 
 
 def key_influence(context: Context, limbs: Sequence[BoneRef], frames: Sequence[int], is_ik: bool) -> None:
-    """Key limbs to be in IK, or in FK, from the first to the last of these frames, and as before around them."""
-    times, writers = times_of(scene_of(context), frames), dict[Any, ActionWriter]()
+    """Key limbs to be in IK, or in FK, from the first to the last of these frames, and as before around them, where
+    anything changes there."""
+    scene, writers = scene_of(context), dict[Any, ActionWriter]()
+    times, kept = times_of(scene, frames), times_of(scene, ends_of(context, limbs))
     for ob, name in limbs:
         announce(ob)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob))
-        writer.set_between(path_to_influence(name), times, float(is_ik), float(not is_ik))
+        writer.set_between(path_to_influence(name), times, float(is_ik), float(not is_ik), kept)
     for writer in writers.values():
         writer.show(context)

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
+from ..blender.animation import changes, curves_everywhere
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
-from ..blender.types import bones_of, own_matrix, tag_rig, view_layer_of
+from ..blender.types import bones_of, own_matrix, split_path, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
@@ -23,6 +24,7 @@ from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import TURNED
+from ..motion.frames import frames_of, moved_by
 from ..rigging.apply import apply
 from ..rigging.controls import Control, reuse_control
 from ..rigging.description import Description, LimbRef, describe, ref_of
@@ -30,7 +32,7 @@ from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pol
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
 from .bend_axes import bend_axes_seen
 from .fitting import fit, turned_around, with_fit
-from .keeping import animated_frames, is_posed_by_hand, keyed_frames
+from .keeping import is_posed_by_hand
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
 from .reading import Recording, bones_to_read
 from .recording import record
@@ -97,23 +99,27 @@ def after_edit_mode(context: Context, requests: Sequence[LimbRequest]) -> tuple[
 
 
 def task_to_keep(context: Context, requests: Sequence[LimbRequest], tolerance: float) -> Task:
-    """The frames in which keys move those of these limbs that get a target, or what carries them. This frame then shows
-    what the keys say, unless the limbs are posed otherwise there."""
+    """The frames in which something moves those of these limbs that get a target, what hangs on them, or what carries
+    them; but for what moves the whole rig: controls go along. This frame then shows what the keys say, unless the
+    limbs are posed otherwise there."""
     new = [request for request in requests if request.target is None]
-    bones = [bone for request in new for bone in _chain(request)]
-    frames = animated_frames(bones)
-    return Task(context, frames, tolerance, stays=is_posed_by_hand(context, bones))
+    refs = moved_by(request.limb for request in new)
+    frames = frames_of(context, refs, {(ob, "") for ob, _ in refs})
+    return Task(context, frames.at, tolerance, stays=is_posed_by_hand(context, refs), cycle=frames.cycle)
 
 
 def keys_let_go(requests: Sequence[LimbRequest]) -> list[Message]:
     """Warnings of limbs with keys that follow something that is there, which gets none."""
-    keyed = [
-        request
-        for request in requests
-        if request.target and keyed_frames((request.limb.id_data, bone.name) for bone in _chain(request))
-    ]
+    keyed = [request for request in requests if request.target and _is_keyed(request)]
     template = "'{bone}' goes to '{target}', not by its keys: Snap IK to FK over a range has '{target}' go by these"
     return [Message(template, bone=limb.name, target=bone or ob.name) for limb, _, (ob, bone), *_ in keyed]  # type: ignore[misc]  # they have one
+
+
+def _is_keyed(request: LimbRequest) -> bool:
+    """Whether keys turn the bones of a limb to be."""
+    names = {bone.name for bone in _chain(request)}
+    curves = curves_everywhere(request.limb.id_data, muted=False)
+    return any(split_path(curve.data_path)[0] in names and changes(curve) for curve in curves)
 
 
 def _chain(request: LimbRequest) -> list[PoseBone]:

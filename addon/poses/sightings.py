@@ -13,7 +13,6 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import action_named, using_action
-from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps
 from ..blender.types import ArmatureObject, scene_of
 from ..finding.constraints import at_full_influence
@@ -21,11 +20,11 @@ from ..limb.follow import follow_of_constraint
 from ..limb.storage import hierarchy, is_live, mode_of, segments_of
 from ..limb.tips import tip_of
 from ..limb.tolerances import ON_TARGET
+from ..motion.frames import Frames, frames_of, moved_by
 from ..rigging.description import LimbRef
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion
 from .inverse import KEPT_TURN, angle_between
-from .keeping import keyed_frames
 from .matching import solved_poses
 from .over_frames import show_in_ik, show_turns
 from .parts import part_of_ik, rotation_channel_of
@@ -51,6 +50,7 @@ class Sighting(NamedTuple):
     ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
     action: str  # its full name: one that is brought back, as some limbs are not kept, is another data-block
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
+    cycle: tuple[str, str] | None  # how they repeat
     recording: Recording
     joints: dict[LimbRef, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
     poses: dict[LimbRef, LimbPoses]  # how the bones stand, there and halfway between
@@ -84,15 +84,16 @@ def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) ->
     for ob, action in [(None, None), *others]:
         moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
         with using_action(ob, action):
-            bones = [(plan.name[0], bone.name) for plan in moved for bone in plan.solvers.bones]
-            if frames := keyed_frames(Dependencies().dependencies_of(*bones)):
+            frames = frames_of(whole.context, moved_by(plan.solvers.limb for plan in moved))
+            if frames.at:
                 sightings.append((yield from _sighting(whole, moved, ob, action, frames)))
     return sightings
 
 
 def _sighting(
-    whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, frames: Sequence[int] | None
+    whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, looked_at: Frames | None
 ) -> Steps[Sighting]:
+    frames = looked_at and looked_at.at
     context, progress, times = whole.context, whole.next_progress() if frames else float, sampling_of(frames).frames
     bones = [bone for plan in plans for bone in bones_to_read(plan.solvers.limb, plan.solvers.segments)]
     above = {plan.name: plan.solvers.above for plan in plans}
@@ -121,6 +122,7 @@ def _sighting(
         ob=ob,
         action=action_name,
         frames=frames,
+        cycle=looked_at and looked_at.cycle,
         recording=recording,
         joints=joints,
         poses=poses,
@@ -153,9 +155,14 @@ def kept_misses(
     how far each is off after that."""
     names, keyed = [name for name in sighting.joints if name in refs], set[LimbRef]()
     frames, rows = sighting.frames, sampling_of(sighting.frames).rows
-    task, known = Task(whole.context, frames, tolerance, stays=True), sighting.recording if frames else None
+    task, known = (
+        Task(whole.context, frames, tolerance, stays=True, cycle=sighting.cycle),
+        sighting.recording if frames else None,
+    )
     with using_action(sighting.ob, action_named(sighting.action)):
-        exact = Task(whole.context, frames, min(tolerance, ON_TARGET), stays=True)  # hinges on them leave no plane
+        exact = Task(
+            whole.context, frames, min(tolerance, ON_TARGET), stays=True, cycle=sighting.cycle
+        )  # hinges on them leave no plane
         show_turns(exact, sighting.recording, {name: sighting.above[name] for name in names})
         while True:
             recording = yield from _limbs_recorded(whole, names, sampling_of(frames).frames, known)

@@ -31,7 +31,8 @@ Array = NDArray[Any]
 class Task:
     """Frames to be keyed; None for the current frame, without keys. ``tolerance`` is how far joints may be off for
     fewer keys, in lengths of the limb. Other frames, from the first to the last of ``keeps_others``, keep their values.
-    Afterwards the current frame shows what the keys say, or with ``stays`` what it showed before."""
+    Afterwards the current frame shows what the keys say, or with ``stays`` what it showed before. Keys that are to
+    repeat get a ``cycle``, by the modes before and after of its modifier."""
 
     def __init__(
         self,
@@ -40,9 +41,10 @@ class Task:
         tolerance: float = 0.0,
         stays: bool = False,
         keeps_others: tuple[int, int] | None = None,
+        cycle: tuple[str, str] | None = None,
     ) -> None:
         self.context, self.frames, self.tolerance = context, frames, tolerance
-        self.stays, self.keeps_others = stays, keeps_others
+        self.stays, self.keeps_others, self.cycle = stays, keeps_others, cycle
         self._done = 0.0
 
     def next_progress(self) -> PassProgress:
@@ -185,7 +187,17 @@ class Writing:
             writer = self._writers[channel.object] = ActionWriter(self._task.context, channel.object)
         times, is_choice = self._times[rows], numbers.dtype == bool
         after, before = (slopes.after, slopes.before) if slopes else (None, None)
-        writer.write(channel.path, times, numbers[rows].astype(float), after, self._kept, is_choice, before, starts)
+        writer.write(
+            channel.path,
+            times,
+            numbers[rows].astype(float),
+            after,
+            self._kept,
+            is_choice,
+            before,
+            starts,
+            self._task.cycle,
+        )
 
 
 def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> list[Array]:

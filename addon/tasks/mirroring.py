@@ -14,6 +14,7 @@ from ..blender.stepping import Steps, Stepwise
 from ..blender.types import ArmatureObject, can_edit_bones
 from ..blender.words import Message
 from ..limb.transactional import transactional_steps
+from ..motion.frames import around, moved_by
 from ..poses.mirroring import read_sources, show_mirrored
 from ..poses.writing import Task
 from ..rigging.apply import apply
@@ -41,7 +42,8 @@ def mirror(
     depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(pair_of, limbs)]
     images = {pair.image: images_of(pair, depsgraph) for pair in pairs}
     descriptions = {pair.image: image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}
-    task, all_images = Task(context, frames, tolerance), [*chain.from_iterable(images.values())]
+    others = around(context, moved_by(limb for pair in pairs for limb in pair.limbs)) if frames else None
+    task, all_images = Task(context, frames, tolerance, keeps_others=others), [*chain.from_iterable(images.values())]
     warnings = list[Message]()
     sources = yield from read_sources(task, pairs, all_images)
     if all(can_edit_bones(pair.ob) for pair in pairs):

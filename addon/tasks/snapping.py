@@ -16,6 +16,7 @@ from ..limb.follow import check_posable, follow_of
 from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.transactional import transactional, transactional_steps
+from ..motion.frames import around, moved_by
 from ..poses.over_frames import MatchResult, show_in_fk, show_in_ik
 from ..poses.writing import Task
 from ..rigging.rolling import reset_roll
@@ -37,7 +38,7 @@ def snap_target(
     check_snap(limbs, snap_target_now)
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
     leveled = reset_roll(limbs) if frames is None else []
-    shown = yield from show_in_ik(Task(context, frames, tolerance), limbs)
+    shown = yield from show_in_ik(_task(context, limbs, frames, tolerance), limbs)
     return _snapped(context, shown._replace(changes=[*leveled, *shown.changes]))
 
 
@@ -52,7 +53,11 @@ def snap_fk(
     """Match FK to IK: set the own channels of limbs' bones, and of feet that turn with targets, to what IK shows, in
     the current frame or with keys in each of ``frames``. Returns warnings."""
     check_snap(limbs, snap_fk_now)
-    return _snapped(context, (yield from show_in_fk(Task(context, frames, tolerance), limbs)))
+    return _snapped(context, (yield from show_in_fk(_task(context, limbs, frames, tolerance), limbs)))
+
+
+def _task(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float] | None, tolerance: float) -> Task:
+    return Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)) if frames else None)
 
 
 def _snapped(context: Context, matched: MatchResult) -> list[Message]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from bpy.types import Context, PoseBone
 
 from ..blender.stepping import Steps, Stepwise
-from ..blender.types import scene_of, view_layer_of
+from ..blender.types import view_layer_of
 from ..blender.words import Message
 from ..limb.transactional import transactional_steps
+from ..motion.frames import around, moved_by
 from ..poses.influence import check_influence, key_influence
 from ..poses.over_frames import show_in_fk, show_in_ik
 from ..poses.writing import Task
@@ -25,9 +26,8 @@ def switch_over(
     they are. Raises `Refused`. Returns warnings."""
     check_snap(limbs, snap_fk_now if to == "FK" else snap_target_now)
     check_influence(context, limbs, to == "FK", frames)
-    scene, named = scene_of(context), [(limb.id_data, limb.name) for limb in limbs]
-    kept = min(scene.frame_start, frames[0] - 1), max(scene.frame_end, frames[-1] + 1)
-    task = Task(context, frames, tolerance, keeps_others=kept)
+    named = [(limb.id_data, limb.name) for limb in limbs]
+    task = Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)))
     warnings = (yield from (show_in_fk if to == "FK" else show_in_ik)(task, limbs)).warnings
     key_influence(context, named, frames, to == "IK")
     view_layer_of(context).update()

@@ -23,12 +23,12 @@ SAID: dict[str, tuple[str, str, dict[str, Any], list[int]]] = {
     "bake": ("bake", "thigh.L", {"frame_start": 3, "frame_end": 5}, [3, 4, 5]),
     "bake to": ("bake", "thigh.L", {"frame_end": 3}, [1, 2, 3]),
     "bake of the scene": ("bake", "thigh.L", {"frame_start": 3, "range": "SCENE"}, [1, 2, 3, 4, 5, 6]),
-    "snap FK": ("snap_fk", "thigh.L", {"frame_start": 3, "frame_end": 5}, [3, 4, 5]),
-    "snap FK from": ("snap_fk", "thigh.L", {"frame_start": 5}, [5, 6]),
-    "snap IK": ("snap_target", "foot_ik.L", {"frame_start": 3, "frame_end": 5}, [3, 4, 5]),
+    "snap FK": ("snap_fk", "thigh.L", {"frame_start": 3, "frame_end": 5}, [2, 3, 4, 5, 6]),
+    "snap FK from": ("snap_fk", "thigh.L", {"frame_start": 5}, [4, 5, 6]),
+    "snap IK": ("snap_target", "foot_ik.L", {"frame_start": 3, "frame_end": 5}, [2, 3, 4, 5, 6]),
     "hold": ("hold", "foot_ik.L", {"frame_start": 3, "frame_end": 5, "ease": 0}, [1, 2, 3, 5, 6]),
 }
-"""What is called, the bone that gets keys, the arguments, and the frames."""
+"""What is called, the bone that gets keys, the arguments, and the frames: those beside keep what was there."""
 
 
 @pytest.mark.parametrize("case", SAID)

@@ -1,0 +1,1 @@
+"""The way through time: which frames are looked at."""
