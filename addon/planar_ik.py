@@ -12,8 +12,10 @@ from bpy.types import PoseBone
 
 from .limb.settings import ALL, ALLOWED, CHOICES, MEANINGS, SLIDER, SLIDERS, TWISTS
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
+from .limb.values import to_word
 from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
-from .tasks.setting import set_choice, set_slider, set_twist
+from .tasks.modes import set_mode
+from .tasks.setting import check_settable, set_choices, set_slider, set_twist
 from .tasks.status import Status, status_now
 
 
@@ -66,6 +68,11 @@ class PlanarIK:
     def mode(self) -> str:
         """What poses the limb: ``RIG`` or ``LIVE``."""
         return mode_of(self.bone)
+
+    @mode.setter
+    def mode(self, value: str) -> None:
+        check_settable(self.bone, "mode")
+        set_mode(bpy.context, [self.bone], to_word("mode", value, ("RIG", "LIVE")))
 
     @property
     def status(self) -> Status:
@@ -121,7 +128,7 @@ def _choice(name: str) -> property:
     """A setting that does not animate."""
 
     def write(limb: PlanarIK, value: Any) -> None:
-        set_choice(limb.bone, name, value)
+        set_choices(limb.bone, {name: value})
 
     return property(lambda limb: choices_of(limb.bone)[name], write, doc=f"{MEANINGS[name]}, {_span(ALLOWED[name])}")
 

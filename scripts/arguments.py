@@ -33,10 +33,11 @@ def table() -> str:
 def rows_of(name: str) -> list[str]:
     """The rows of one operator."""
     kind: Any = getattr(bpy.ops.pose, name).get_rna_type()
-    rows = [f"| **`{name.removeprefix('planar_ik_')}`** | | | {' '.join(kind.description.split())} |"]
+    rows = [f"| **`{name.removeprefix('planar_ik_')}`** | *{kind.name}* | | {' '.join(kind.description.split())} |"]
     for argument in kind.properties:
         if argument.identifier != "rna_type" and not argument.is_hidden:
-            cells = (f"`{argument.identifier}`", values(argument), default(argument), meaning(argument))
+            usual = "as it is" if name == "planar_ik_set" else default(argument)
+            cells = (f"`{argument.identifier}`", values(argument), usual, meaning(argument))
             rows.append(f"| {' | '.join(cells)} |")
     return rows
 

@@ -168,7 +168,7 @@ def live(plane: str = "FREE", **settings: object) -> None:
 def on_rig(**settings: Any) -> None:
     live(**settings)
     select_limbs()
-    bpy.ops.pose.planar_ik_to_rig()
+    bpy.ops.pose.planar_ik_set(mode="RIG")
 
 
 def select_limbs() -> None:

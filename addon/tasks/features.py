@@ -12,7 +12,6 @@ from ..blender.words import Refused
 from ..finding.checking import check_editable
 from ..limb.foot_roll import has_roll, rolled_target
 from ..limb.pole_follow import has_pole_follow
-from ..limb.settings import TWISTS
 from ..limb.transactional import transactional
 from ..poses.keeping_controls import keeping_poles, keeping_rolled_feet
 from ..rigging.apply import apply
@@ -88,19 +87,3 @@ def add_twist(context: Context, limbs: Sequence[PoseBone]) -> None:
 def remove_features(context: Context, limbs: Sequence[PoseBone], *names: str) -> None:
     """Remove softness, stretch or twist of limbs, with their animation."""
     apply(context, {ref_of(limb): describe(ref_of(limb)).without_sliders(*names) for limb in limbs})
-
-
-def toggle(context: Context, limbs: Sequence[PoseBone], name: str, like: PoseBone) -> None:
-    """Add to limbs, or remove from them, a foot that follows (``foot``), foot ``roll``, ``twist`` or ``pole_follow``:
-    whichever changes ``like``."""
-    limb = describe(ref_of(like))
-    if name == "foot":
-        set_feet(context, limbs, limb.foot_turn is None)
-    elif name == "roll":
-        (remove_foot_roll if limb.roll else add_foot_roll)(context, limbs)
-    elif name == "twist" and limb.has_twist:
-        remove_features(context, limbs, *(twist.name for twist in TWISTS))
-    elif name == "twist":
-        add_twist(context, limbs)
-    else:
-        (remove_pole_follow if name in limb.sliders else add_pole_follow)(context, limbs)

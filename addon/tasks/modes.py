@@ -8,10 +8,10 @@ from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.types import can_edit_bones
+from ..blender.types import can_edit_bones, scene_of
 from ..blender.words import Refused
 from ..finding.checking import check_length, check_overruled, check_solvers_above
-from ..limb.storage import chain_bones, check_complete
+from ..limb.storage import chain_bones, check_complete, mode_of
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
@@ -20,6 +20,15 @@ from ..rigging.features import roll_for
 from ..rigging.state import check_moved, find_feet, mechanism_problem, unfit
 
 __all__ = ["mechanism_problem"]
+
+
+def set_mode(context: Context, limbs: Sequence[PoseBone], mode: str) -> None:
+    """Have limbs be posed by their ``RIG`` or by the add-on (``LIVE``), if they are not yet. Raises `Refused`."""
+    others = [limb for limb in limbs if mode_of(limb) != mode]
+    if others and mode == "LIVE" and not scene_of(context).planar_ik.live:  # type: ignore[attr-defined]
+        raise Refused("Live is off in this scene: switch it on, then make the limb live")
+    if others:
+        (to_rig if mode == "RIG" else to_live)(context, others)
 
 
 @transactional

@@ -1,9 +1,9 @@
-"""Setting what is set by name on one limb: its sliders and its choices. What does not fit raises TypeError, ValueError
+"""Setting what limbs are, by name: sliders, choices, features, mode. What does not fit raises TypeError, ValueError
 or `Refused`, and nothing is changed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -12,7 +12,7 @@ from bpy.types import Context, PoseBone
 from ..blender.keying import key_automatically
 from ..blender.transaction import as_one
 from ..blender.types import path_to_custom
-from ..blender.words import Refused
+from ..blender.words import Message, Refused
 from ..limb import values
 from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURN_LIMITS, TWISTS, has_first_limits
 from ..limb.storage import (
@@ -26,10 +26,24 @@ from ..limb.storage import (
     segments_of,
     write_slider,
 )
+from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from ..rigging.features import ROLL_SLIDERS
-from .features import add_foot_roll, add_pole_follow, add_twist
+from .features import (
+    add_foot_roll,
+    add_pole_follow,
+    add_twist,
+    remove_features,
+    remove_foot_roll,
+    remove_pole_follow,
+    set_feet,
+)
+from .following import set_plane
+from .modes import set_mode
+
+FEATURES = ("foot_follows", "foot_roll", "pole_follows", "twist", "softness", "stretch")
+"""What limbs have or not."""
 
 
 def set_slider(limb: PoseBone, name: str, value: Any) -> None:
@@ -57,10 +71,61 @@ def set_slider(limb: PoseBone, name: str, value: Any) -> None:
         write_slider(ref[0].pose.bones[ref[1]], name, number)
 
 
-def flip(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Bend limbs to the other side, with keys as Auto Keying wants them."""
-    for limb in limbs:
-        set_slider(limb, "flip", not read_slider(limb, "flip"))
+@transactional
+def set_limbs(context: Context, limbs: Sequence[PoseBone], settings: Mapping[str, Any]) -> list[Message]:
+    """Set what is given of limbs, all at once: whether they have what `FEATURES` names, their ``plane`` and ``mode``,
+    on which side they bend (``flip``), and what else does not animate. Returns warnings. Raises `Refused`."""
+    refs, warnings = [ref_of(limb) for limb in limbs], list[Message]()
+
+    def now() -> list[PoseBone]:
+        return [ob.pose.bones[name] for ob, name in refs]
+
+    features = [name for name in FEATURES if name in settings]
+    for name in reversed([name for name in features if not settings[name]]):
+        _remove(context, now(), name)
+    if "plane" in settings:
+        warnings = set_plane(context, now(), settings["plane"])
+    choices = {name: settings[name] for name in CHOICES if name in settings and name != "plane"}
+    for limb in now() if choices else ():
+        set_choices(limb, choices)
+    for name in [name for name in features if settings[name]]:
+        _add(context, now(), name)
+    if "flip" in settings:
+        _set_flip(context, now(), settings["flip"])
+    if "mode" in settings:
+        set_mode(context, now(), settings["mode"])
+    return warnings
+
+
+def _remove(context: Context, limbs: Sequence[PoseBone], name: str) -> None:
+    if name == "foot_follows":
+        set_feet(context, limbs, False)
+    elif name == "foot_roll":
+        remove_foot_roll(context, limbs)
+    elif name == "pole_follows":
+        remove_pole_follow(context, limbs)
+    else:
+        remove_features(context, limbs, *([twist.name for twist in TWISTS] if name == "twist" else [name]))
+
+
+def _add(context: Context, limbs: Sequence[PoseBone], name: str) -> None:
+    if name == "foot_follows":
+        set_feet(context, limbs, True)
+    elif name == "foot_roll":
+        add_foot_roll(context, limbs)
+    elif name == "pole_follows":
+        add_pole_follow(context, limbs)
+    elif name == "twist":
+        add_twist(context, limbs)
+    else:
+        for ob, bone in [(limb.id_data, limb.name) for limb in limbs if not has_slider(limb, name)]:
+            set_slider(ob.pose.bones[bone], name, 0.0)
+
+
+def _set_flip(context: Context, limbs: Sequence[PoseBone], value: bool) -> None:
+    """Bend limbs to this side, with keys as Auto Keying wants them."""
+    for limb in [limb for limb in limbs if read_slider(limb, "flip") != value]:
+        set_slider(limb, "flip", value)
         key_automatically(context, limb.id_data, [path_to_custom(limb.name, SLIDER["flip"].key)], limb.name)
 
 
@@ -76,33 +141,28 @@ def set_twist(limb: PoseBone, value: Any) -> None:
         write_slider(ob.pose.bones[bone], twist.name, number)
 
 
-def set_choice(limb: PoseBone, name: str, value: Any) -> None:
-    """Set a setting that does not animate; the mechanism is rebuilt."""
-    allowed: Any = ALLOWED[name]
-    value = (values.to_word if isinstance(CHOICES[name], str) else values.to_number)(name, value, allowed)
-    check_settable(limb, name)
-    if choices_of(limb)[name] == value:
+def set_choices(limb: PoseBone, choices: Mapping[str, Any]) -> None:
+    """Set settings that do not animate, all at once; the mechanism is rebuilt."""
+    now = {**choices_of(limb)}
+    for name, value in choices.items():
+        to_value: Any = values.to_word if isinstance(CHOICES[name], str) else values.to_number
+        now[name] = to_value(name, value, ALLOWED[name])
+        check_settable(limb, name)
+    if now == choices_of(limb):
         return
-    _check_first_limits(limb, name, value)
+    _check_first_limits(limb, choices, now)
     check_structure(limb)
-    _check_limits(name, value, choices_of(limb))
+    if now["min_angle"] > now["max_angle"] and choices.keys() & {"min_angle", "max_angle"}:
+        raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
     with as_one(bpy.context):
-        apply(bpy.context, {ref_of(limb): describe(ref_of(limb)).with_choice(name, value)})
+        apply(bpy.context, {ref_of(limb): describe(ref_of(limb))._replace(choices=now)})
 
 
-def _check_limits(name: str, value: Any, choices: dict[str, Any]) -> None:
-    """Refuse a least angle of the knee above the greatest."""
-    choices = {**choices, name: value}
-    if name in {"min_angle", "max_angle"} and choices["min_angle"] > choices["max_angle"]:
-        raise ValueError("min_angle would be above max_angle: set the other one first")
-
-
-def _check_first_limits(limb: PoseBone, name: str, value: Any) -> None:
+def _check_first_limits(limb: PoseBone, names: Collection[str], now: dict[str, Any]) -> None:
     """Refuse what limits of a limb's first joint do not go with."""
-    choices = {**choices_of(limb), name: value}
-    if not has_first_limits(choices) or not (name == "plane" or name.startswith("root")):
+    if not has_first_limits(now) or not any(name == "plane" or name.startswith("root") for name in names):
         return
-    if choices["plane"] != "HINGE" or len(segments_of(limb)) > 2:
+    if now["plane"] != "HINGE" or len(segments_of(limb)) > 2:
         raise Refused("Root limits are about a hinge: '{bone}' needs two bones and Hinge", bone=limb.name)
     if has_slider(limb, "softness") or has_slider(limb, "stretch"):
         raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=limb.name)

@@ -11,6 +11,7 @@ from bpy.utils import escape_identifier
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..tasks.limbs import IN_ONE_PLANE, Description, description_of, field_of
 from .features import FEATURES, is_slider_there
+from .operators.setting import draw_set
 from .preferences import PLANE
 from .state import slider_of_rig
 from .titles import joint_label
@@ -87,7 +88,7 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     row = split.row(align=True)
     slides = plane == "SLIDE" or joint_label(limb) == "Bend"  # nobody's leg is a piston
     for value, label, _ in (item for item in PLANE[1:] if slides or item[0] != "SLIDE"):
-        row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
+        draw_set(row, label, plane == value, plane=value)
     row = layout.row(align=True)
     if plane not in IN_ONE_PLANE:
         draw_keyed(row, limb, "swivel")
@@ -115,5 +116,5 @@ def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
         if can_edit_bones(limb.id_data):
             row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
         else:  # a button, whose tooltip can say why it is grey, as a field's can't
-            row.operator("pose.planar_ik_drop", text=text).feature = name.upper()
+            draw_set(row, text, **{name: True})
         row.label(text="", icon="BLANK1")

@@ -12,29 +12,34 @@ from ..blender.types import is_armature
 from ..tasks.limbs import description_of
 from ..tasks.selection import candidates, limbs_in_view
 from .finding import selected_limbs
-from .operators import adding, baking, converting, cylinders, holding, planting, setting, switching
 
 
-def applicable_operators(context: Context) -> list[Any]:
-    """The operators that apply to the selection."""
+def entries(context: Context) -> list[tuple[str, dict[str, Any]]]:
+    """What applies to the selection: the names of operators, and what is given to them."""
     limbs, ob = selected_limbs(context), context.object
     described = [description_of(limb) for limb in limbs]
-    modes = {described.mode for described in described}
-    choices: list[tuple[bool, Any]] = [
-        (
-            bool(limbs),
-            (*switching.CLASSES, *holding.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove),
-        ),
-        (not limbs and context.mode == "POSE", adding.CLASSES[:1]),
-        (not limbs and len(context.selected_pose_bones or ()) == 2, cylinders.CLASSES[:1]),
-        (context.mode == "POSE", planting.CLASSES),
-        ("LIVE" in modes, converting.CLASSES[:1]),
-        ("RIG" in modes, converting.CLASSES[1:3]),
-        (is_armature(ob) and bool(candidates(ob)), converting.CLASSES[3:4]),
-        (any(described.converted_from for described in described), converting.CLASSES[4:]),
-        (bool(limbs_in_view(context)), baking.CLASSES),
+    modes, flips = {limb.mode for limb in described}, [limb.sliders["flip"] for limb in described]
+    plain = ("switch", "snap_target", "snap_fk", "mirror", "hold", "find_contacts")
+    choices: list[tuple[bool, list[tuple[str, dict[str, Any]]]]] = [
+        (bool(limbs), [(name, {}) for name in plain]),
+        (bool(limbs), [("set", {"flip": flips[:1] != [True]}), ("remove", {})]),
+        (not limbs and context.mode == "POSE", [("add", {})]),
+        (not limbs and len(context.selected_pose_bones or ()) == 2, [("cylinder", {})]),
+        (context.mode == "POSE", [("plant", {})]),
+        ("LIVE" in modes, [("set", {"mode": "RIG"})]),
+        ("RIG" in modes, [("set", {"mode": "LIVE"}), ("rebuild", {})]),
+        (is_armature(ob) and bool(candidates(ob)), [("convert", {})]),
+        (any(limb.converted_from for limb in described), [("unconvert", {})]),
+        (bool(limbs_in_view(context)), [("bake", {})]),
     ]
-    return [cls for applies, classes in choices if applies for cls in classes]
+    return [entry for applies, found in choices if applies for entry in found]
+
+
+SETS = {"flip": "Flip Knee", "RIG": "Put on the Rig", "LIVE": "Make Live"}
+"""What entries say that set something."""
+
+LABELS = {"bake": "Bake Planar IK…"}
+"""What others say that is not their name."""
 
 
 class VIEW3D_MT_planar_ik_pie(Menu):
@@ -77,8 +82,11 @@ class VIEW3D_MT_planar_ik(Menu):
         """What applies."""
         layout: Any = self.layout
         layout.operator_context = "INVOKE_DEFAULT"  # another one where a key opens the menu
-        for cls in applicable_operators(context):
-            layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in baking.CLASSES else cls.bl_label)
+        for name, given in entries(context):
+            text = SETS[given.get("mode", "flip")] if name == "set" else LABELS.get(name)
+            button = layout.operator(f"pose.planar_ik_{name}", **({"text": text} if text else {}))
+            for setting, value in given.items():
+                setattr(button, setting, value)
 
 
 def _draw(menu: Any, context: Context) -> None:

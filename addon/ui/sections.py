@@ -13,6 +13,8 @@ from ..tasks.limbs import Description, description_of, limbs_of
 from .features import FEATURES
 from .fields import draw_slider_of_limb
 from .finding import active_limb, rig_in_view
+from .operators.adding import MODES
+from .operators.setting import draw_set
 from .panel import InSidebar
 from .titles import joint_label, title_of
 
@@ -79,20 +81,30 @@ def draw_followed(layout: Any, limb: Description) -> None:
         label = (bone or ob.name) if ob else "-"
         row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
     if limb.pole:
-        layout.operator("pose.planar_ik_pole_follows", text="Pole Follow", depress="pole_follow" in limb.sliders)
+        _toggle(layout, "Pole Follow", "pole_follows", "pole_follow" in limb.sliders)
+
+
+def _toggle(layout: Any, text: str, name: str, is_on: bool) -> None:
+    """A button for what a limb has or not."""
+    draw_set(layout, text, is_on, **{name: not is_on})
+
+
+def _numbers(row: Any, text: str, limb: Description, *names: str) -> None:
+    """A button that asks for these choices."""
+    draw_set(row, text, translate=False, **{name: limb.choices[name] for name in names})
 
 
 def draw_foot_setup(layout: Any, limb: Description) -> None:
     """Whether bones have twist, and the foot follows, and rolls."""
-    layout.operator("pose.planar_ik_twist", text="Twist", depress=limb.has_twist)
+    _toggle(layout, "Twist", "twist", limb.has_twist)
     if not limb.foot:
         return
-    layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=limb.foot_turn is not None)
+    _toggle(layout, "Foot Follows", "foot_follows", limb.foot_turn is not None)
     row = layout.row(align=True)
-    row.operator("pose.planar_ik_foot_roll", text="Foot Roll", depress=limb.roll is not None)
+    _toggle(row, "Foot Roll", "foot_roll", limb.roll is not None)
     if limb.roll:
         angle = f"{degrees(limb.choices['break_angle']):.0f}°"
-        row.operator("pose.planar_ik_roll_break", text=angle, translate=False)
+        _numbers(row, angle, limb, "break_angle")
 
 
 def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
@@ -101,28 +113,28 @@ def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
     angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
     row = layout.row(align=True)
     row.label(text=f"{joint_label(limb)} Limits")
-    row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
+    _numbers(row, angles, described, "min_angle", "max_angle")
     if choices["plane"] == "HINGE" and len(described.segments) == 2:
         turns = f"{degrees(choices['root_min_angle']):.0f}° - {degrees(choices['root_max_angle']):.0f}°"
         row = layout.row(align=True)
         row.label(text="Root Limits")
-        row.operator("pose.planar_ik_root_limits", text=turns, translate=False)
+        _numbers(row, turns, described, "root_min_angle", "root_max_angle")
     if "stretch" in described.sliders:
         row = layout.row(align=True)
         row.label(text="Stretch Limit")
-        row.operator("pose.planar_ik_stretch_limit", text=f"{choices['stretch_max']:.2f}", translate=False)
+        _numbers(row, f"{choices['stretch_max']:.2f}", described, "stretch_max", "stretch_volume")
     row = layout.row(align=True)
     for name, text in FEATURES.items():
         if name in described.sliders:
-            row.operator("pose.planar_ik_drop", text=f"Remove {text}").feature = name.upper()
+            draw_set(row, f"Remove {text}", **{name: False})
 
 
 def draw_mode(layout: Any, context: Context, limb: Description) -> None:
     """What poses it, and the way out."""
     mode = limb.mode
     row = layout.row(align=True)
-    row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
-    row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")
+    for value, text, _ in MODES:
+        draw_set(row, text, mode == value, mode=value)
     if mode == "RIG":
         layout.operator("pose.planar_ik_rebuild")
     if limb.converted_from:

@@ -70,7 +70,7 @@ def put_on_rig(path: Path) -> None:
         bpy.context.view_layer.objects.active = bpy.data.objects[name]
         bpy.ops.object.mode_set(mode="POSE")
         bpy.ops.pose.select_all(action="SELECT")
-        bpy.ops.pose.planar_ik_to_rig()
+        bpy.ops.pose.planar_ik_set(mode="RIG")
         bpy.ops.object.mode_set(mode="OBJECT")
     save(path)
 

@@ -20,7 +20,7 @@ Moved = Any
 def is_still(last: Any, what: str) -> bool:
     """Whether a limb is one that must not move where only what poses it changes."""
     status, limb = last.planar_ik.status, last.planar_ik
-    if what == "to_live" and not bpy.context.scene.planar_ik.live:
+    if what == "set LIVE" and not bpy.context.scene.planar_ik.live:
         return False
     if what in ("switch", "snap_fk") and (limb.stretch > 0.0 or limb.min_angle > 0.0 or limb.max_angle < 3.0):
         return False  # neither can show every pose of the other then
@@ -51,8 +51,8 @@ def operator(name: str, moves: bool, **choices: Any) -> Callable[[Session], Move
         if not found:
             return set()
         key, last = found
-        is_kept = not moves and is_still(last, name)
         options = {each: session.rng.choice(values) for each, values in choices.items()}
+        is_kept = not moves and is_still(last, f"{name} {options.get('mode', '')}".strip())
         session.note = f"{key}, {last.planar_ik.mode}, {last.planar_ik.status}, {options}"
         session.call(name, **options)
         return {(f"not {key[0]}", key[1])} if is_kept else {key}
@@ -311,16 +311,15 @@ class Step(NamedTuple):
 STEPS = {
     "add": Step(6, add),
     "remove": Step(1, operator("remove", True)),
-    "to rig": Step(4, operator("to_rig", False)),
-    "to live": Step(4, operator("to_live", False)),
+    "mode": Step(8, operator("set", False, mode=["RIG", "LIVE"])),
     "rebuild": Step(2, operator("rebuild", True)),
-    "plane": Step(3, operator("plane", False, plane=["FREE", "POLE", "HINGE"])),
-    "limits": Step(1, operator("knee_limits", True, max_angle=[2.0, pi], min_angle=[0.0, 0.4])),
-    "drop": Step(2, operator("drop", True, feature=["SOFTNESS", "STRETCH"])),
-    "foot follows": Step(1, operator("foot_follows", True)),
-    "foot roll": Step(2, operator("foot_roll", True)),
-    "pole follows": Step(2, operator("pole_follows", True)),
-    "flip": Step(2, operator("flip", True)),
+    "plane": Step(3, operator("set", False, plane=["FREE", "POLE", "HINGE"])),
+    "limits": Step(1, operator("set", True, max_angle=[2.0, pi], min_angle=[0.0, 0.4])),
+    "drop": Step(2, operator("set", True, softness=[True, False], stretch=[True, False])),
+    "foot follows": Step(1, operator("set", True, foot_follows=[True, False])),
+    "foot roll": Step(2, operator("set", True, foot_roll=[True, False])),
+    "pole follows": Step(2, operator("set", True, pole_follows=[True, False])),
+    "flip": Step(2, operator("set", True, flip=[True, False])),
     "pick": Step(1, operator("pick", False, role=["TARGET", "POLE"], followed=["\n"])),
     "repair": Step(2, operator("repair", True, repair=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
     "switch": Step(5, operator("switch", False, insert_keys=[False, False, True])),

@@ -114,10 +114,8 @@ def test_mirror_poses_the_other_side(library):
 
 
 NEED_BONES: dict[str, dict[str, Any]] = {
-    **{name: {} for name in ("add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert")},
-    "plane": {"plane": "HINGE"},
-    "knee_limits": {"max_angle": 2.5},
-    "stretch_limit": {"stretch_max": 3.0},
+    **{name: {} for name in ("add", "remove", "rebuild", "convert", "unconvert")},
+    "set": {"plane": "HINGE"},
 }
 
 

@@ -166,7 +166,7 @@ def stays_while_the_body_moves(scene: Scene) -> None:
     body.matrix_basis = own
 
 
-TO_OTHER = {"RIG": ("to_live", {}), "LIVE": ("to_rig", {})}
+TO_OTHER = {"RIG": ("set", {"mode": "LIVE"}), "LIVE": ("set", {"mode": "RIG"})}
 VERBS = {
     mode: [
         TO_OTHER[mode], TO_OTHER["LIVE" if mode == "RIG" else "RIG"],

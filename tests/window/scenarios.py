@@ -181,7 +181,7 @@ ANGLES = ("IK Swivel", "IK Roll", "IK Bank")
 def drags_angles(hand: Hand) -> Iterator[Any]:
     """Drag a rotation of Blender's own, then each angle of the panel, as far."""
     yield from open_limb(hand, "RIG", plane="POLE")
-    bpy.ops.pose.planar_ik_foot_roll()
+    bpy.ops.pose.planar_ik_set(foot_roll=True)
     select("shin.L")
     shin = rig().pose.bones["shin.L"]
     shin.rotation_mode = "XYZ"

@@ -151,10 +151,7 @@ def greys_what_the_library_has(hand: Hand) -> Iterator[Any]:
     yield from hand.open_sidebar()
     yield
     hand.picture("override")
-    can = {
-        name: getattr(bpy.ops.pose, f"planar_ik_{name}").poll()
-        for name in ("remove", "plane", "drop", "switch", "mirror")
-    }
+    can = {name: getattr(bpy.ops.pose, f"planar_ik_{name}").poll() for name in ("remove", "set", "switch", "mirror")}
     return {"can": can, "joints": joints()}
 
 

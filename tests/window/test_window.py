@@ -216,7 +216,7 @@ def test_an_excavator(play):
 
 def test_what_the_library_has_is_grey(play):
     assert play("shown.greys_what_the_library_has")["can"] == {
-        "remove": False, "plane": False, "drop": False, "switch": True, "mirror": True,
+        "remove": False, "set": False, "switch": True, "mirror": True,
     }  # fmt: skip
 
 

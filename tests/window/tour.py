@@ -63,7 +63,7 @@ def sets_knees(hand: Hand) -> Iterator[Any]:
     yield from hand.open_sidebar()
     answers: dict[str, Any] = {}
     for plane in ("FREE", "HINGE", "POLE"):
-        bpy.ops.pose.planar_ik_plane(plane=plane)
+        bpy.ops.pose.planar_ik_set(plane=plane)
         bpy.ops.ed.undo_push(message=plane)
         yield from pictured(hand, plane.lower())
         yield from scroll(hand)
@@ -93,10 +93,8 @@ def softens_and_stretches(hand: Hand) -> Iterator[Any]:
     yield from pictured(hand, "past")
     answers["reach"], answers["missed"] = limb().reach, max(misses(rig()).values())
     yield from scroll(hand)
-    for name in ("STRETCH", "SOFTNESS"):
-        yield from hand.hover_button(
-            f"bpy.ops.pose.planar_ik_drop(feature='{name}')", 0.3 if name == "SOFTNESS" else 0.7
-        )
+    for name in ("stretch", "softness"):
+        yield from hand.hover_button(f"bpy.ops.pose.planar_ik_set({name}=False)", 0.3 if name == "softness" else 0.7)
         yield from hand.key("LEFTMOUSE")
         yield
     yield from pictured(hand, "without")
@@ -108,7 +106,7 @@ def rolls_a_foot(hand: Hand) -> Iterator[Any]:
     """Foot roll and bank; then a pivot moved in Edit Mode, and Rebuild from the panel."""
     open_panels()
     yield from open_limb(hand, "RIG", plane="POLE")
-    bpy.ops.pose.planar_ik_foot_roll()
+    bpy.ops.pose.planar_ik_set(foot_roll=True)
     select("shin.L")
     yield from hand.open_sidebar()
     answers: dict[str, Any] = {}
@@ -164,7 +162,7 @@ def turns_a_foot(hand: Hand) -> Iterator[Any]:
         bpy.context.view_layer.update()
         yield from pictured(hand, name)
     answers["1"] = knee_turn() - before
-    bpy.ops.pose.planar_ik_pole_follows()
+    bpy.ops.pose.planar_ik_set(pole_follows=True)
     answers["slider"] = rig().pose.bones["shin.L"].get("IK Pole Follow")
     for share in (0.0, 1.0):
         rig().pose.bones["shin.L"]["IK Pole Follow"] = share

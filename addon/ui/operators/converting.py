@@ -1,14 +1,14 @@
-"""What poses a limb: its rig, the add-on, or Blender's own IK constraint."""
+"""What poses a limb: its mechanism, made anew, or Blender's own IK constraint."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
 from ...blender.stepping import Steps
-from ...blender.types import is_armature, scene_of
+from ...blender.types import is_armature
 from ...blender.words import Refused, translated_text
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
@@ -133,43 +133,6 @@ class POSE_OT_planar_ik_unconvert(RigOperator):
         self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))
 
 
-class _Mode(RigOperator):
-    _from: ClassVar[str]
-    _already: ClassVar[str]
-
-    def checked(self, context: Context) -> list[PoseBone]:
-        """The selected limbs that are in the other mode."""
-        limbs = [limb for limb in require_limbs(context) if description_of(limb).mode == self._from]
-        if not limbs:
-            raise Refused(self._already)
-        if self._from == "RIG" and not scene_of(context).planar_ik.live:  # type: ignore[attr-defined]
-            raise Refused("Live is off in this scene: switch it on, then make the limb live")
-        return limbs
-
-    def act(self, context: Context, limbs: list[PoseBone]) -> None:
-        """Change their mode."""
-        (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, limbs)
-        self.inform("{limbs} on the rig" if self._from == "LIVE" else "{limbs} live", limbs=limbs_counted(len(limbs)))
-
-
-class POSE_OT_planar_ik_to_rig(_Mode):
-    """Have the rig's own bones, constraints and drivers pose the selected limbs: works without the add-on"""
-
-    bl_idname = "pose.planar_ik_to_rig"
-    bl_label = "Put on the Rig"
-    _from = "LIVE"
-    _already = "The selected limbs are on the rig already"
-
-
-class POSE_OT_planar_ik_to_live(_Mode):
-    """Have the add-on pose the selected limbs, and remove their helper bones"""
-
-    bl_idname = "pose.planar_ik_to_live"
-    bl_label = "Make Live"
-    _from = "RIG"
-    _already = "The selected limbs are live already"
-
-
 class POSE_OT_planar_ik_rebuild(RigOperator):
     """Rebuild the helper bones of the selected limbs, and of all others of the rig that need it"""
 
@@ -192,10 +155,4 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
         modes.rebuild(context, limbs, and_others=True)
 
 
-CLASSES = (
-    POSE_OT_planar_ik_to_rig,
-    POSE_OT_planar_ik_to_live,
-    POSE_OT_planar_ik_rebuild,
-    POSE_OT_planar_ik_convert,
-    POSE_OT_planar_ik_unconvert,
-)
+CLASSES = (POSE_OT_planar_ik_rebuild, POSE_OT_planar_ik_convert, POSE_OT_planar_ik_unconvert)

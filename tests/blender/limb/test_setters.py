@@ -70,7 +70,8 @@ WRONG: tuple[tuple[str, str, Any, type[Exception], str], ...] = (
     ("forearm.L", "pole_target", "goal", REFUSED, "'forearm.L' has no IK"),
     ("forearm.L", "subtarget", "foot_ik.L", REFUSED, "'forearm.L' has no IK"),
     ("shin.L", "softnes", 0.1, AttributeError, "softnes"),
-    ("shin.L", "mode", "RIG", AttributeError, "mode"),
+    ("shin.L", "mode", "BOTH", TypeError, "one of RIG, LIVE, not 'BOTH'"),
+    ("forearm.L", "mode", "RIG", REFUSED, "'forearm.L' has no IK"),
 )
 """The bone, the setting, its value (the name of an object for one), and what is raised."""
 
@@ -137,6 +138,8 @@ def test_what_is_right_is_taken(addon, mode):
         ("softness", np.float64(0.25), 0.25),
         ("pole_target", goal, goal),
         ("plane", "FREE", "FREE"),
+        ("mode", "RIG", "RIG"),
+        ("mode", "LIVE", "LIVE"),
         ("pole_target", None, None),
         ("target", goal, goal),
         ("subtarget", "", ""),

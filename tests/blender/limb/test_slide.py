@@ -74,7 +74,7 @@ def test_a_piston(mode):
         assert bpy.ops.pose.planar_ik_switch(to=to) == {"FINISHED"}
         np.testing.assert_allclose(shown(ob), before, atol=1e-5)
     for plane in ("HINGE", "SLIDE"):
-        assert bpy.ops.pose.planar_ik_plane(plane=plane) == {"FINISHED"}
+        assert bpy.ops.pose.planar_ik_set(plane=plane) == {"FINISHED"}
         np.testing.assert_allclose(shown(ob), before, atol=1e-5)
     assert worst(ob) < 1e-5
     limb.flip = True

@@ -31,10 +31,7 @@ def added(mode: str, **options: Any) -> Any:
 
 def toggle(ob: Any, name: str) -> None:
     select(ob, "shin.L")
-    if name == "softness":
-        ob.pose.bones["shin.L"].planar_ik.softness = 0.2
-    else:
-        getattr(bpy.ops.pose, f"planar_ik_{name}")()
+    bpy.ops.pose.planar_ik_set(**{name: True})
 
 
 def changed(ob: Any, addon: Any, rng: random.Random) -> None:

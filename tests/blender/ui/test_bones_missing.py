@@ -15,7 +15,7 @@ from .conftest import call, select
 
 CALLS = {
     "switch": {}, "snap_target": {}, "snap_fk": {"use_range": True, "frame_start": 1, "frame_end": 3}, "mirror": {},
-    "to_rig": {}, "to_live": {}, "rebuild": {}, "flip": {}, "plane": {"plane": "HINGE"}, "bake": {},
+    "rebuild": {}, "set": {"plane": "HINGE"}, "bake": {},
     "unconvert": {}, "add": {}, "repair": {"repair": "REBUILD"},
 }  # fmt: skip
 

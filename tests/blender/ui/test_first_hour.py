@@ -65,9 +65,9 @@ def test_to_live_beside_a_constraint_that_the_rig_overrules():
     constraint.target.rotation_euler = (1.0, 2.0, 0.0)
     constraints.move(len(constraints) - 1, 0)
     before = rigs.matrices(ob, ["thigh.L", "shin.L", "foot.L"])
-    assert "'Copy Rotation' on 'shin.L' conflicts with IK" in call("to_live")
+    assert "'Copy Rotation' on 'shin.L' conflicts with IK" in call("set", mode="LIVE")
     constraint.mute = True
-    assert not call("to_live")
+    assert not call("set", mode="LIVE")
     assert np.abs(rigs.matrices(ob, ["thigh.L", "shin.L", "foot.L"]) - before).max() < 2e-5
 
 
@@ -75,11 +75,11 @@ def test_a_least_angle_above_the_greatest():
     ob = leg("LIVE")
     limb = ob.pose.bones["shin.L"].planar_ik
     limb.max_angle = 1.0
-    with pytest.raises(ValueError, match="above max_angle"):
+    with pytest.raises(RuntimeError, match="Knee Min is above Knee Max"):
         limb.min_angle = 2.0
     assert (limb.min_angle, limb.max_angle) == (0.0, 1.0)
-    assert "Knee Min is above Knee Max" in call("knee_limits", min_angle=2.0, max_angle=1.5)
-    assert not call("knee_limits", min_angle=1.5, max_angle=2.5)
+    assert "Knee Min is above Knee Max" in call("set", min_angle=2.0, max_angle=1.5)
+    assert not call("set", min_angle=1.5, max_angle=2.5)
     assert (limb.min_angle, limb.max_angle) == pytest.approx((1.5, 2.5))
 
 

@@ -34,9 +34,8 @@ BAD = {
 """What is set to what: of a bone, or of the rig."""
 
 CALLS = {
-    "convert": {}, "add": {}, "switch": {}, "snap_target": {}, "snap_fk": {}, "mirror": {}, "flip": {},
-    "plane": {"plane": "POLE"}, "pick": {"role": "TARGET", "followed": "\n"},
-    "to_rig": {}, "to_live": {},
+    "convert": {}, "add": {}, "switch": {}, "snap_target": {}, "snap_fk": {}, "mirror": {},
+    "set": {"flip": True, "plane": "POLE", "mode": "LIVE"}, "pick": {"role": "TARGET", "followed": "\n"},
     "rebuild": {}, "bake": {"range": "GIVEN", "frame_start": 1, "frame_end": 3}, "unconvert": {}, "remove": {},
 }  # fmt: skip
 

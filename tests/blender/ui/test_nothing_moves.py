@@ -19,18 +19,18 @@ STILL = 3e-5
 
 FK, IK = {"influence": 0.0}, {"influence": 1.0}
 STAYING: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
-    "other mode": ("", {}, IK),
-    "other mode in FK": ("", {}, FK),
-    "other mode between": ("", {}, {"influence": 0.4}),
+    "other mode": ("set", {}, IK),
+    "other mode in FK": ("set", {}, FK),
+    "other mode between": ("set", {}, {"influence": 0.4}),
     "to FK": ("switch", {"to": "FK"}, IK),
     "to IK": ("switch", {"to": "IK"}, FK),
     "snap FK": ("snap_fk", {}, IK),
     "snap IK": ("snap_target", {}, FK),
-    "to a pole": ("plane", {"plane": "POLE"}, IK),
-    "to a hinge": ("plane", {"plane": "HINGE"}, IK),
-    "to no plane": ("plane", {"plane": "FREE"}, IK),
-    "foot": ("foot_follows", {}, FK),
-    "limits": ("knee_limits", {"min_angle": 0.1, "max_angle": 3.1}, IK),
+    "to a pole": ("set", {"plane": "POLE"}, IK),
+    "to a hinge": ("set", {"plane": "HINGE"}, IK),
+    "to no plane": ("set", {"plane": "FREE"}, IK),
+    "foot": ("set", {"foot_follows": False}, FK),
+    "limits": ("set", {"min_angle": 0.1, "max_angle": 3.1}, IK),
     "new target": ("pick", {"role": "TARGET", "followed": "\n"}, IK),
     "new pole": ("pick", {"role": "POLE", "followed": "\n"}, IK),
     "other target": ("pick", {"role": "TARGET", "followed": "rig\nhips"}, FK),
@@ -86,7 +86,9 @@ def test_stays(case: str, mode: str) -> None:
     if limb == IK:
         bones = bpy.data.objects["rig"].pose.bones
         assert {bones[f"shin.{side}"].planar_ik.reach for side in sides} == {"REACHED"}
-    assert not call(name or {"RIG": "to_live", "LIVE": "to_rig"}[mode], **options)
+    assert not call(
+        name, **({"mode": {"RIG": "LIVE", "LIVE": "RIG"}[mode]} if name == "set" and not options else options)
+    )
     after, has = joints(), settings()
     watched = slice(0, len(before) // 2 if case == "mirror" else None)
     assert abs(after - before)[watched].max() < STILL
@@ -122,14 +124,14 @@ def test_flip_bends_to_the_other_side(biped: Any, mode: str) -> None:
     begin(mode)
     before, knee, tip = joints(), 2 * WATCHED.index("shin.L"), 2 * WATCHED.index("foot.L")
     root = before[0]
-    assert not call("flip")
+    assert not call("set", flip=True)
     after = joints()
     assert abs(after[tip] - before[tip]).max() < STILL
     line = (before[tip] - root) / np.linalg.norm(before[tip] - root)
     sides = [each[knee] - root - line * ((each[knee] - root) @ line) for each in (before, after)]
     assert np.linalg.norm(sides[0]) > 0.05
     assert abs(sides[0] + sides[1]).max() < 1e-3
-    assert not call("flip")
+    assert not call("set", flip=False)
     assert abs(joints() - before).max() < STILL
 
 

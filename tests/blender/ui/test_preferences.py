@@ -41,18 +41,19 @@ def test_the_overlay_is_as_strong(addon: Any, preferences: Any) -> None:
 def test_the_menu_has_what_applies(addon: Any, biped: Any) -> None:
     def shown() -> set[str]:
         return {
-            cls.bl_idname.removeprefix("pose.planar_ik_") for cls in addon("ui.menus").applicable_operators(bpy.context)
+            f"{name} {' '.join(map(str, given.values()))}".strip()
+            for name, given in addon("ui.menus").entries(bpy.context)
         }
 
     assert shown() == {"add", "plant"}
     assert not call("add")
     assert shown() == {
-        "switch", "snap_target", "snap_fk", "mirror", "hold", "find_contacts", "plant", "flip", "remove", "to_live",
-        "rebuild", "bake",
+        "switch", "snap_target", "snap_fk", "mirror", "hold", "find_contacts", "plant", "set True", "remove",
+        "set LIVE", "rebuild", "bake",
     }  # fmt: skip
-    assert not call("to_live")
-    assert shown() >= {"to_rig"}
-    assert not shown() & {"to_live", "rebuild", "unconvert", "convert"}
+    assert not call("set", mode="LIVE", flip=True)
+    assert shown() >= {"set RIG", "set False"}
+    assert not shown() & {"set LIVE", "rebuild", "unconvert", "convert"}
     constraint = biped.pose.bones["shin.R"].constraints.new("IK")
     constraint.target, constraint.subtarget, constraint.chain_count = biped, "root", 2
     assert shown() >= {"convert"}

@@ -60,8 +60,6 @@ CASES: dict[str, tuple[Callable[[], Any], str, dict[str, Any], str]] = {
     "moved knee": (lambda: moved("shin.L"), "add", {}, "shin.L"),
     "rest position": (lambda: setattr(bpy.context.object.data, "pose_position", "REST"), "add", {}, "rig"),
     "three targets": (lambda: empties(3), "add", {}, ""),
-    "on the rig already": (with_limb, "to_rig", {}, ""),
-    "live already": (lambda: with_limb(mode="LIVE"), "to_live", {}, ""),
     "nothing to rebuild": (lambda: with_limb(mode="LIVE"), "rebuild", {}, ""),
     "never converted": (with_limb, "unconvert", {}, ""),
     "nothing to convert": (lambda: None, "convert", {}, ""),
@@ -70,7 +68,8 @@ CASES: dict[str, tuple[Callable[[], Any], str, dict[str, Any], str]] = {
     "nothing to mute": (with_limb, "repair", {"repair": "MUTE"}, ""),
     "range turned round": (with_limb, "snap_fk", {"use_range": True, "frame_start": 9, "frame_end": 2}, "9"),
     "bake turned round": (with_limb, "bake", {"range": "GIVEN", "frame_start": 9, "frame_end": 2}, "9"),
-    "no foot": (with_tail_as_tip, "foot_follows", {}, "shin.L"),
+    "no foot": (with_tail_as_tip, "set", {"foot_follows": True}, "shin.L"),
+    "angles": (with_limb, "set", {"flip": True, "min_angle": 2.0, "max_angle": 1.0}, "Knee Min"),
 }
 """What is there, what is called, and what the sentence names."""
 
@@ -88,9 +87,7 @@ def test_refused(biped: Any, case: str) -> None:
     assert rigs.snapshot() == before
 
 
-@pytest.mark.parametrize(
-    "name", ["flip", "plane", "pick", "switch", "snap_fk", "snap_target", "remove", "rebuild", "bake"]
-)
+@pytest.mark.parametrize("name", ["set", "pick", "switch", "snap_fk", "snap_target", "remove", "rebuild", "bake"])
 def test_polled_where_there_is_no_limb(biped: Any, name: str) -> None:
     assert not getattr(bpy.ops.pose, f"planar_ik_{name}").poll()
     select("shin.R")
