@@ -140,6 +140,7 @@ def test_what_is_right_is_taken(addon, mode):
         ("plane", "FREE", "FREE"),
         ("mode", "RIG", "RIG"),
         ("mode", "LIVE", "LIVE"),
+        ("mode", mode, mode),
         ("pole_target", None, None),
         ("target", goal, goal),
         ("subtarget", "", ""),
