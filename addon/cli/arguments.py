@@ -1,16 +1,15 @@
-"""The command line of the program: what it takes, and its exit codes."""
+"""The command line of the program: what it takes, read from the operators' own properties, and its exit codes."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from ..tasks.contact_markers import HEIGHT, SPEED
-from ..tasks.holding import MOST_EASE
-from ..tasks.limbs import PLANES
+import bpy
 
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
 
@@ -21,32 +20,31 @@ exit codes: 0 done (also where nothing was to be done), 1 a file failed, 2 the c
 Each limb gets a line of JSON on standard output, and so does a file without one. A file is written whole or not at
 all."""
 
-EXAMPLES = {
-    "bake": "planar_ik bake shots/*.blend -o baked/\n  planar_ik bake walk.blend --in-place --for game",
-    "report": "planar_ik report shots/*.blend --strict",
-    "contacts": "planar_ik contacts captures/*.blend\n  planar_ik contacts walk.blend --in-place --bone 'shin.*'",
-    "hold": "planar_ik hold captures/*.blend -o held/\n  planar_ik hold walk.blend --in-place --bone 'shin.*' --ease 5",
-    "plant": "planar_ik plant captures/*.blend -o planted/\n  planar_ik plant walk.blend --in-place --bone '*LeftLeg'",
-    "add": """planar_ik add rig.blend --in-place --limb "shin.*" --limb "forearm.*"
-  planar_ik add rig.blend -o ik.blend --limb "shin.*:foot_ik.*:knee_ik.*"
-    (the bone, its target and its pole; a * stands for the same letters in all three)""",
-    "convert": "planar_ik convert characters/*.blend --in-place\n  planar_ik convert a.blend -o b.blend --bone '*.L'",
-    "to-rig": "planar_ik to-rig characters/*.blend --in-place",
-    "rebuild": "planar_ik rebuild characters/*.blend --in-place",
+
+class Verb(NamedTuple):
+    """A command: the operator that it is on files, an example of its use, whether it takes frames, and what it does
+    where no operator says."""
+
+    operator: str
+    example: str
+    has_frames: bool = False
+    does: str = ""
+
+
+VERBS = {
+    "report": Verb("", "shots/*.blend --strict", True, "Say which frames reach their target; change nothing"),
+    "bake": Verb("bake", "shots/*.blend -o baked/", True),
+    "plant": Verb("plant", "captures/*.blend -o planted/", True),
+    "hold": Verb("hold", "captures/*.blend -o held/ --bone 'shin.*'", True),
+    "contacts": Verb("find_contacts", "walk.blend --in-place --bone 'shin.*'", True),
+    "convert": Verb("convert", "characters/*.blend --in-place"),
+    "add": Verb("add", "rig.blend --in-place --limb 'shin.*:foot_ik.*:knee_ik.*'"),
+    "rebuild": Verb("rebuild", "characters/*.blend --in-place"),
+    "set": Verb("set", "characters/*.blend --in-place --mode RIG"),
 }
 
-DOES = {
-    "bake": "turn what limbs do into keys",
-    "report": "say of each limb which frames reach their target; change nothing",
-    "contacts": "find when the tips of limbs are in contact, and how far they slide there; mark that on the timeline "
-    "with --in-place or -o, for hold",
-    "hold": "plant the tips of limbs where they are in contact: as the file's markers say, else as their paths show",
-    "plant": "put IK with Foot Roll on legs that have none, find when their feet stand, mark that, and hold them there",
-    "add": "make limbs of bones, on the rig unless --live",
-    "convert": "solve the IK constraints of two to four bones exactly, on the rig unless --live",
-    "to-rig": "let the rig's own bones and constraints pose live limbs, without the extension",
-    "rebuild": "make the mechanisms of limbs anew whose bones or settings were changed",
-}
+BY_HAND = ("rna_type", "which", "range", "frame_start", "frame_end", "ends_at")
+"""Properties of operators that patterns and --frames stand for."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,139 +55,97 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_CALL, f"{self.prog}: {message} ({self.prog} --help says what it takes)\n")
 
 
+def properties_of(verb: str) -> list[Any]:
+    """The properties of a verb's operator that are its options."""
+    if not VERBS[verb].operator:
+        return []
+    kind: Any = getattr(bpy.ops.pose, f"planar_ik_{VERBS[verb].operator}").get_rna_type()
+    return [each for each in kind.properties if each.identifier not in BY_HAND and not each.is_hidden]
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The properties of the operator, by name, as given or as they usually are; of ``set``, those that are given."""
+    given, verb = vars(arguments), arguments.command
+    usual = {} if verb == "set" else {each.identifier: each.default for each in properties_of(verb)}
+    return usual | {each.identifier: given[each.identifier] for each in properties_of(verb) if each.identifier in given}
+
+
 def parse(words: list[str]) -> argparse.Namespace:
     """Read the command line; complaints and help end in `SystemExit`, as is argparse's way. Paths come out whole."""
     parser = Parser("planar_ik", description="Planar IK without a window.", epilog=EPILOG)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    commands = parser.add_subparsers(dest="command", required=True, metavar=" | ".join(DOES))
-    for name, does in DOES.items():
+    commands = parser.add_subparsers(dest="command", required=True, metavar=" | ".join(VERBS))
+    for name, verb in VERBS.items():
+        kind: Any = verb.operator and getattr(bpy.ops.pose, f"planar_ik_{verb.operator}").get_rna_type()
+        does = verb.does or f"{kind.name}: {kind.description.split('. ')[0]}"
         command = commands.add_parser(
             name,
             help=does,
-            description=f"{does[0].upper()}{does[1:]}.",
-            epilog=f"examples:\n  {EXAMPLES[name]}\n\n{EPILOG}",
+            description=f"{does}.",
+            epilog=f"example:\n  planar_ik {name} {verb.example}\n\n{EPILOG}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_common(command)
-        if name in ("bake", "report", "contacts", "hold", "plant"):
-            _add_frames(command)
-        if name in ("bake", "report"):
-            _add_step(command)
-        if name == "bake":
-            _add_bake(command)
-        if name in ("contacts", "plant"):
-            _add_contacts(command)
-        if name in ("hold", "plant"):
-            _add_hold(command)
-        if name == "add":
-            _add_add(command)
-        if name == "convert":
-            _add_convert(command)
+        _add_by_hand(command.add_argument, name, verb)
+        for each in properties_of(name):
+            _add_property(command, each, is_usual=name != "set")
         if name != "report":
-            _add_output(command, is_required=name != "contacts")
+            where = command.add_mutually_exclusive_group(required=name != "contacts")
+            where.add_argument("-o", "--output", metavar="OUT", help="the file to write, or the folder to write into")
+            where.add_argument("--in-place", action="store_true", help="write over the input")
     arguments = parser.parse_args(words)
     _check_arguments(commands.choices[arguments.command], arguments)
     return arguments
 
 
-def _add_common(command: argparse.ArgumentParser) -> None:
-    command.add_argument("inputs", nargs="+", type=_path, metavar="IN.blend")
-    command.add_argument("--scene", metavar="NAME", help="the scene of this name (default: the one saved open)")
-    command.add_argument("--object", metavar="PATTERN", default="*", help="only rigs whose names match, as in 'hero*'")
-    command.add_argument(
-        "--bone", metavar="PATTERN", default="*", help="only limbs whose last bone matches, as in '*.L'"
-    )
-    command.add_argument(
-        "--strict",
-        action="store_true",
-        help="end with 3 where something is wrong with a limb, or a pattern matches nothing",
-    )
-    command.add_argument(
-        "--allow-scripts", action="store_true", help="run the Python in the files; only if you trust them"
-    )
+def _add_by_hand(add: Callable[..., Any], name: str, verb: Verb) -> None:
+    """What is of files, and of no operator."""
+    add("inputs", nargs="+", type=_path, metavar="IN.blend")
+    add("--scene", metavar="NAME", help="the scene of this name (default: the one saved open)")
+    add("--object", metavar="PATTERN", default="*", help="only rigs whose names match, as in 'hero*'")
+    add("--bone", metavar="PATTERN", default="*", help="only limbs whose last bone matches, as in '*.L'")
+    add("--strict", action="store_true", help="end with 3 where a limb has a problem, or a pattern matches nothing")
+    add("--allow-scripts", action="store_true", help="run the Python in the files; only if you trust them")
+    if verb.has_frames:
+        add("--frames", type=_frames, metavar="START:END", help="default: the scene's frames")
+    if name == "report":
+        add("--step", type=_number(0.01), default=1.0, help="frames from one to the next (1)")
+    if name in ("report", "bake"):
+        add(
+            "--max-miss",
+            type=_number(0.0),
+            metavar="DISTANCE",
+            help="a frame counts as reached with the tip no farther than this from its target, in scene units",
+        )
+    if name == "bake":
+        add("--make-local", action="store_true", help="make what is linked a part of the file first")
+        add("--skip-existing", action="store_true", help="leave out files whose output is there")
+    if name == "add":
+        add(
+            "--limb",
+            action="append",
+            required=True,
+            metavar="BONE[:TARGET[:POLE]]",
+            help="the last bone of the limb, and bones of the rig or objects to follow; may be repeated; a * stands "
+            "for the same letters in all three",
+        )
 
 
-def _add_frames(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--frames", type=_frames, metavar="START:END", help="default: the scene's frames")
-
-
-def _add_step(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--step", type=_positive, default=1.0, help="frames from one to the next (1)")
-    command.add_argument(
-        "--max-miss",
-        type=_positive,
-        metavar="DISTANCE",
-        help="a frame counts as reached with the tip no farther than this from its target, in scene units",
-    )
-
-
-def _add_bake(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--tolerance", type=_positive, default=0.0, help="fewer keys, joints at most this far off")
-    command.add_argument("--for", dest="purpose", choices=("game",), help="leave a clean rig with keys for an engine")
-    command.add_argument("--remove", action="store_true", help="remove the limbs once they are keys")
-    command.add_argument("--new-action", action="store_true", help="put keys into a copy of the rig's action")
-    command.add_argument("--make-local", action="store_true", help="make what is linked a part of the file first")
-    command.add_argument(
-        "--skip-existing", action="store_true", help="leave out files whose output is there: go on where a run stopped"
-    )
-
-
-def _add_contacts(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(step=1.0)
-    command.add_argument(
-        "--height",
-        type=_positive,
-        default=HEIGHT,
-        metavar="SHARE",
-        help=f"how high above their floor heel and toe still stand, as a share of the limb's length ({HEIGHT})",
-    )
-    command.add_argument(
-        "--speed",
-        type=_positive,
-        default=SPEED,
-        metavar="SHARE",
-        help=f"how fast they may slide there, as a share of the fastest that they go in a step ({SPEED})",
-    )
-
-
-def _add_hold(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(step=1.0)
-    command.add_argument(
-        "--ease", type=int, choices=range(MOST_EASE + 1), default=3, help="frames that lead there and back (3)"
-    )
-
-
-def _add_add(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--limb",
-        action="append",
-        required=True,
-        metavar="BONE[:TARGET[:POLE]]",
-        help="the last bone of the limb, and bones of the rig or objects to follow; may be repeated",
-    )
-    command.add_argument("--plane", choices=PLANES, help="default: what suits the rig")
-    command.add_argument("--bones", type=int, choices=(2, 3, 4), default=0, help="of each limb (default: as it looks)")
-    command.add_argument("--live", action="store_true", help="let the extension pose them")
-
-
-def _add_convert(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--live", action="store_true", help="let the extension pose them")
-    command.add_argument(
-        "--tolerance",
-        type=_positive,
-        metavar="SHARE",
-        help="leave limbs that would move in some frame by more than this share of their length (0.002)",
-    )
-    command.add_argument("--all-actions", action="store_true", help="keep limbs where they are in all actions of a rig")
-
-
-def _add_output(command: argparse.ArgumentParser, is_required: bool) -> None:
-    where = command.add_mutually_exclusive_group(required=is_required)
-    where.add_argument("-o", "--output", metavar="OUT", help="the file to write, or the folder to write into")
-    where.add_argument("--in-place", action="store_true", help="write over the input")
+def _add_property(command: argparse.ArgumentParser, of: Any, is_usual: bool) -> None:
+    """An option of the operator's name, range, words and tooltip."""
+    usual = f" ({of.default:g})" if of.type in ("INT", "FLOAT") else f" ({of.default})"
+    meaning = (of.description + (usual if is_usual else "")).replace("%", "%%")
+    takes: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+    if of.type == "ENUM":
+        takes = {"type": str.upper, "choices": [item.identifier for item in of.enum_items]}
+    elif of.type != "BOOLEAN":
+        takes = {"type": _number(of.hard_min, of.hard_max, of.type == "INT"), "metavar": "NUMBER"}
+    name = f"--{of.identifier.replace('_', '-')}"
+    command.add_argument(name, dest=of.identifier, default=argparse.SUPPRESS, help=meaning, **takes)
 
 
 def _check_arguments(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    if arguments.command == "set" and not options_of(arguments):
+        command.error("say what is to be set")
     if getattr(arguments, "output", None) is None:
         if getattr(arguments, "skip_existing", False):
             command.error("--skip-existing needs -o: with --in-place every output is there")
@@ -221,11 +177,14 @@ def _path(text: str) -> Path:
     return Path(os.path.abspath(text))
 
 
-def _positive(text: str) -> float:
-    value = float(text)
-    if not (isfinite(value) and value >= 0.0):
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
-    return value
+def _number(low: float, high: float = float("inf"), is_whole: bool = False) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        value = int(text) if is_whole else float(text)
+        if not (isfinite(value) and low <= value <= high):
+            raise argparse.ArgumentTypeError(f"{text} is not a number from {low:g} to {high:g}")
+        return value
+
+    return number
 
 
 def _frames(text: str) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import pi
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
@@ -39,6 +40,17 @@ class Added(NamedTuple):
     limbs: list[PoseBone]
     kept: int
     warnings: list[Message]
+
+
+TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
+"""By how much each choice of Bends turns the knee around the limb."""
+
+
+def as_options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `add` for the operator's settings."""
+    same = ("tip", "keyed", "tolerance", "mode", "foot_roll", "pole_follows")
+    options = {name: settings[name] for name in same}
+    return {**options, "foot": settings["foot_follows"], "turn": TURNS[settings["bends"]]}
 
 
 @Stepwise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from math import pi
 from typing import Any
 
 import bpy
@@ -14,7 +13,7 @@ from bpy.types import Context, Event, PoseBone
 from ...blender.stepping import Steps
 from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
-from ...tasks.adding import KEPT, LimbRequest, add
+from ...tasks.adding import KEPT, TURNS, LimbRequest, add, as_options
 from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, limbs_counted
 from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, convertible, limbs_to_add
@@ -38,9 +37,6 @@ BONE_COUNTS = [
 """Of how many bones a limb may be, as choices."""
 
 MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODES}
-
-TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
-"""By how much each choice of Bends turns the knee around the limb."""
 
 OF_ONE_LIMB = ("plane", "bends", "bones", "ends_at", "foot_roll")
 """What is not kept from one limb to the next. ``SKIP_SAVE`` would keep it out of presets too."""
@@ -184,13 +180,11 @@ class POSE_OT_planar_ik_add(PoseOperator):
         suggestions, followed, skipped = subject
         target, pole = [*followed, None, None][:2]
         requests = [LimbRequest(limb, segments, target, pole, self.plane) for limb, segments in suggestions]
-        turn, options = TURNS[self.bends], {"foot": self.foot_follows, "tip": self.tip}
-        options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
-        options |= {"keyed": self.keyed, "tolerance": self.tolerance, "mode": self.mode}
-        added = yield from add.steps(context, requests, **options, turn=turn)
+        settings = {name: getattr(self, name) for name in (*FIRST, *MORE)}
+        added = yield from add.steps(context, requests, **as_options(settings))
         self.warn(*added.warnings)
         limbs = added.limbs
-        self.why, self.worked = "", json.dumps({name: getattr(self, name) for name in (*FIRST, *MORE)})
+        self.why, self.worked = "", json.dumps(settings)
         self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(limb)) for limb in limbs)
         select_if_shown(context, [target for limb in limbs if (target := description_of(limb).followed[0])])
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
@@ -201,7 +195,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         elif len(limbs) > 1:
             self.inform("Added IK to {bones}{kept}", bones=", ".join(limb.name for limb in limbs), kept=kept)
         else:
-            bones, bend = ", ".join(bone.name for bone in chain_bones(limbs[0])), bends_to(limbs[0], turn)
+            bones, bend = ", ".join(bone.name for bone in chain_bones(limbs[0])), bends_to(limbs[0], TURNS[self.bends])
             self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(bend), kept=kept)
 
 

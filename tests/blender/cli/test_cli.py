@@ -52,7 +52,7 @@ def test_a_stopped_run_goes_on(run: Run, tmp_path: Path) -> None:
 def test_for_game_leaves_a_clean_rig(run: Run, tmp_path: Path) -> None:
     source = shot(tmp_path / "in.blend")
     before = poses(source)
-    code, _, _ = run("bake", source, "-o", tmp_path / "game.blend", "--for", "game")
+    code, _, _ = run("bake", source, "-o", tmp_path / "game.blend", "--for-game")
     assert code == 0
     assert np.abs(poses(tmp_path / "game.blend") - before).max() < 1e-4
     ob = bpy.data.objects["rig"]
@@ -91,9 +91,9 @@ def test_add_follows_what_a_star_stands_for(run: Run, tmp_path: Path) -> None:
         empty.location = (x, -0.1, 0.2)
         bpy.context.collection.objects.link(empty)
     bpy.ops.wm.save_as_mainfile(filepath=str(source))
-    code, lines, _ = run("add", source, "--in-place", "--limb", "shin.*:ik.*", "--live")
+    code, lines, _ = run("add", source, "--in-place", "--limb", "shin.*:ik.*", "--mode", "live")
     assert (code, {(line["limb"], line["target"]) for line in lines}) == (0, {("shin.L", "ik.L"), ("shin.R", "ik.R")})
-    assert run("to-rig", source, "--in-place")[0] == 0
+    assert run("set", source, "--in-place", "--mode", "rig")[0] == 0
     assert {line["mode"] for line in run("report", source, "--frames", "1", "--strict")[1]} == {"RIG"}
 
 
@@ -106,6 +106,8 @@ WRONG = {
     "two to one": ("bake", "x/a.blend", "y/a.blend", "-o", "out"),
     "frames that are none": ("bake", "a.blend", "--in-place", "--frames", "5:1"),
     "a miss that is none": ("report", "a.blend", "--max-miss", "nan"),
+    "nothing to set": ("set", "a.blend", "--in-place"),
+    "an angle that is none": ("set", "a.blend", "--in-place", "--max-angle", "4"),
     "no limb": ("add", "a.blend", "--in-place"),
     "skipping what is written over": ("bake", "a.blend", "--in-place", "--skip-existing"),
     "a folder that is a file": ("bake", "a.blend", "-o", f"{__file__}/"),
@@ -136,7 +138,7 @@ def test_a_file_that_fails_does_not_stop_the_next(run: Run, tmp_path: Path) -> N
 def test_nothing_to_do_is_done(run: Run, tmp_path: Path) -> None:
     source = shot(tmp_path / "plain.blend", "")
     before = source.read_bytes()
-    for command in ("bake", "to-rig", "rebuild", "convert"):
+    for command in ("bake", "rebuild", "convert"):
         code, (line,), _ = run(command, source, "--in-place", "--strict")
         assert (code, line["file"], bool(line["error"])) == (0, str(source), True)
     code, (line,), _ = run("report", source)
@@ -167,12 +169,14 @@ def test_python_in_files_stays_off_and_that_is_said(run: Run, tmp_path: Path) ->
     assert (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("command", [("bake",), ("bake", "--remove"), ("rebuild",), ("to-rig",), ("add", "forearm.L")])
+@pytest.mark.parametrize(
+    "command", [("bake",), ("bake", "--remove"), ("rebuild",), ("set", "--mode", "RIG"), ("add", "forearm.L")]
+)
 @pytest.mark.parametrize("how", ["fault", "disk"])
 def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch, command, how) -> None:
-    source, output = shot(tmp_path / "shot.blend", "LIVE" if command[0] == "to-rig" else "RIG"), tmp_path / "out.blend"
+    source, output = shot(tmp_path / "shot.blend", "LIVE" if command[0] == "set" else "RIG"), tmp_path / "out.blend"
     if command[0] == "rebuild":
-        monkeypatch.setattr(addon("cli.commands"), "mechanism_problem", lambda last: "there is something")
+        monkeypatch.setattr(addon("cli.verbs").modes, "mechanism_problem", lambda last: "there is something")
     before = source.read_bytes()
 
     def fail(*_: Any, **__: Any) -> None:

@@ -133,7 +133,7 @@ def test_markers_are_written_whole_or_not_at_all(addon, run: Run, source: Path, 
     def fail(*_: object, **__: object) -> None:
         raise OSError("on purpose")
 
-    for place in ((addon("cli.shots").os, "replace"), (addon("cli.commands"), "mark_contacts")):
+    for place in ((addon("cli.shots").os, "replace"), (addon("cli.verbs").contact_markers, "mark_contacts")):
         for target in (["--in-place"], ["-o", tmp_path / "out.blend"]):
             with monkeypatch.context() as patch:
                 patch.setattr(*place, fail)

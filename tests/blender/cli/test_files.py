@@ -22,7 +22,7 @@ def test_a_link_stays_a_link_and_its_file_is_written(run, tmp_path) -> None:
     stored = shot(tmp_path / "store" / "17.blend", "LIVE")
     link = tmp_path / "shots" / "walk.blend"
     link.symlink_to(Path("..") / "store" / "17.blend")
-    code, (line,), _ = run("to-rig", link, "--in-place")
+    code, (line,), _ = run("set", link, "--in-place", "--mode", "RIG")
     assert (code, line["output"], link.is_symlink()) == (0, str(link), True)
     assert run("report", stored)[1][0]["mode"] == "RIG"
     other = tmp_path / "other.blend"
@@ -51,9 +51,9 @@ def test_a_linked_character_is_made_local_for_a_game(run, tmp_path, is_overridde
     source = linked(shot(tmp_path / "library.blend"), tmp_path / "shot.blend", is_overridden)
     before, content = poses(source), source.read_bytes()
     output = tmp_path / "game.blend"
-    code, (line,), _ = run("bake", source, "-o", output, "--for", "game")
+    code, (line,), _ = run("bake", source, "-o", output, "--for-game")
     assert (code, "--make-local" in line["error"], output.exists()) == (1, True, False)
-    code, (line,), said = run("bake", source, "-o", output, "--for", "game", "--make-local")
+    code, (line,), said = run("bake", source, "-o", output, "--for-game", "--make-local")
     assert (code, line["limb"], line["frames"]) == (0, "shin.L", 6), said
     assert np.abs(poses(output) - before).max() < 1e-4
     (rig,) = (ob for ob in bpy.context.view_layer.objects if ob.type == "ARMATURE")

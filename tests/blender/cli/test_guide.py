@@ -28,7 +28,7 @@ def make_files(folder: Path, command: str) -> None:
     if command == "convert":
         constrained(rig)
         return
-    shot(rig, {"add": "", "to-rig": "LIVE"}.get(command, "RIG"))
+    shot(rig, {"add": "", "set": "LIVE"}.get(command, "RIG"))
     for name, place in (("hand_ik.L", (0.6, 0, 1.3)), ("hand_ik.R", (-0.6, 0, 1.3))):
         target = bpy.data.objects.new(name, None)
         target.location = place
@@ -57,13 +57,13 @@ def test_a_command_runs(run, tmp_path, monkeypatch, call) -> None:
 
 
 def test_the_guide_has_every_command(addon) -> None:
-    commands = {*addon("cli.arguments").DOES}
+    commands = {*addon("cli.arguments").VERBS}
     assert {call.split()[0] for call in CALLS} == commands
     assert {line.split()[1] for line in pages.lines("named")} <= commands
 
 
 def test_options_are_those_of_the_commands(addon, capsys) -> None:
-    for command in addon("cli.arguments").DOES:
+    for command in addon("cli.arguments").VERBS:
         addon("cli").main([command, "--help"])
     known = {*re.findall(r"(?<![\w-])--?[a-z][a-z-]*", capsys.readouterr().out)}
     named = {word for _, span in pages.spans() for word in span.split() if re.fullmatch("--?[a-z][a-z-]*", word)}

@@ -48,7 +48,7 @@ def test_what_matches_nothing_is_said_and_strict_ends_with_3(run, tmp_path) -> N
     source = shot(tmp_path / "in.blend")
     for words in (
         ("report", "--bone", "*_*_L"), ("report", "--object", "hero?"), ("bake", "--bone", "tail"),
-        ("to-rig", "--bone", "tail.*"), ("rebuild", "--object", "[!r]*"), ("convert", "--bone", "shin.R"),
+        ("set", "--mode", "RIG", "--bone", "tail.*"), ("rebuild", "--object", "[!r]*"), ("convert", "--bone", "shin.R"),
         ("add", "--limb", "forearm.L", "--limb", "tail.?"),
     ):  # fmt: skip
         output = () if words[0] == "report" else ("-o", tmp_path / "out.blend")

@@ -73,7 +73,7 @@ def test_it_says_so(addon, mode, count, capfd):
 @pytest.mark.names_nothing  # what is deleted here
 def test_report_says_so(addon):
     last, _ = broken(addon, "LIVE", 2)
-    arguments = Namespace(frames=(1, 2), step=1.0, max_miss=None)
-    lines = addon("cli.reporting").report_limbs([last], arguments)
+    arguments = Namespace(frames=(1, 2), step=1.0, max_miss=None, object="*", bone=last.name)
+    lines = addon("cli.verbs").RUN["report"](arguments).lines
     assert "missing" in lines[0]["problem"]
     assert lines[0]["reach"] == [{"from": 1.0, "to": 2.0, "is": "INVALID"}]

@@ -1,0 +1,329 @@
+"""What each verb does with the open file, and what it answers: a line of JSON for each limb."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Object, PoseBone
+
+from ..bake import BakeRequest, bake, frames_by_step
+from ..blender.stepping import finished
+from ..blender.types import ArmatureObject, scene_of, view_layer_of
+from ..blender.words import Refused
+from ..tasks import contact_markers, modes
+from ..tasks.adding import LimbRequest, add, as_options
+from ..tasks.contact_markers import Contacts
+from ..tasks.converting import convert_what_can
+from ..tasks.holding import HoldOptions, HoldReport, hold_tips
+from ..tasks.limbs import description_of, is_converted, is_leg
+from ..tasks.planting import NoContacts, PlantOptions, plant
+from ..tasks.reporting import LimbReport, reported
+from ..tasks.selection import candidates, existing_at, limbs_to_make, limbs_without_ik
+from ..tasks.setting import set_limbs
+from .arguments import options_of
+from .interrupting import check_not_interrupted, going_on
+from .patterns import fill_wildcards, is_match, matches_of
+from .shots import is_linked, limbs_asked_for, make_local, rigs_of, say
+
+Line = dict[str, Any]
+
+NO_SUCH_LIMB = "nothing to do: there is no such limb"
+NOT_STANDING = "nothing to do: no foot comes to stand in these frames, as far as markers or its path say"
+NOT_LOW = "no foot is low and slow in any frame: give --height or --speed more"
+PRESENT = "nothing to do: these limbs are there already"
+
+
+class Answer(NamedTuple):
+    """What a verb says of limbs, how much it changed, and what to say where there is nothing."""
+
+    lines: list[Line]
+    changed: int = 0
+    nothing: str = NO_SUCH_LIMB
+
+
+def _report(arguments: Namespace) -> Answer:
+    """What limbs do as Blender evaluates them; nothing is changed."""
+    limbs, frames = limbs_asked_for(arguments, editable=False), frames_asked_for(arguments, arguments.step)
+    if not limbs:
+        return Answer([])
+    reports = reported(bpy.context, limbs, frames, arguments.max_miss, lambda _: check_not_interrupted())
+    return Answer([_reported(one) for one in reports])
+
+
+def _bake(arguments: Namespace) -> Answer:
+    """Turn what limbs do into keys."""
+    options = options_of(arguments)
+    if arguments.make_local:
+        make_local(arguments)
+    limbs = limbs_asked_for(arguments)
+    linked = [limb.id_data.name for limb in limbs_asked_for(arguments, editable=False) if is_linked(limb.id_data)]
+    if linked and (options["for_game"] or options["remove"] or not limbs):
+        raise Refused("'{rig}' is linked: --make-local makes it a part of the file first", rig=linked[0])
+    if not limbs:
+        return Answer([])
+    frames = frames_asked_for(arguments, options.pop("step"))
+    baked = finished(
+        bake.steps(bpy.context, BakeRequest(limbs, frames, max_miss=arguments.max_miss, **options)), going_on
+    )
+    _warn(baked.warnings)
+    return Answer([limb._asdict() for limb in baked.limbs], len(limbs))
+
+
+def _contacts(arguments: Namespace) -> Answer:
+    """When limbs are in contact, as their paths show; marked in a file that is to be written. Markers are the scene's:
+    limbs of linked rigs may have some."""
+    limbs = limbs_asked_for(arguments, editable=False)
+    readable = contact_markers.readable_limbs_beside(bpy.context, limbs)
+    steps = contact_markers.find_contacts.steps(
+        bpy.context, [limb for limb in limbs if limb in readable], frames_asked_for(arguments), **options_of(arguments)
+    )
+    listed = finished(steps, going_on)
+    by_limb = {contacts.limb: contacts for contacts in listed}
+    if limbs and not any(of_limb.contacts for of_limb in listed):
+        say(NOT_LOW)
+    is_written = arguments.in_place or arguments.output
+    count = contact_markers.mark_contacts(scene_of(bpy.context), listed) if is_written else 0
+    return Answer([_names(limb) | _contact_words(by_limb.get(limb)) for limb in limbs], count)
+
+
+def _hold(arguments: Namespace) -> Answer:
+    """Hold limbs in their contacts, as marked or as found."""
+    limbs, frames, options = limbs_asked_for(arguments), frames_asked_for(arguments), options_of(arguments)
+    known = contact_markers.contacts_in_range(bpy.context, limbs, frames, going_on) if limbs else []
+    if not known:
+        return Answer([], nothing=NOT_STANDING if limbs else NO_SUCH_LIMB)
+    request = HoldOptions(options["ease"], rolls=True, is_mean=options["place"] != "NOW")
+    contacts = [of_limb.contacts for of_limb in known]
+    steps = hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request)
+    held = finished(steps, going_on)
+    _warn(held.warnings)
+    return _held(known, held, frames)
+
+
+def _plant(arguments: Namespace) -> Answer:
+    """Plant the feet of legs; those without IK get some."""
+    limbs, requests = _legs(arguments)
+    if not limbs and not requests:
+        return Answer([], nothing=NOT_STANDING)
+    view_layer_of(bpy.context).objects.active = [*limbs, *(request.limb for request in requests)][0].id_data
+    ends = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
+    frames = range(round(ends[0]), round(ends[1]) + 1)
+    try:
+        steps = plant.steps(bpy.context, requests, limbs, frames, PlantOptions(**options_of(arguments)))
+        planted = finished(steps, going_on)
+    except NoContacts:
+        return Answer([], nothing=NOT_STANDING)
+    _warn(planted.warnings)
+    return _held(planted.legs, planted.report, frames)
+
+
+def _convert(arguments: Namespace) -> Answer:
+    """Solve IK constraints exactly."""
+    options, owners = options_of(arguments), _constrained(arguments)
+    count, new, lines = options.pop("bones"), 0, list[Line]()
+    for ob, of_rig in groupby(owners, key=lambda owner: owner.id_data):
+        view_layer_of(bpy.context).objects.active = ob
+        steps = convert_what_can.steps(bpy.context, [*of_rig], **options, count=0 if count == "AUTO" else int(count))
+        done = finished(steps, going_on)
+        new += len(done.limbs)
+        _warn([f"{ob.name}: {warning}" for warning in done.warnings])
+        for (_, name), why in done.refused:
+            say(f"{ob.name}: {why}")
+            lines.append({"object": ob.name, "limb": name, "problem": str(why)})
+    limbs = [limb for limb in limbs_asked_for(arguments) if is_converted(limb)]
+    if limbs and not new:
+        say(PRESENT)
+    return Answer([*map(_limb_fields, limbs), *lines], new)
+
+
+def _add(arguments: Namespace) -> Answer:
+    """Add the limbs that don't exist yet."""
+    options, requests, present = options_of(arguments), dict[Any, LimbRequest](), dict[Any, None]()
+    for ob in _editable_rigs(arguments):
+        for description in arguments.limb:
+            pattern, *followed = [*description.split(":"), "", ""][:3]
+            limbs, new = _limbs_matched(ob, pattern, options["bones"])
+            present |= dict.fromkeys((ob, limb.name) for limb in limbs)
+            for limb, segments, letters in new:
+                target, pole = (_named(ob, fill_wildcards(name, letters)) for name in followed)
+                request = LimbRequest(limb, segments, target, pole, options["plane"])
+                requests.setdefault((ob, limb.name), request)
+    for ob in dict.fromkeys(ob for ob, _ in requests):
+        view_layer_of(bpy.context).objects.active = ob
+        of_rig = [request for (rig, _), request in requests.items() if rig == ob]
+        added = finished(add.steps(bpy.context, of_rig, **as_options(options)), going_on)
+        _warn([f"{ob.name}: {warning}" for warning in added.warnings])
+    if present and not requests:
+        say(PRESENT)
+    return Answer([_limb_fields(ob.pose.bones[name]) for ob, name in {**present, **requests}], len(requests))
+
+
+def _rebuild(arguments: Namespace) -> Answer:
+    """Rebuild the mechanisms that no longer fit their limbs."""
+    view_layer_of(bpy.context).update()
+    limbs = [limb for limb in limbs_asked_for(arguments) if modes.mechanism_problem(limb)]
+    limbs = [limb for limb in limbs if description_of(limb).mode == "RIG"]
+    modes.rebuild(bpy.context, limbs)
+    return Answer([*map(_limb_fields, limbs)], len(limbs))
+
+
+def _set(arguments: Namespace) -> Answer:
+    """Set what is given."""
+    limbs = limbs_asked_for(arguments)
+    _warn(set_limbs(bpy.context, limbs, options_of(arguments)) if limbs else ())
+    return Answer([*map(_limb_fields, limbs_asked_for(arguments))], len(limbs))
+
+
+RUN: dict[str, Callable[[Namespace], Answer]] = {
+    "report": _report,
+    "bake": _bake,
+    "plant": _plant,
+    "hold": _hold,
+    "contacts": _contacts,
+    "convert": _convert,
+    "add": _add,
+    "rebuild": _rebuild,
+    "set": _set,
+}
+
+
+def unmatched(arguments: Namespace) -> list[str]:
+    """A sentence for each pattern or name that matches nothing in the open file."""
+    rigs, verb = rigs_of(arguments), arguments.command
+    if not rigs:
+        return [f"no rig matches '{arguments.object}'"] if arguments.object != "*" else []
+    if verb == "add":
+        patterns = [description.split(":")[0] for description in arguments.limb]
+        names = [bone.name for ob in rigs for bone in ob.pose.bones]
+        return [f"no bone matches '{pattern}'" for pattern in patterns if not matches_of(pattern, names)]
+    limbs: Sequence[Any] = limbs_asked_for(arguments, editable=False)
+    if verb == "plant":
+        limbs = [limb for of_legs in _legs(arguments) for limb in of_legs]
+    elif verb == "convert":
+        limbs = [*_constrained(arguments), *filter(is_converted, limbs_asked_for(arguments))]
+    return [f"no limb matches '{arguments.bone}'"] if arguments.bone != "*" and not limbs else []
+
+
+# what is meant
+
+
+def frames_asked_for(arguments: Namespace, step: float = 1.0) -> list[float]:
+    """The frames that are asked for."""
+    scene = scene_of(bpy.context)
+    first, last = arguments.frames or (scene.frame_start, scene.frame_end)
+    return frames_by_step(first, last, step)
+
+
+def _editable_rigs(arguments: Namespace) -> list[Any]:
+    """The rigs that are asked for and are of the open file."""
+    return [ob for ob in rigs_of(arguments) if ob.library is None and ob.pose.bones]
+
+
+def _constrained(arguments: Namespace) -> list[PoseBone]:
+    """The bones with IK constraints that are asked for."""
+    owners = (owner for ob in _editable_rigs(arguments) for owner in candidates(ob))
+    return [owner for owner in owners if is_match(owner.name, arguments.bone)]
+
+
+def _legs(arguments: Namespace) -> tuple[list[PoseBone], list[LimbRequest]]:
+    """The legs that are asked for: those that have IK, and those that are to get it."""
+    new = [line for ob in _editable_rigs(arguments) for line in limbs_without_ik([*ob.pose.bones]) if is_leg(*line)]
+    requests = [LimbRequest(limb, segments) for limb, segments in new if is_match(limb.name, arguments.bone)]
+    return [limb for limb in limbs_asked_for(arguments) if is_leg(limb)], requests
+
+
+def _limbs_matched(
+    ob: ArmatureObject, pattern: str, bones: str
+) -> tuple[list[PoseBone], list[tuple[PoseBone, tuple[int, ...], list[str]]]]:
+    """The limbs that are there already, and those to be made: last bone, segments and what the wildcards stand for, in
+    the last bone's name if that is matched too. The bones that a pattern matches are taken as where they are selected
+    in the window, but none is a target: what they are to follow is named."""
+    letters = {ob.pose.bones[name]: letters for name, letters in matches_of(pattern, ob.pose.bones.keys()).items()}
+    existing = {bone: existing_at(bone) for bone in letters}
+    there = [*dict.fromkeys(filter(None, existing.values()))]
+    new = [bone for bone in letters if existing[bone] is None]
+    try:
+        limbs = limbs_to_make(new, 0 if bones == "AUTO" else int(bones)) if new else {}
+    except Refused:
+        if not there:
+            raise
+        limbs = {}
+    return there, [(*limb, letters[limb[0] if limb[0] in of else of[0]]) for limb, of in limbs.items()]
+
+
+def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
+    """The bone of the rig, else the object, of a name; None without one."""
+    if not name:
+        return None
+    if name in ob.pose.bones:
+        return ob, name
+    target = bpy.data.objects.get(name)
+    if target is None:
+        raise Refused("there is neither a bone of '{rig}' nor an object '{name}'", rig=ob.name, name=name)
+    return target, ""
+
+
+# what is said
+
+
+def _warn(warnings: Iterable[object]) -> None:
+    for warning in warnings:
+        say(warning)
+
+
+def _names(limb: PoseBone) -> Line:
+    return {"object": limb.id_data.name, "limb": limb.name, "mode": description_of(limb).mode}
+
+
+def _limb_fields(limb: PoseBone) -> Line:
+    described = description_of(limb)
+    target, subtarget = described.followed[0] or (None, "")
+    follows = subtarget or (target.name if target else None)
+    return {**_names(limb), "plane": described.choices["plane"], "target": follows}
+
+
+def _reported(one: LimbReport) -> Line:
+    states = one.states
+    runs = [list(run) for _, run in groupby(states, key=lambda state: state.reach)]
+    line: Line = {
+        **_names(one.limb),
+        "first": states[0].frame,
+        "last": states[-1].frame,
+        "frames": len(states),
+        "unreached": sum(state.is_missed for state in states),
+        "miss": max((state.miss for state in states if state.reach not in ("FK", "INVALID")), default=None),
+        "reach": [{"from": run[0].frame, "to": run[-1].frame, "is": run[0].reach} for run in runs],
+        **_contact_words(one.contacts),
+    }
+    problem = next((state.problem for state in states if state.problem), "")
+    return {**line, "problem": problem} if problem else line
+
+
+def _held(limbs: list[Contacts], held: HoldReport, frames: Sequence[float]) -> Answer:
+    """A line for each limb that is held in contacts, of which is known how far it slid there before."""
+    now = contact_markers.slides_now(bpy.context, limbs, frames, going_on)
+    missed = [held.missed[before.limb.id_data, before.limb.name] for before in limbs]
+    lines = [
+        {**_names(before.limb), "slid": before.slide, "missed": count, **_contact_words(of_limb)}
+        for before, count, of_limb in zip(limbs, missed, now, strict=True)
+    ]
+    return Answer(lines, len(lines), NOT_STANDING)
+
+
+def _contact_words(contacts: Contacts | None) -> Line:
+    """How far a sole slides in contact at most, nothing without contacts; in each, and where its phases begin."""
+    pairs = zip(contacts.contacts, contacts.slides, strict=True) if contacts else ()
+    listed = [
+        {
+            "from": contact.frames.first,
+            "to": contact.last,
+            "slide": slide,
+            "phases": [{"from": phase.first, "on": phase.on} for phase in contact.phases],
+        }
+        for contact, slide in pairs
+    ]
+    return {"slide": contacts.slide if contacts and listed else None, "contacts": listed}
