@@ -14,7 +14,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of, is_gone
-from ..limb.measuring import BONE_MOVED
+from ..limb.measuring import BONE_MOVED, BONE_SCALED
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import (
@@ -29,7 +29,7 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.tips import foot_of
-from ..limb.tolerances import UNSEEN
+from ..limb.tolerances import KEPT, UNSEEN
 from .limits import limit_of
 
 OUT_OF_PLANE = 0.35
@@ -162,15 +162,15 @@ def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) ->
     """Refuse a bone of a limb that is scaled by its own channels, or moved where it is not the first, which ``slides``;
     or a twist bone that is turned."""
     is_moved = not slides and not (bone.bone.use_connect and bone.parent) and bone.location.length > UNSEEN * length
-    is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > UNSEEN
-    path, limits = path_to_bone(bone.name), {"location": UNSEEN * length, "scale": UNSEEN}
+    is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > KEPT
+    path, limits = path_to_bone(bone.name), {"location": UNSEEN * length, "scale": KEPT}
     for curve in curves_everywhere(bone.id_data, muted=False):
         name = curve.data_path.removeprefix(f"{path}.")
         if curve.data_path.startswith(path) and name in limits and _span(curve) > limits[name]:
             is_moved |= name == "location" and not (slides or bone.bone.use_connect)
             is_scaled |= name == "scale"
     if is_moved or is_scaled:
-        raise Refused(BONE_MOVED if is_moved else "'{bone}' is scaled: clear its scale", bone=bone.name)
+        raise Refused(BONE_MOVED if is_moved else BONE_SCALED, bone=bone.name)
     own: Any = bone.matrix_basis
     if not turns and own.to_quaternion().angle > 1e-3:
         raise Refused("Twist bone '{bone}' is turned: clear its rotation", bone=bone.name)

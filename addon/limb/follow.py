@@ -9,8 +9,9 @@ from mathutils import Matrix, Vector
 
 from ..blender.types import has_bone, is_armature
 from ..blender.words import Refused
+from .names import joint_of, pole_name, target_name
 from .storage import check_complete, limb_constraint_of
-from .tips import is_foot_gone
+from .tips import foot_of, is_foot_gone
 
 
 class Follow(NamedTuple):
@@ -34,8 +35,11 @@ def follow_of(limb: PoseBone) -> Follow:
 
 
 def follow_of_constraint(constraint: Any) -> Follow:
-    """The target and pole of an IK constraint."""
+    """The target and pole of an IK constraint. Its own rig without a bone is none: Blender empties the name as the bone
+    is deleted in Edit Mode."""
     target, pole = constraint.target, constraint.pole_target
+    target = None if target == constraint.id_data and not constraint.subtarget else target
+    pole = None if pole == constraint.id_data and not constraint.pole_subtarget else pole
     bone = constraint.subtarget if is_armature(target) else ""
     return Follow(target, bone, pole, constraint.pole_subtarget if is_armature(pole) else "")
 
@@ -73,11 +77,22 @@ def check_posable(limb: PoseBone) -> None:
     follow = follow_of(limb)
     if is_foot_gone(limb):
         raise Refused("The foot or hand below '{bone}' is gone: rebuild the limb", bone=limb.name)
+    if gone := gone_controls(limb):
+        raise Refused("The control '{name}' is gone: make it anew", name=next(iter(gone.values())))
     if follow.target is None:
         raise Refused("Pick a target for '{bone}', or make one", bone=limb.name)
-    if (limb.id_data, "") in follow.pairs:
-        template = "'{name}' carries the limb: pick one of its bones, or another object"
-        raise Refused(template, name=limb.id_data.name)
     if is_gone(follow.target, follow.subtarget):
         template = "'{name}' has no bone '{bone}': pick another target"
         raise Refused(template, name=follow.target.name, bone=follow.subtarget)
+
+
+def gone_controls(limb: PoseBone) -> dict[str, str]:
+    """What the controls of a limb were called that somebody deleted: its ``TARGET`` and its ``POLE``."""
+    constraint: Any = limb_constraint_of(limb)
+    follow, foot = follow_of_constraint(constraint), foot_of(limb)
+    below, gone = foot.name if foot else "", dict[str, str]()
+    if constraint.target != follow.target:
+        gone["TARGET"] = target_name(limb.name, below)
+    if constraint.pole_target != follow.pole:
+        gone["POLE"] = pole_name(limb.name, below, joint_of([limb.name, below]))
+    return gone

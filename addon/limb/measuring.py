@@ -13,7 +13,7 @@ from ..solver.matrices import applied
 from .solving import LimbsNow, Solution, joints_in, own_size, solve
 from .storage import bones_of_limb, chain_bones, has_slider
 from .table import ABSENT
-from .tolerances import UNSEEN
+from .tolerances import KEPT, UNSEEN
 from .transforms import own_location
 
 Array = NDArray[Any]
@@ -24,7 +24,16 @@ SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
 BONE_MOVED = "'{bone}' is moved by its own location: clear that"
 """Of a limb, only the first bone may be."""
 
-BONE_SCALED = "'{bone}' is scaled by itself: clear its scale"
+BONE_SCALED = "'{bone}' is scaled by itself: clear its scale, and delete the keys of that"
+
+
+SCALED_APART = "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full"
+
+
+def inheriting_otherwise(limb: PoseBone) -> PoseBone | None:
+    """A bone of a limb that inherits scale otherwise than IK needs it."""
+    allowed = {"FULL", "ALIGNED"} if has_slider(limb, "stretch") else {"FULL"}
+    return next((bone for bone in chain_bones(limb) if bone.parent and bone.bone.inherit_scale not in allowed), None)
 
 
 def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Array:
@@ -84,7 +93,7 @@ def misplaced_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
     the message; None if there is none. Location of the first bone is fine, and so is its scale in FK with Stretch."""
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
-        if max(abs(size - 1.0) for size in bone.scale[:]) > UNSEEN:
+        if max(abs(size - 1.0) for size in bone.scale[:]) > KEPT:
             return BONE_SCALED, bone
     for bone in chain[1:]:
         if np.abs(own_location(bone)).max() > least:

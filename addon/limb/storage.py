@@ -105,6 +105,10 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
     return constraint
 
 
+LOCKED = "locked"
+"""What a limb's group calls that the location of its first bone was locked for it."""
+
+
 def use_aligned_scale(bone: PoseBone) -> None:
     """Let stretch lengthen each bone along itself, also with a bent knee: the limb's bones below the first inherit
     scale as Aligned. What other limbs inherit stays as it was."""
@@ -130,6 +134,18 @@ def undo_aligned_scale(bone: PoseBone) -> None:
         del group["aligned"]
 
 
+def lock_location(bone: PoseBone, is_locked: bool) -> None:
+    """Lock the location of a limb's first bone, which a mechanism made without it does not take over: moved by
+    accident, the limb would hang in the air. What a person has locked stays; what a person unlocks stays, too."""
+    group: Any = group_of(bone)
+    first = chain_bones(bone)[0]
+    if is_locked and LOCKED not in group and not any(first.lock_location):
+        first.lock_location, group[LOCKED] = (True, True, True), True
+    elif not is_locked and LOCKED in group:
+        first.lock_location = (False, False, False)
+        del group[LOCKED]
+
+
 def remove_limb(bone: PoseBone) -> None:
     """Remove the sliders, the stored settings and the constraint; a constraint that was converted stays, muted."""
     constraint = limb_constraint_of(bone)
@@ -137,6 +153,7 @@ def remove_limb(bone: PoseBone) -> None:
     chain = chain_bones(bone)
     undo_aligned_scale(bone)
     if group:
+        lock_location(bone, is_locked=False)
         unmark_tip(bone)
         _unmark_segments(chain)
     if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..blender.types import ArmatureObject, own_matrix
 from ..blender.words import Refused
 from ..limb.follow import Follow, place_of
-from ..limb.measuring import SIZELESS, evaluated_joints
+from ..limb.measuring import SCALED_APART, SIZELESS, evaluated_joints
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import TWISTS
 from ..limb.sides import outward_sign
@@ -118,9 +118,7 @@ def fit(
     error, best = min(candidates, key=lambda pair: pair[0])
     if error <= tolerance:
         return best
-    raise Refused(
-        "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full", "inherit_scale", bone=limb.name
-    )
+    raise Refused(SCALED_APART, "inherit_scale", bone=limb.name)
 
 
 def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> None:

@@ -9,14 +9,18 @@ from bpy.types import PoseBone
 
 from ..blender.animation import drivers_of, move_curves
 from ..blender.types import children_of, path_to_custom
-from ..limb.follow import Follow, follow_of_constraint, set_follow
+from ..limb.follow import Follow, follow_of_constraint, gone_controls, set_follow
 from ..limb.pole_follow import HUNG_ON_TARGET
+from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER, VERSION, VERSION_KEY
 from ..limb.sides import KEPT_ON, keep_side
 from ..limb.storage import (
+    LOCKED,
     MAKING,
+    chain_bones,
     is_on_rig,
     limb_constraint_of,
+    lock_location,
     make_limb,
     make_slider,
     read_slider,
@@ -26,12 +30,13 @@ from ..limb.storage import (
 )
 from ..limb.tips import AT, foot_of, mark_tip
 from .description import Description, LimbRef
+from .spec import is_moved_by_location
 
 USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], HUNG_ON_TARGET: False}
 USUAL |= {CONVERTED_FROM: ""}
 """What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
 
-KEPT_PROPERTIES = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constraint", "aligned"}
+KEPT_PROPERTIES = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constraint", "aligned", LOCKED}
 """All that a limb's group may have; what another version of the extension kept besides goes."""
 
 
@@ -57,12 +62,17 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
     if description.mode == "RIG" and not is_on_rig(limb):
         limb[GROUP][MAKING] = True
     use_aligned_scale(limb)
+    first = chain_bones(limb)[0]
+    is_free = description.choices["plane"] == "SLIDE" or is_moved_by_location(
+        first, sum(rest_geometry_of(limb).lengths)
+    )
+    lock_location(limb, description.mode == "RIG" and not is_free)
     constraint = limb_constraint_of(limb)
     pairs = [
         ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "")
         for ref in (description.target, description.pole)
     ]
-    if follow_of_constraint(constraint) != (follow := Follow(*pairs[0], *pairs[1])):
+    if follow_of_constraint(constraint) != (follow := Follow(*pairs[0], *pairs[1])) or gone_controls(limb):
         set_follow(constraint, follow)
 
 

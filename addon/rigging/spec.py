@@ -145,7 +145,7 @@ def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
         copies_rest=_is_askew(np.array(first.bone.matrix_local, float), below),
         twist=twist,
         lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),
-        is_moved=plane == "SLIDE" or _is_moved(first, sum(geometry.lengths), is_now),
+        is_moved=plane == "SLIDE" or is_moved_by_location(first, sum(geometry.lengths), is_now),
     )
 
 
@@ -168,7 +168,7 @@ def _is_askew(first: Any, parent: Any) -> bool:
     return bool(first[1, 1] > -0.99 and abs(axes.T @ axes - np.eye(3)).max() > ASKEW)
 
 
-def _is_moved(first: PoseBone, size: float, is_now: bool) -> bool:
+def is_moved_by_location(first: PoseBone, size: float, is_now: bool = False) -> bool:
     """Whether a bone is moved by its own location: now, or in any frame of what is animated, or is to be as another
     action is picked."""
     if first.bone.use_connect and first.parent:

@@ -60,6 +60,11 @@ def _problem_of_version(limb: PoseBone) -> str:
     return OLDER if version < VERSION else NEWER if version > VERSION else ""
 
 
+def is_of_this_version(limb: PoseBone) -> bool:
+    """Whether a limb was made by this version of the extension."""
+    return not _problem_of_version(limb)
+
+
 def _problem(limb: PoseBone, on_rig: ExistingPartsOfRig) -> str:
     """What is otherwise than the limb is described, of what was made for it."""
     ref, there = ref_of(limb), on_rig.of_limb(limb.name)

@@ -10,11 +10,11 @@ from bpy.types import Context, PoseBone
 from ..blender.announcing import announce
 from ..blender.words import Refused
 from ..finding.checking import check_addable, conflicts_of, mute_constraints
-from ..limb.follow import follow_of, is_gone
-from ..limb.storage import bones_of_limb, chain_bones, is_limb
+from ..limb.follow import follow_of, gone_controls, is_gone
+from ..limb.storage import bones_of_limb, chain_bones, has_slider, is_limb
 from ..limb.tips import is_foot_gone
 from ..rigging.state import mechanism_problem
-from .following import make_targets
+from .following import make_poles, make_targets
 from .modes import rebuild
 from .removing import remove
 from .status import Status
@@ -30,6 +30,8 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
         return ["LEFT"]
     if is_gone(*follow_of(limb).pairs[0]):
         return ["TARGET", "PICK"]
+    if "POLE" in gone_controls(limb):
+        return ["POLE"]
     repairs = ["REBUILD"] if mechanism_problem(limb) or is_foot_gone(limb) else []
     repairs += ["MUTE"] if conflicts_of(limb) else []
     return repairs or (["INHERIT_SCALE"] if _uneven(limb) else [])
@@ -45,7 +47,8 @@ def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
 
 
 def _uneven(limb: PoseBone) -> list[PoseBone]:
-    return [bone for bone in chain_bones(limb) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
+    allowed = {"FULL", "ALIGNED"} if is_limb(limb) and has_slider(limb, "stretch") else {"FULL"}
+    return [bone for bone in chain_bones(limb) if bone.bone.inherit_scale not in allowed]
 
 
 def _mute_conflicts(_context: Context, limb: PoseBone) -> None:
@@ -62,6 +65,7 @@ def _inherit(context: Context, limb: PoseBone) -> None:
 
 REPAIRS: dict[str, Callable[[Context, PoseBone], Any]] = {
     "TARGET": lambda context, limb: make_targets(context, [limb]),
+    "POLE": lambda context, limb: make_poles(context, [limb]),
     "MUTE": _mute_conflicts,
     "INHERIT_SCALE": _inherit,
     "REBUILD": lambda context, limb: rebuild(context, [limb], and_others=True),

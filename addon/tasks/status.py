@@ -14,7 +14,7 @@ from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..blender.words import Refused
 from ..limb.follow import check_posable, follow_of, matrix_of
 from ..limb.foot_roll import tip_at_rest
-from ..limb.measuring import SIZELESS, Measured, measure, misplaced_bone
+from ..limb.measuring import SCALED_APART, SIZELESS, Measured, inheriting_otherwise, measure, misplaced_bone
 from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import is_live, mode_of
@@ -181,6 +181,8 @@ def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status
     is_off = off > allowed or measured.knee_errors[row] > allowed + 2.0 * SEEN * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(limb) == "RIG":
         return Status(reach, residual, SCALED_UNEVENLY, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
+    if is_off and not broken and (bone := inheriting_otherwise(limb)):
+        return _invalid(SCALED_APART, bone=bone.name)
     if broken or is_off:
         return Status(Reach.INVALID, residual, broken or MOVED_BY_OTHERS, {"bone": limb.name}, is_fk=is_fk, is_ik=is_ik)
     if influence <= 0.0:

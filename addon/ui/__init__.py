@@ -7,6 +7,7 @@ import bpy
 from ..blender.handlers import run_or_undo
 from . import (
     dots,
+    edited,
     features,
     manual,
     menus,
@@ -15,7 +16,6 @@ from . import (
     preferences,
     remembering,
     sections,
-    symmetrizing,
     translations,
 )
 from .operators import (
@@ -50,7 +50,7 @@ WITH_CLASSES = (
     preferences,
 )
 CLASSES = tuple(cls for room in WITH_CLASSES for cls in room.CLASSES)
-ROOMS = (translations, manual, remembering, dots, features, menus, preferences, overlay, symmetrizing)
+ROOMS = (translations, manual, remembering, dots, features, menus, preferences, overlay, edited)
 """What there is to register beside classes."""
 
 

@@ -16,6 +16,7 @@ from .base import PoseOperator
 
 DESCRIPTIONS = {
     "TARGET": "Make a control for the limb to follow, where its tip is",
+    "POLE": "Make a pole for the limb, where its knee points",
     "MUTE": "Mute the constraints that move the limb besides its IK",
     "INHERIT_SCALE": "Have the limb's bones inherit scale as IK needs it",
     "REBUILD": "Make the limb's helper bones, constraints and drivers anew, for the bones as they are now",
@@ -26,6 +27,7 @@ DESCRIPTIONS = {
 LABELS = {
     "TARGET": "Make a Target",
     "PICK": "Pick a Target",
+    "POLE": "Make a Pole",
     "MUTE": "Mute Conflicting Constraints",
     "INHERIT_SCALE": "Set Inherit Scale to Full",
     "REBUILD": "Rebuild",

@@ -160,10 +160,10 @@ def test_the_name_of_a_bone_stays_where_the_object_has_one(addon):
     limb.target = bpy.data.objects["goal"]
     assert (limb.subtarget, limb.message) == ("", limb.status.message)
     limb.target = ob
-    assert limb.message == "'rig' carries the limb: pick one of its bones, or another object"
+    assert limb.message == "The control 'foot_ik.L' is gone: make it anew"
     limb.subtarget = "foot_ik.L"
     limb.pole_target = ob
-    assert limb.message == "'rig' carries the limb: pick one of its bones, or another object"
+    assert limb.message == "The control 'knee_pole.L' is gone: make it anew"
     limb.pole_target = None
     ob.pose.bones["shin.L"].constraints["Planar IK"].subtarget = "foot_ikk.L"
     bpy.context.view_layer.update()

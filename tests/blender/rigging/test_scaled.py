@@ -43,7 +43,7 @@ def test_a_scaled_bone_is_named(addon, settings, bone, is_told):
     ob.pose.bones[bone].scale = (1.3, 1.3, 1.3)
     found = in_both_modes(addon, last)
     told = {status.message for status, _ in found.values()}
-    assert (told == {f"'{bone}' is scaled by itself: clear its scale"}) == is_told
+    assert (told == {f"'{bone}' is scaled by itself: clear its scale, and delete the keys of that"}) == is_told
     assert is_told or not any("Something else" in message for message in told)
     for influence in INFLUENCES:
         assert is_told or np.abs(found["RIG", influence][1] - found["LIVE", influence][1]).max() < 2e-6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.blender import legs, oracle, rigs
@@ -84,12 +85,12 @@ def test_symmetrize(addon, last):
     other = ob.pose.bones["shin.R"]
     assert other.planar_ik.enabled
     assert legs.problem(addon, other)
-    assert addon("tasks.symmetrized").symmetrized(ob) == [other]
+    assert addon("tasks.edited").edited_limbs(ob) == [other]
     other.planar_ik.target = rigs.empty("target.R", (0, 0, 0))
     addon("tasks.modes").to_rig(bpy.context, [other])
     is_well(addon, ob.pose.bones["shin.R"], "target.R")
     is_well(addon, ob.pose.bones["shin.L"])
-    assert addon("tasks.symmetrized").symmetrized(ob) == []
+    assert addon("tasks.edited").edited_limbs(ob) == []
 
 
 def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
@@ -102,13 +103,13 @@ def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
         bone.select = bone.select_head = bone.select_tail = bone.name in made
     bpy.ops.armature.symmetrize()
     rigs.activate(ob, "POSE")
-    symmetrized = addon("tasks.symmetrized")
-    assert symmetrized.symmetrized(ob) == [ob.pose.bones["shin.R"]]
+    edited = addon("tasks.edited")
+    assert edited.edited_limbs(ob) == [ob.pose.bones["shin.R"]]
     colours = [ob.data.bones[f"foot_ik.{side}"].color for side in "LR"]
     assert colours[0].palette == colours[1].palette
-    assert symmetrized.rebuild_symmetrized(bpy.context, ob)
+    assert edited.rebuild_edited(bpy.context, ob)
     assert colours[0].palette != colours[1].palette
-    assert symmetrized.symmetrized(ob) == []
+    assert edited.edited_limbs(ob) == []
 
 
 def test_undoing(addon):
@@ -130,3 +131,91 @@ def test_scripts_blocked(addon, last):
     assert all(
         curve.driver.type == "SUM" or curve.driver.is_simple_expression for curve in last.id_data.animation_data.drivers
     )
+
+
+def added(mode):
+    """All limbs of a biped, and where its own bones are."""
+    ob = rigs.biped()
+    own = ob.pose.bones.keys()
+    for bone in ob.pose.bones:
+        rigs.select(bone)
+    bpy.ops.pose.planar_ik_add(mode=mode)
+    return ob, own, rigs.matrices(ob, own)
+
+
+def messages(ob):
+    bpy.context.view_layer.update()
+    return {bone.planar_ik.message for bone in ob.pose.bones if bone.planar_ik.enabled}
+
+
+@pytest.mark.parametrize("repair", ["TARGET", "POLE"])
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_a_control_that_was_deleted_is_made_anew(mode, repair):
+    """As X does in Edit Mode, which empties its name in the constraint."""
+    ob, own, before = added(mode)
+    name = {"TARGET": "foot_ik.L", "POLE": "knee_pole.L"}[repair]
+    rigs.activate(ob, "EDIT")
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name == name
+    bpy.ops.armature.delete()
+    rigs.activate(ob)
+    assert messages(ob) == {f"The control '{name}' is gone: make it anew", "On target"}
+    rigs.click(ob, "shin.L")
+    bpy.ops.pose.planar_ik_repair(repair=repair)
+    assert messages(ob) == {"On target"}
+    assert name in ob.pose.bones
+    assert np.abs(rigs.matrices(ob, own) - before).max() < 2e-5
+
+
+def test_limbs_go_on_after_apply_and_join(addon):
+    for mode in ("RIG", "LIVE"):
+        ob, own, before = added(mode)
+        other, _, _ = added(mode)
+        for each in (ob, other):
+            each.scale, each.location = (2.0,) * 3, (0.3, 0.1, 0.7 if each == ob else 1.3)
+        rigs.activate(ob, "OBJECT")
+        bpy.ops.object.transform_apply(location=False, rotation=False)
+        other.select_set(True)
+        bpy.ops.object.join()
+        rigs.activate(ob)
+        assert addon("tasks.edited").rebuild_edited(bpy.context, ob) == (mode == "RIG")
+        assert messages(ob) == {"On target"}
+        assert not addon("tasks.edited").edited_limbs(ob)
+        before[:, :3, 3] *= 2.0
+        assert np.abs(rigs.matrices(ob, own) - before).max() < 2e-5
+        bpy.data.objects.remove(ob)
+
+
+def test_the_first_bone_is_locked_where_its_location_would_be_lost():
+    ob, _, _ = added("RIG")
+    first = ob.pose.bones["thigh.L"]
+    assert all(first.lock_location)
+    rigs.click(ob, "shin.L")
+    bpy.ops.pose.planar_ik_remove()
+    assert not any(ob.pose.bones["thigh.L"].lock_location)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("inherit", ["ALIGNED", "FIX_SHEAR"])
+def test_below_a_squashed_parent_the_cause_is_named(inherit, mode):
+    ob, _, _ = added(mode)
+    for name in ("thigh.L", "shin.L"):
+        ob.data.bones[name].inherit_scale = inherit
+    ob.pose.bones["hips"].scale = (1.3, 0.7, 1.0)
+    ob.pose.bones["foot_ik.L"].location = (0.0, 0.1, 0.2)
+    assert "'thigh.L' is scaled differently from its parent: set its Inherit Scale to Full" in messages(ob)
+
+
+@pytest.mark.parametrize("scale", [1.0001, 1.01])
+def test_a_scale_that_nobody_sees_is_taken(scale):
+    ob = rigs.biped()
+    for frame, size in ((1, scale), (10, 1.0)):
+        ob.pose.bones["thigh.L"].scale = (size,) * 3
+        ob.pose.bones["thigh.L"].keyframe_insert("scale", frame=frame)
+    rigs.click(ob, "shin.L")
+    if scale > 1.001:
+        with pytest.raises(RuntimeError, match="clear its scale, and delete the keys"):
+            bpy.ops.pose.planar_ik_add()
+    else:
+        bpy.ops.pose.planar_ik_add()
+        assert messages(ob) == {"On target"}

@@ -1,4 +1,5 @@
-"""Limbs that Symmetrize made work as soon as Edit Mode is left: they are rebuilt, in an undo step of their own."""
+"""Limbs whose bones a person edited go on as soon as Edit Mode is left, or as soon as Apply or Join is done in Object
+Mode: they are rebuilt, in an undo step of their own."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from bpy.app.handlers import persistent
 from ..blender.handlers import Handlers, add_handlers, remove_handlers
 from ..blender.types import is_armature, view_layer_of
 from ..blender.words import Refused
-from ..tasks.symmetrized import rebuild_symmetrized
+from ..tasks.edited import rebuild_edited
 
 _edited: set[str] = set()
-"""The names of the armature objects that were last seen in Edit Mode."""
+"""The names of the armature objects that were last seen in Edit Mode, or whose armature has changed in Object Mode."""
 
 _OWNER = object()
 
@@ -32,9 +33,23 @@ def _on_mode() -> None:
     rebuilt = False
     for ob in done:
         with suppress(Refused):  # the panel says why it has to be rebuilt
-            rebuilt |= rebuild_symmetrized(context, ob)
+            rebuilt |= rebuild_edited(context, ob)
+    _edited.difference_update(ob.name for ob in done)  # what this has changed
     if rebuilt:
         bpy.ops.ed.undo_push(message="Rebuild Planar IK")
+
+
+@persistent
+def _on_update(_scene: Any, depsgraph: Any) -> None:
+    """An armature has changed: in Object Mode, by Apply or Join."""
+    if bpy.app.background or not depsgraph.id_type_updated("ARMATURE"):
+        return
+    changed = {update.id.original for update in depsgraph.updates if isinstance(update.id, bpy.types.Armature)}
+    for ob in view_layer_of(bpy.context).objects:
+        if ob.data in changed and ob.mode == "OBJECT":
+            _edited.add(ob.name)
+            if not bpy.app.timers.is_registered(_on_mode):
+                bpy.app.timers.register(_on_mode)
 
 
 @persistent
@@ -45,7 +60,7 @@ def _watch(*_args: Any) -> None:
     bpy.msgbus.subscribe_rna(key=(bpy.types.Object, "mode"), owner=_OWNER, args=(), notify=_on_mode)
 
 
-HANDLERS: Handlers = (("load_post", _watch),)
+HANDLERS: Handlers = (("load_post", _watch), ("depsgraph_update_post", _on_update))
 
 
 def register() -> None:
@@ -58,3 +73,5 @@ def unregister() -> None:
     """Stop listening."""
     remove_handlers(HANDLERS)
     bpy.msgbus.clear_by_owner(_OWNER)
+    if bpy.app.timers.is_registered(_on_mode):
+        bpy.app.timers.unregister(_on_mode)
