@@ -500,7 +500,7 @@ def part(made: Scene, name: str, **options: Any) -> str:
 
 
 def other_mode(made: Scene) -> str:
-    return now(made, "to_live" if made.case["mode"] == "RIG" else "to_rig")
+    return now(made, "set", mode="LIVE" if made.case["mode"] == "RIG" else "RIG")
 
 
 def save_and_open(made: Scene) -> str:
@@ -512,7 +512,7 @@ def save_and_open(made: Scene) -> str:
 
 
 def undo(made: Scene) -> str:
-    now(made, "flip")
+    now(made, "set", flip=True)
     bpy.ops.ed.undo()
     return ""
 
@@ -544,8 +544,8 @@ VERBS: dict[str, Callable[[Scene], str]] = {
     "bake and remove": lambda made: now(made, "bake", remove=True),
     "bake a new action": lambda made: now(made, "bake", new_action=True),
     "bake for games": lambda made: now(made, "bake", for_game=True),
-    "free": lambda made: now(made, "plane", plane="FREE"),
-    "pole": lambda made: now(made, "plane", plane="POLE"),
+    "free": lambda made: now(made, "set", plane="FREE"),
+    "pole": lambda made: now(made, "set", plane="POLE"),
     "other mode": other_mode,
     "rebuild": lambda made: now(made, "rebuild"),
     "save and open": save_and_open,
