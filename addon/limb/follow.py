@@ -11,7 +11,7 @@ from ..blender.types import has_bone, is_armature
 from ..blender.words import Refused
 from .names import joint_of, pole_name, target_name
 from .storage import check_complete, limb_constraint_of
-from .tips import foot_of, is_foot_gone
+from .tips import FOOT_GONE, foot_of, is_foot_gone
 
 
 class Follow(NamedTuple):
@@ -76,7 +76,7 @@ def check_posable(limb: PoseBone) -> None:
     check_complete(limb)
     follow = follow_of(limb)
     if is_foot_gone(limb):
-        raise Refused("The foot or hand below '{bone}' is gone: rebuild the limb", bone=limb.name)
+        raise Refused(FOOT_GONE, bone=limb.name)
     if gone := gone_controls(limb):
         raise Refused("The control '{name}' is gone: make it anew", name=next(iter(gone.values())))
     if follow.target is None:

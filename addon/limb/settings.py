@@ -205,6 +205,21 @@ UNLIMITED = math.pi - 1e-6
 """The largest angle in single precision that is still no limit."""
 
 
+FORMS: dict[str, tuple[int, ...] | type] = {
+    "segments": (2, 3, 4),
+    "constraint": str,
+    "tip": str,
+    "tip_at": (3,),
+    "bend_axis": (3,),
+    "reference_rotations": (8, 12, 16),
+    "kept_on": (2,),
+    "aligned": (1, 2, 3),
+    VERSION_KEY: int,
+    CONVERTED_FROM: str,
+}
+"""What has to be of a type in a limb's group, or so many numbers, for the limb to be read."""
+
+
 def has_first_limits(choices: dict[str, Any]) -> bool:
     """Whether the first joint of a limb has limits."""
     low, high = choices["root_min_angle"], choices["root_max_angle"]

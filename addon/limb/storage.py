@@ -28,14 +28,9 @@ from .settings import (
     TWISTS,
     Slider,
 )
+from .tips import group_of as group_of  # noqa: PLC0414
 from .tips import mark_tip, unmark_tip
 from .tolerances import ROUNDING
-
-
-def group_of(bone: PoseBone) -> Any:
-    """The ID property group of a limb's settings that do not animate, or None."""
-    owner: Any = bone  # the stubs say that custom properties are nothing
-    return owner.get(GROUP)
 
 
 def limb_constraint_of(bone: PoseBone) -> Any:
@@ -200,9 +195,9 @@ def read_slider(bone: PoseBone, name: str) -> Any:
 def value_in(bone: Any, slider: Slider) -> Any:
     """The value of a slider in its custom property; its default where there is none."""
     value = bone.get(slider.key, slider.default)
-    if slider.bone == ALL or value is slider.default:
-        return value
-    return value[slider.bone] if slider.bone < len(value) else slider.default
+    if slider.bone != ALL and not isinstance(value, float):
+        value = value[slider.bone] if slider.bone < len(value) else slider.default
+    return value if isinstance(value, int | float) else slider.default  # an FBX brings lists as text
 
 
 def write_slider(bone: PoseBone, name: str, value: Any) -> None:

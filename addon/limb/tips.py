@@ -9,7 +9,7 @@ from bpy.types import Bone, PoseBone
 
 from ..solver.matrices import Matrix, inverted
 from .names import FEET, MECHANISM, has_word, says_twist
-from .settings import GROUP, MADE_FOR_LIMB, TIP
+from .settings import FORMS, GROUP, MADE_FOR_LIMB, TIP
 
 AT = "tip_at"
 """What the group of a limb calls where its foot began, in the last bone's own space."""
@@ -31,22 +31,39 @@ def rest_matrix(bone: Bone) -> Matrix:
     return np.array([row[:] for row in rows])  # of the matrix itself, it takes longer
 
 
+def group_of(bone: PoseBone) -> Any:
+    """The ID property group of a limb's settings that do not animate, or None: also where an importer left it as text,
+    or numbers of it are missing."""
+    owner: Any = bone  # the stubs say that custom properties are nothing
+    group = owner.get(GROUP)
+    if not hasattr(group, "to_dict"):
+        return None
+    return group if all(_has_form(group[name], form) for name, form in FORMS.items() if name in group) else None
+
+
+def _has_form(value: Any, form: tuple[int, ...] | type) -> bool:
+    if isinstance(form, type):
+        return isinstance(value, form)
+    return hasattr(value, "typecode") and len(value) in form
+
+
 def foot_of(limb: PoseBone) -> PoseBone | None:
     """The foot or hand below a limb, as it was marked when the limb was made; for bones that are no limb yet, the one
     that would be."""
-    owner: Any = limb
     pose = limb.id_data.pose.bones
-    if GROUP in owner:
+    if group_of(limb) is not None:
         children = [pose[child.name] for child in limb.bone.children if child.name in pose]
         return next((child for child in children if TIP in child), None)
     below = foot_below(limb.bone)
     return pose.get(below.name) if below else None
 
 
+FOOT_GONE = "The foot or hand below '{bone}' is gone: rebuild the limb"
+
+
 def is_foot_gone(limb: PoseBone) -> bool:
     """Whether the foot of a limb has been removed since the limb was made."""
-    owner: Any = limb
-    group: Any = owner.get(GROUP, {})
+    group = group_of(limb) or {}
     return AT in group and group.get("tip", "FOOT") == "FOOT" and foot_of(limb) is None
 
 
@@ -81,8 +98,7 @@ def tip_of(limb: PoseBone, kind: str = "FOOT") -> Matrix:
     foot = foot_of(limb)
     if foot is not None:
         return _head_in(limb.bone, foot.bone)
-    owner: Any = limb
-    at: Any = owner.get(GROUP, {}).get(AT)
+    at: Any = (group_of(limb) or {}).get(AT)
     return np.array((0.0, length_of(limb.bone), 0.0)) if at is None else np.array(at[:])
 
 

@@ -19,9 +19,9 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
 from ..limb.foot_roll import solver_follow
-from ..limb.settings import FEATURE_KEYS, GROUP
+from ..limb.settings import FEATURE_KEYS
 from ..limb.solving import scaled_bones, scales_of
-from ..limb.storage import bones_of_limb, by_rig, chain_bones, limbs_of, mode_of
+from ..limb.storage import bones_of_limb, by_rig, chain_bones, group_of, limbs_of, mode_of
 from ..limb.table import Table, table_of
 
 
@@ -113,8 +113,8 @@ def rig_fingerprint(rig: ArmatureObject, names: list[str]) -> Any:
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)
     named: list[Any] = [bones.get(name) for name in names]
-    limbs = [bone for bone in named if bone and GROUP in bone]
-    groups = [(bone[GROUP].to_dict(), *(key in bone for key in FEATURE_KEYS)) for bone in limbs]
+    limbs = [bone for bone in named if bone and group_of(bone) is not None]
+    groups = [(group_of(bone).to_dict(), *(key in bone for key in FEATURE_KEYS)) for bone in limbs]
     return names, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
 
 

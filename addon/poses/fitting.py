@@ -24,6 +24,7 @@ from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
 from ..limb.tolerances import UNSEEN
 from ..rigging.description import Description
+from ..rigging.sliding import check_two_bones
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit_array
@@ -94,6 +95,8 @@ def fit(
     bone's ``TAIL``. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`) the fit may be. ``axis`` is
     what a straight limb is to bend about, in its last bone's axes.
     """
+    if plane == "SLIDE":
+        check_two_bones(limb.name, segments)
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
     evaluated: Any = limb.id_data.evaluated_get(depsgraph)

@@ -74,6 +74,8 @@ def _step_of(ob: ArmatureObject, heads: Heads) -> float:
     """Between which numbers Blender rounds as far out as the bones of a rig go, in its unit. A straight limb whose
     length is off by a step at either end has its knee off by up to the square root of that, both in limb lengths."""
     bones = ob.data.bones
-    farthest = max(place.length + bones[name].length for (rig, name), place in heads.items() if rig == ob)
+    farthest = max(
+        (place.length + bones[name].length for (rig, name), place in heads.items() if rig == ob), default=0.0
+    )
     away = ob.matrix_world.translation.length / max(ob.matrix_world.median_scale, 1e-9)
     return float(np.spacing(np.float32(max(farthest, away))))

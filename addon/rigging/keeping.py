@@ -18,6 +18,7 @@ from ..limb.storage import (
     LOCKED,
     MAKING,
     chain_bones,
+    group_of,
     is_on_rig,
     limb_constraint_of,
     lock_location,
@@ -131,7 +132,7 @@ def restore_settings(limb: PoseBone) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now. A constraint
     that was there before the limb poses again."""
     owner: Any = limb
-    text = owner.get(GROUP, {}).get(CONVERTED_FROM, "")
+    text = (group_of(limb) or {}).get(CONVERTED_FROM, "")
     if not text:  # what is left of one may lack it
         return
     before: dict[str, Any] = json.loads(text)

@@ -47,7 +47,7 @@ def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> d
     if description.foot and description.foot_turn is not None:
         is_sharing = bool(_shared_by_foot(ref, description))
         parts["foot"] = foot_parts(description.foot_turn, is_near or description.roll is not None, is_sharing)
-    if description.roll:
+    if description.roll and description.foot:
         rolled_rest, break_angle = (
             rolled_target_at_rest(limb, description.foot_turn),
             float(description.choices["break_angle"]),

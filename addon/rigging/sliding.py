@@ -12,15 +12,18 @@ UNEASY = ("softness", "stretch")
 LIMITS = ("min_angle", "max_angle", "root_min_angle", "root_max_angle")
 
 
+def check_two_bones(name: str, segments: tuple[int, ...]) -> None:
+    """Refuse a limb that is to slide and has not two bones."""
+    if len(segments) != 2:
+        raise Refused("'{bone}' has {count} bones: one that slides has two", bone=name, count=len(segments))
+
+
 def check_slide(ref: LimbRef, description: Description) -> None:
     """Refuse a limb that is to slide and can't."""
     if description.choices["plane"] != "SLIDE":
         return
     bone: Any = ref[0].data.bones[ref[1]]
-    if len(description.segments) != 2:
-        raise Refused(
-            "'{bone}' has {count} bones: one that slides has two", bone=bone.name, count=len(description.segments)
-        )
+    check_two_bones(bone.name, description.segments)
     for _ in range(sum(description.segments) - 1):
         bone = bone.parent
     if bone.use_connect and bone.parent:

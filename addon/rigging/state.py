@@ -12,7 +12,7 @@ from ..limb.foot_roll import has_roll
 from ..limb.pole_follow import NEEDS, has_pole_follow
 from ..limb.settings import VERSION, VERSION_KEY
 from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
-from ..limb.tips import is_foot_gone, mark_tip
+from ..limb.tips import FOOT_GONE, is_foot_gone, mark_tip
 from . import making
 from .description import describe, ref_of
 from .features import follows_own_bones
@@ -45,7 +45,7 @@ def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
     """`mechanism_problem` each of some limbs of one rig."""
     on_rig = ExistingPartsOfRig(limbs[0].id_data) if any(map(_has_parts, limbs)) else None
     return [
-        _problem_of_version(limb) or (_problem(limb, on_rig) if on_rig and _has_parts(limb) else "") for limb in limbs
+        _problem_since_made(limb) or (_problem(limb, on_rig) if on_rig and _has_parts(limb) else "") for limb in limbs
     ]
 
 
@@ -53,8 +53,11 @@ def _has_parts(limb: PoseBone) -> bool:
     return bool(bones_of_limb(limb)) and (is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
 
 
-def _problem_of_version(limb: PoseBone) -> str:
-    """Whether a limb was made by another version of the extension, which may have made it otherwise."""
+def _problem_since_made(limb: PoseBone) -> str:
+    """Whether a limb was made by another version of the extension, which may have made it otherwise, or with a foot
+    that has gone since."""
+    if is_foot_gone(limb):
+        return FOOT_GONE
     group = group_of(limb)
     version = VERSION if group is None else group.get(VERSION_KEY, 0)
     return OLDER if version < VERSION else NEWER if version > VERSION else ""
@@ -123,10 +126,10 @@ def check_moved(limb: PoseBone) -> None:
 
 
 def unfit(limbs: Sequence[PoseBone]) -> list[PoseBone]:
-    """The limbs on the rigs of these whose mechanisms have to be made anew, or whose foot is gone."""
+    """The limbs on the rigs of these whose mechanisms have to be made anew, or whose feet are gone."""
     of_rigs = [[limb for limb in limbs_of(ob) if bones_of_limb(limb)] for ob in by_rig(limbs)]
     problems = [pair for of_rig in of_rigs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
-    return [limb for limb, problem in problems if problem or is_foot_gone(limb)]
+    return [limb for limb, problem in problems if problem]
 
 
 def find_feet(limbs: Sequence[PoseBone]) -> None:

@@ -16,7 +16,7 @@ from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
 from ..rigging.description import describe, ref_of
-from ..rigging.features import roll_for
+from ..rigging.features import ROLL_SLIDERS, roll_for
 from ..rigging.state import check_moved, find_feet, mechanism_problem, unfit
 
 __all__ = ["mechanism_problem"]
@@ -71,8 +71,10 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
     for limb, (ref, description) in zip(limbs, [*descriptions.items()], strict=True):
         if description.mode == "RIG":
             check_length(limb)
-        if description.roll and description.foot:
+        if description.roll and description.foot_turn is not None:
             descriptions[ref] = roll_for(description, ref, dependencies)
+        elif description.roll:
+            descriptions[ref] = description._replace(roll=None).without_sliders(*ROLL_SLIDERS)
     apply(context, descriptions, anew=descriptions)
     for ob, name in descriptions:
         recolour(ob.pose.bones[name])

@@ -1,0 +1,91 @@
+"""One rig's trouble is its own: others go on, and what is asked for there is done, or refused with a sentence."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+from tests.blender.rigging.test_checking import edit
+
+from .conftest import call, select
+
+NOTES = ['{"version": 1}', [1, 2, 3], 3, {"version": "1"}, {"segments": "x"}, {"bend_axis": [1.0]}]
+"""What importers and scripts leave in place of a limb's own note: an FBX brings it as text."""
+
+
+def legs(mode="RIG", **options):
+    ob = rigs.biped()
+    select("shin.L", "shin.R")
+    assert not call("add", mode=mode, **options)
+    select("shin.L")
+    return ob
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("note", NOTES, ids=str)
+def test_a_note_that_cannot_be_read(note, mode):
+    ob = legs(mode)
+    ob.pose.bones["shin.R"]["planar_ik"] = note
+    ob.pose.bones["shin.R"]["IK Twist"] = "[0.0, 0.0]"
+    ob.pose.bones["foot_ik.L"].location = (0.05, 0.05, 0.05)
+    bpy.context.view_layer.update()
+    assert (rigs.place(ob, "foot.L") - rigs.place(ob, "foot_ik.L")).length < 1e-5
+    assert not ob.pose.bones["shin.R"].planar_ik.enabled
+    for name in ("snap_fk", "switch"):
+        assert not call(name), name
+    assert not call("bake", which="ALL", frame_start=1, frame_end=2)
+    assert "remove what is left" in call("mirror")
+    select("shin.R")
+    assert not call("repair", repair="LEFT")
+    assert not call("add")
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("how", ["removed", "unparented"])
+def test_a_foot_that_rolls_is_gone(how, mode):
+    ob = legs(mode, foot_roll=True)
+
+    def change(bones):
+        if how == "removed":
+            bones.remove(bones["foot.L"])
+        else:
+            bones["foot.L"].parent = None
+
+    edit(ob, change)
+    select("shin.L")
+    assert "gone" in ob.pose.bones["shin.L"].planar_ik.message
+    assert "gone" in call("mirror")
+    assert not call("rebuild")
+    assert [ob.pose.bones[f"shin.{side}"].planar_ik.message for side in "LR"] == ["On target"] * 2
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_a_target_whose_rig_is_gone(mode):
+    other, ob = rigs.rig({"goal": ((0, 0, 0.1), (0, 0, 0.3), "")}, name="other"), rigs.biped()
+    limb = ob.pose.bones["shin.L"].planar_ik
+    limb.target, limb.subtarget = other, "goal"
+    select("shin.L")
+    if mode == "RIG":
+        assert not call("set", mode="RIG")
+    bpy.data.armatures.remove(other.data)
+    for name in ("mirror", "snap_target", "snap_fk", "switch"):
+        assert "Pick a target" in call(name), name
+
+
+def test_three_bones_do_not_slide():
+    ob = rigs.random_limb(random.Random(1), count=3)
+    select("upper", "middle.1", "lower")
+    assert "one that slides has two" in call("add", plane="SLIDE")
+    assert not call("add")
+    select("lower")
+    assert "one that slides has two" in call("set", plane="SLIDE")
+    assert ob.pose.bones["lower"].planar_ik.plane != "SLIDE"
+
+
+def test_nothing_of_a_boom_has_to_stay_where_its_knee_is_turned():
+    rigs.rig({"boom": ((0, 0, 0), (0, 0, 1), ""), "stick": ((0, 0, 1), (0, 0.2, 2), "boom")})
+    select("stick", "boom")
+    assert not call("add", bends="OTHER")
