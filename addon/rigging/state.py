@@ -45,7 +45,9 @@ def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
     """`mechanism_problem` each of some limbs of one rig."""
     on_rig = ExistingPartsOfRig(limbs[0].id_data) if any(map(_has_parts, limbs)) else None
     return [
-        _problem_since_made(limb) or (_problem(limb, on_rig) if on_rig and _has_parts(limb) else "") for limb in limbs
+        (FOOT_GONE if is_foot_gone(limb) else _problem_of_version(limb))
+        or (_problem(limb, on_rig) if on_rig and _has_parts(limb) else "")
+        for limb in limbs
     ]
 
 
@@ -53,11 +55,8 @@ def _has_parts(limb: PoseBone) -> bool:
     return bool(bones_of_limb(limb)) and (is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
 
 
-def _problem_since_made(limb: PoseBone) -> str:
-    """Whether a limb was made by another version of the extension, which may have made it otherwise, or with a foot
-    that has gone since."""
-    if is_foot_gone(limb):
-        return FOOT_GONE
+def _problem_of_version(limb: PoseBone) -> str:
+    """Whether a limb was made by another version of the extension, which may have made it otherwise."""
     group = group_of(limb)
     version = VERSION if group is None else group.get(VERSION_KEY, 0)
     return OLDER if version < VERSION else NEWER if version > VERSION else ""
