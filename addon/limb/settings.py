@@ -36,9 +36,6 @@ TIP = "planar_ik_tip"
 MADE_FOR_LIMB = "planar_ik.part"
 """The custom property of bones that were made for a limb: parts of a mechanism, and controls."""
 
-MADE_KEYS = "planar_ik.keys"
-"""The custom property of a control bone that says which keys it was given as it was made."""
-
 CONVERTED_FROM = "converted_from"
 """The entry of a converted limb's group that says what its constraints were set to before, as JSON: ``chain_count``
 and ``mute`` of each by name; ``acting``, the name of the one that posed it; the data paths of ``muted_drivers``, which

@@ -26,7 +26,6 @@ from ..limb.tips import foot_of
 from ..limb.tolerances import TURNED
 from ..motion.frames import frames_of, moved_by
 from ..rigging.apply import apply
-from ..rigging.controls import Control, reuse_control
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
@@ -166,7 +165,7 @@ def planned(
             description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
             if options.foot_roll and gets_foot_roll(description):
                 description = roll_for(description, limb, among, seen_limb.rest)
-        description, limiting = _with_limits(_with_old_controls(context, description), seen_limb)
+        description, limiting = _with_limits(description, seen_limb)
         length = sum(seen_limb.rest.lengths)
         plans.append(
             PlannedLimb(
@@ -250,15 +249,6 @@ def _feet(context: Context, limbs: Sequence[FittedLimb], dependencies: Dependenc
         for ref, end in feet.items()
         if end and end not in taken and not dependencies.constraints_and_drivers(end)
     }
-
-
-def _with_old_controls(context: Context, description: Description) -> Description:
-    """A limb as it is to be, with controls that were made for it before and that nothing uses now."""
-    target, pole = (
-        reuse_control(context, ref) if isinstance(ref, Control) else ref
-        for ref in (description.target, description.pole)
-    )
-    return description._replace(target=target, pole=pole)
 
 
 def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:

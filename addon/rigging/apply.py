@@ -41,13 +41,13 @@ from .controls import (
     add_control_bone,
     finish_control,
     made_for,
+    remove_keys,
     unused_of,
 )
 from .description import Description, LimbRef, describe
 from .feature_parts import PIVOTS_COLLECTION
 from .inventory import HELPER_NAME, SPEC, inventory_of
 from .keeping import ended_sliders, keep_settings, restore_settings
-from .made_keys import remove_keys
 from .needed import NOTHING, followed_refs
 from .parts import COLLECTION as HELPERS
 from .sliding import check_slide

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from bpy.types import Bone, Context, PoseBone
+from bpy.types import Bone, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
+from ..blender.animation import curves_everywhere, drivers_of, remove_animation
 from ..blender.announcing import announce
-from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.editing import collect, keeping_unkeyed
+from ..blender.dependencies import BoneRef, Dependencies, constraint_targets, driver_targets
+from ..blender.editing import collect
 from ..blender.rotation import set_turn
-from ..blender.types import ArmatureObject, bones_of, can_edit_bones
-from ..blender.uses import used_bones
+from ..blender.types import ArmatureObject, all_objects, bones_of, can_edit_bones, is_armature, split_path
 from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import COLLECTION as ALL_OURS
@@ -22,7 +22,6 @@ from ..limb.storage import CONTROL_KINDS, chain_bones, is_control, is_mechanism_
 from ..limb.tips import foot_of
 from . import widgets
 from .control_shapes import Drawing
-from .made_keys import made_curves, own_curves, remove_keys
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -37,8 +36,7 @@ ALONG_NORMAL = 0.9999
 class Control(NamedTuple):
     """A control to be made: for which limb, as ``target`` or ``pole``, its name, the bone it hangs on or nothing, its
     rest matrix in the armature, the length of its bone, and how it is drawn; its ``place`` in the world now, and its
-    ``turn`` there if it differs from rest; the ``normal`` of the plane that it stays in, if it does. With ``is_there``
-    it was made before, and is made again."""
+    ``turn`` there if it differs from rest; the ``normal`` of the plane that it stays in, if it does."""
 
     ob: ArmatureObject
     limb_name: str
@@ -51,7 +49,6 @@ class Control(NamedTuple):
     place: Vector
     turn: Matrix | None = None
     normal: Vector | None = None
-    is_there: bool = False
 
 
 def name_of_control(limb: PoseBone, kind: str) -> str:
@@ -66,7 +63,7 @@ def name_of_control(limb: PoseBone, kind: str) -> str:
 def add_control_bone(control: Control, parent: str) -> str:
     """Make the bone of a control, in Edit Mode; its name. Blender takes no matrix for one without a length."""
     bones = control.ob.data.edit_bones
-    bone = bones[control.name] if control.is_there else bones.new(control.name)
+    bone = bones.new(control.name)
     bone.tail = (0.0, 1.0, 0.0)
     bone.matrix, bone.length, bone.use_deform = control.rest, control.size, False
     bone.select = bone.select_head = bone.select_tail = False
@@ -160,23 +157,6 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         set_turn(bone, tuple(turn))
 
 
-def reuse_control(context: Context, control: Control) -> Control:
-    """The control, reusing a bone that was made for the same before, if nothing but its own keys uses it and the rig
-    can be edited. Those keys are removed."""
-    ob, name = control.ob, control.name
-    if not is_control(ob, name) or not can_edit_bones(ob):
-        return control
-    bone: Any = ob.data.bones[name]
-    carries = any(not is_control(ob, child.name) for child in bone.children)
-    if bone[MADE_FOR_LIMB] != control.kind or carries or ob.pose.bones[name].constraints:
-        return control
-    if (ob.data, name) in used_bones({ob.data}, own_curves(ob, name)):
-        return control
-    with keeping_unkeyed(context, [ob]):
-        remove_keys(ob, [name])
-    return control._replace(is_there=True)
-
-
 def made_for(limb: PoseBone) -> list[BoneRef]:
     """The controls that by name were made for a limb whose constraint no longer refers to them."""
     ob, names = limb.id_data, [name_of_control(limb, kind) for kind in CONTROL_KINDS]
@@ -191,11 +171,16 @@ class Unused(NamedTuple):
 
 
 def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
-    """Which of these controls nothing uses any more. With ``with_keys``, the keys that were inserted as they were made
-    don't count as use."""
+    """Which of these controls nothing uses any more, by what hangs on them, constraints or drivers of any object; nor,
+    unless ``with_keys`` they may go, keys."""
     bones: list[tuple[Any, str]] = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
+    used = {(ob.data, bone) for ob, bone in _used_bones()} if bones else set()
+    free = {(ob.data, bone) for ob, bone in bones if with_keys or not _curves_of(ob, {bone})} - used
+    while carrying := {
+        (data, name) for data, name in free if any((data, bone.name) not in free for bone in data.bones[name].children)
+    }:
+        free -= carrying
     unused = Unused({}, [])
-    free = _unused(bones, made_curves(bones) if with_keys else set())
     for ob, bone in bones:
         if (ob.data, bone) in free and can_edit_bones(ob):
             unused.bones.setdefault(ob, set()).add(bone)
@@ -204,15 +189,21 @@ def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
     return unused
 
 
-def _unused(bones: Sequence[tuple[Any, str]], going: set[Any]) -> set[tuple[Any, str]]:
-    """Those of bones that nothing uses but F-curves that are ``going``, each with its armature; nor does a bone that
-    stays hang on them."""
-    armatures = {ob.data for ob, _ in bones}
-    unused = {(ob.data, bone) for ob, bone in bones} - (used_bones(armatures, going) if bones else set())
-    while carrying := {
-        (data, name)
-        for data, name in unused
-        if any((data, bone.name) not in unused for bone in data.bones[name].children)
-    }:
-        unused -= carrying
-    return unused
+def _used_bones() -> Iterator[tuple[Any, str]]:
+    """The bones that objects hang on, that constraints or drivers of objects name, and that have drivers."""
+    for ob in all_objects():
+        owners = [ob, *(ob.pose.bones if is_armature(ob) else ())]
+        refs = [(ob.parent, ob.parent_bone), *((ob, split_path(curve.data_path)[0]) for curve in drivers_of(ob))]
+        refs += [ref for owner in owners for constraint in owner.constraints for ref in constraint_targets(constraint)]
+        refs += [ref for curve in drivers_of(ob) for ref in driver_targets(curve)]
+        yield from ((owner, bone) for owner, bone in refs if bone and is_armature(owner))
+
+
+def _curves_of(ob: ArmatureObject, bones: Collection[str]) -> set[str]:
+    """The data paths of these bones that have F-curves, in the actions that act on their rig."""
+    return {path for curve in curves_everywhere(ob) if split_path(path := curve.data_path)[0] in bones}
+
+
+def remove_keys(ob: ArmatureObject, bones: Collection[str]) -> None:
+    """Remove the F-curves of bones from the actions that act on their rig."""
+    remove_animation(ob, _curves_of(ob, bones))

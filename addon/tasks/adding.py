@@ -29,7 +29,6 @@ from ..poses.planned import (
 from ..poses.staying import bone_places, check_still
 from ..rigging.apply import apply
 from ..rigging.features import live_for_now
-from ..rigging.made_keys import mark_keys
 
 __all__ = ["KEPT", "Added", "LimbRequest", "add"]
 
@@ -100,5 +99,4 @@ def add(
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]
         warnings += (yield from show_in_ik(task, limbs, known=recording)).warnings
-        mark_keys(descriptions)
     return Added([ob.pose.bones[bone] for ob, bone in refs], len(frames), warnings)

@@ -16,7 +16,6 @@ from ..limb.storage import is_live, mode_of
 from ..limb.transactional import transactional_steps
 from ..poses.contacts import Contact, FrameRange
 from ..poses.holds import HoldOptions, HoldReport, hold_limbs, limb_to_hold, sole_contact
-from ..rigging.made_keys import keeping_marks
 
 __all__ = ["HoldOptions", "HoldReport", "sole_contact"]
 
@@ -39,8 +38,7 @@ def hold_tips(
     for limb, of_limb in zip(limbs, contacts, strict=True):
         check_hold(context, limb)
         plants.append(limb_to_hold(limb, of_limb, request.rolls, within))
-    with keeping_marks(follow_of(limb).pairs[0] for limb in limbs):
-        report = yield from hold_limbs(context, plants, request, within)
+    report = yield from hold_limbs(context, plants, request, within)
     if report is None:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
         raise Refused(template, first=within.first, last=within.last)

@@ -14,7 +14,7 @@ from ..rigging.description import ref_of
 
 __all__ = ["STAYING", "refresh", "remove"]
 
-STAYING = "Kept {names}: something uses or animates it"
+STAYING = "Kept {names}: something else uses it"
 
 
 @transactional

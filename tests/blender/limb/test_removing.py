@@ -114,10 +114,6 @@ def _another_limb(ob, name):
     ob.pose.bones["shin.R"].planar_ik.subtarget = name
 
 
-def _key(ob, name):
-    ob.pose.bones[name].keyframe_insert("location")
-
-
 def _driver_on(ob, name):
     ob.pose.bones[name].driver_add("location", 0)
 
@@ -128,80 +124,9 @@ def _driver_from_elsewhere(ob, name):
     variable.targets[0].id, variable.targets[0].bone_target = ob, name
 
 
-def _driver_of_its_property(ob, name):
-    ob.pose.bones[name]["open"] = 1.0
-    target = _empty().driver_add("location", 0).driver.variables.new().targets[0]
-    target.id, target.data_path = ob, f'pose.bones["{name}"]["open"]'
-
-
-def _mesh():
-    ob = bpy.data.objects.new("mesh", bpy.data.meshes.new("mesh"))
-    ob.data.vertices.add(1)
-    bpy.context.collection.objects.link(ob)
-    return ob
-
-
-def _read(curve, ob, name):
-    """Have a driver read a bone, or an object without a name."""
-    variable = curve.driver.variables.new()
-    variable.type = "TRANSFORMS"
-    variable.targets[0].id, variable.targets[0].bone_target = ob, name
-
-
-def _hook(ob, name):
-    made = _mesh().modifiers.new("hook", "HOOK")
-    made.object, made.subtarget = ob, name
-
-
-def _warp(ob, name):
-    made = _mesh().modifiers.new("warp", "UV_WARP")
-    made.object_from, made.bone_from = ob, name
-
-
-def _focus(ob, name):
-    camera = bpy.data.cameras.new("camera")
-    camera.dof.focus_object, camera.dof.focus_subtarget = ob, name
-
-
-def _driver_in_a_material(ob, name):
-    material = bpy.data.materials.new("material")
-    material.use_nodes = True
-    _read(material.node_tree.nodes.new("ShaderNodeValue").outputs[0].driver_add("default_value"), ob, name)
-
-
-def _driver_of_a_shape_key(ob, name):
-    mesh = _mesh()
-    mesh.shape_key_add(name="Basis")
-    _read(mesh.shape_key_add(name="open").driver_add("value"), ob, name)
-
-
-def _driver_of_a_light(ob, name):
-    _read(bpy.data.lights.new("light", "POINT").driver_add("energy"), ob, name)
-
-
-def _driver_of_the_scene(ob, name):
-    _read(bpy.context.scene.view_settings.driver_add("exposure"), ob, name)
-
-
-def _spare_action(ob, name):
-    """An action that the rig has not now."""
-    ob.pose.bones[name].keyframe_insert("location")
-    ob.animation_data.action.use_fake_user = True
-    ob.animation_data.action = None
-
-
-def _custom_shape(ob, name):
-    ob.pose.bones["spine"].custom_shape_transform = ob.pose.bones[name]
-
-
-OF_BONES_AND_OBJECTS = (
-    _hook, _focus, _driver_in_a_material, _driver_of_a_shape_key, _driver_of_a_light, _driver_of_the_scene,
-)  # fmt: skip
-
 USES = (
-    *OF_BONES_AND_OBJECTS, _warp, _spare_action, _custom_shape, _child_bone, _child_object, _object_constraint,
-    _armature_constraint, _pole_of_another, _another_limb, _key, _driver_on, _driver_from_elsewhere,
-    _driver_of_its_property,
+    _child_bone, _child_object, _object_constraint, _armature_constraint, _pole_of_another, _another_limb, _driver_on,
+    _driver_from_elsewhere,
 )  # fmt: skip
 
 
@@ -268,27 +193,6 @@ def _taken_away(addon, ob, is_baked):
     return [
         name for note in addon("bake.job").bake(bpy.context, request).notes for name in note.values["names"].split(", ")
     ]
-
-
-@pytest.mark.parametrize("is_baked", [False, True])
-@pytest.mark.parametrize("frame", [4, 12])
-def test_a_control_that_a_person_keyed_is_taken_up_again(addon, add, frame, is_baked):
-    ob = _walk()
-    before = _seen(ob)
-    add(ob, "shin.L")
-    bones = {*ob.data.bones.keys()}
-    control = ob.pose.bones["foot_ik.L"]
-    control.location.x += 0.1
-    control.keyframe_insert("location", frame=frame)
-    assert _taken_away(addon, ob, is_baked) == ["foot_ik.L"]
-    assert {*ob.data.bones.keys()} == bones - {"knee_pole.L"}  # which Add alone keyed
-    before = _seen(ob) if is_baked else before
-    (last,) = add(ob, "shin.L", tolerance=0.0)
-    assert {*ob.data.bones.keys()} == bones
-    assert last.planar_ik.subtarget == "foot_ik.L"
-    np.testing.assert_allclose(_seen(ob), before, atol=2e-5)
-    assert addon("tasks.removing").remove(bpy.context, [last]) == []
-    assert "foot_ik.L" not in ob.data.bones
 
 
 def test_a_control_that_something_else_uses_is_left_where_it_is(addon, add):
