@@ -13,8 +13,8 @@ from mathutils import Matrix, Vector
 
 from .animation import curves_everywhere, set_at, value_at
 from .announcing import announce
-from .types import ArmatureObject, can_edit_bones, is_armature, scene_of, view_layer_of
-from .words import Message
+from .types import ArmatureObject, is_armature, scene_of, view_layer_of
+from .words import Refused
 
 
 @contextmanager
@@ -24,28 +24,17 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
         yield
 
 
-SHIFTED = 1e-4
+SHIFTED = 2e-4
 """How far a bone may rest from where Edit Mode has it, in its lengths. Axes of bones that point along -Y of their
-parent are off by half of that in any Blender."""
-
-NOTICED_SHIFT = 1e-3
-"""From where on people are told."""
+parent are off by a third of that in any Blender."""
 
 
-def shift_old_rests(context: Context, objects: Iterable[ArmatureObject]) -> list[Message]:
-    """Have armatures rest as they will once bones are made: Edit Mode alone shifts bones of files of 2.7x and 2.8x,
-    also where these were saved since. What is to stay is looked at after that; bones are to be fetched anew. Returns
-    warnings of rigs that move by what can be seen."""
-    warnings: list[Message] = []
-    for ob in filter(can_edit_bones, dict.fromkeys(objects)):
-        shifts = {bone.name: _shift_of(bone) for bone in ob.data.bones}
-        if max(shifts.values()) > SHIFTED:
-            with edit_mode(context, ob):
-                pass
-        noticed = [name for name, shift in shifts.items() if shift > NOTICED_SHIFT][:1]
-        template = "Edit Mode moved '{bone}': it rests otherwise in this old file. Live limbs with empties leave it"
-        warnings += [Message(template, bone=name) for name in noticed]
-    return warnings
+def check_rests(ob: ArmatureObject) -> None:
+    """Refuse an armature that Edit Mode alone would move, as it does those of files of 2.7x, also saved since."""
+    shifted = next((bone.name for bone in ob.data.bones if _shift_of(bone) > SHIFTED), "")
+    if shifted:
+        template = "Edit Mode moves '{bone}', as it does in files of Blender 2.7: enter and leave it once, look, go on"
+        raise Refused(template, bone=shifted)
 
 
 def _shift_of(bone: Bone) -> float:

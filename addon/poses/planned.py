@@ -11,7 +11,6 @@ from mathutils import Matrix
 from ..blender.animation import changes, curves_everywhere
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps
 from ..blender.types import bones_of, own_matrix, split_path, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
@@ -86,15 +85,6 @@ def check_all(requests: Sequence[LimbRequest], dependencies: Dependencies) -> No
         for followed in (request.target, request.pole):
             if followed:
                 check_followed(limb, segments, followed, dependencies)
-
-
-def after_edit_mode(context: Context, requests: Sequence[LimbRequest]) -> tuple[list[LimbRequest], list[Message]]:
-    """The same requests with bones fetched again, after Edit Mode moved the rest pose of rigs from old files; and
-    warnings of such as that shows on."""
-    limbs = [ref_of(request.limb) for request in requests]
-    warnings = shift_old_rests(context, (ob for ob, _ in limbs))
-    pairs = zip(requests, limbs, strict=True)
-    return [request._replace(limb=ob.pose.bones[name]) for request, (ob, name) in pairs], warnings
 
 
 def task_to_keep(context: Context, requests: Sequence[LimbRequest], tolerance: float) -> Task:

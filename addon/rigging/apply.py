@@ -8,7 +8,7 @@ for each rig. Constraints and drivers go before the bones that they name, and co
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from bpy.types import Context
 from mathutils import Matrix
@@ -16,7 +16,13 @@ from mathutils import Matrix
 from ..blender.animation import remove_animation, remove_if_empty
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
-from ..blender.editing import editing_bones, keeping_unkeyed, remove_empty_collections, without_window_updates
+from ..blender.editing import (
+    check_rests,
+    editing_bones,
+    keeping_unkeyed,
+    remove_empty_collections,
+    without_window_updates,
+)
 from ..blender.transaction import at_end
 from ..blender.types import (
     ArmatureObject,
@@ -62,20 +68,6 @@ Descriptions = Mapping[LimbRef, Description | None]
 def apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRef] = ()) -> list[str]:
     """Make limbs as described, or remove them (None) with the controls that nothing else uses; returns the names of
     controls that stay. What already is as described is left alone; for limbs in ``anew``, everything is rebuilt."""
-    done = _apply(context, descriptions, anew)
-    if shifted := {work.limb: work.description for work in done.works if work.has_shifted}:
-        _apply(context, {limb: describe(limb) for limb in shifted}, shifted)
-    return done.kept
-
-
-class Done(NamedTuple):
-    """What was done for limbs, and the names of controls that are still used."""
-
-    works: Sequence[LimbChanges]
-    kept: list[str]
-
-
-def _apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRef]) -> Done:
     rigs = {ob: ExistingPartsOfRig(ob) for ob, _ in descriptions}
     there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in descriptions}
     before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in descriptions}
@@ -99,7 +91,7 @@ def _apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRe
     ]
     ended = {limb: ended_sliders(before[limb], description) for limb, description in descriptions.items()}
     if not any(work.is_needed for work in works) and before == descriptions:
-        return Done(works, [])
+        return []
     strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _has_removals(works) else {}
     with keeping_unkeyed(context, rigs):
         unused = _remove_parts(works, ended, followed, strays)
@@ -111,7 +103,7 @@ def _apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRe
         ob.update_tag(refresh={"DATA"})
     view_layer_of(context).update()
     at_end(remove_unused_shapes)
-    return Done(works, unused.kept)
+    return unused.kept
 
 
 def _bone_of(ref: LimbRef) -> Any:
@@ -230,6 +222,7 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[LimbChanges], re
     controls = [(work, kind, control) for work in works for kind, control in work.controls.items() if control.ob == ob]
     if not (removed or hung or controls or any(work.bones_on for work in own)):
         return
+    check_rests(ob)
     with editing_bones(context, ob):
         edited = ob.data.edit_bones
         for edit_bone in [edited[name] for name in removed if name in edited]:

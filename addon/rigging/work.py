@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..limb.storage import chain_bones
 from . import making
 from .description import Description, LimbRef
 from .inventory import Inventory
 from .needed import Needed, needed_of
 from .parts import ConstraintSpec, DriverSpec, HelperBone, Parts
-from .spec import differs, spec_of
 from .there import ExistingParts, ExistingPartsOfRig
 
 NO_PARTS = ExistingParts({}, set(), set(), {}, None)
@@ -35,7 +31,6 @@ class LimbChanges(NamedTuple):
     description: Description | None
     there: ExistingParts
     needed: Needed
-    rest: Any
     new: set[str]
     bones_on: list[HelperBone]
     bones_off: set[str]
@@ -60,15 +55,6 @@ class LimbChanges(NamedTuple):
         pairs = {"target": self.description.target, "pole": self.description.pole} if self.description else {}
         return {kind: ref for kind, ref in pairs.items() if hasattr(ref, "kind")}
 
-    @property
-    def has_shifted(self) -> bool:
-        """Whether the limb rests so much elsewhere that its new mechanism does not fit: Blender does that once as it
-        leaves Edit Mode, with files of 2.7x and 2.8x."""
-        spec = self.needed.spec
-        if spec is None or np.array_equal(self.rest, _rest_now(self.limb)):
-            return False
-        return differs(spec, spec_of(self.limb[0].pose.bones[self.limb[1]]))
-
 
 def changes_for(
     ref: LimbRef, description: Description | None, on_rig: ExistingPartsOfRig, there: ExistingParts, anew: bool
@@ -91,7 +77,6 @@ def changes_for(
         description=description,
         there=there,
         needed=needed,
-        rest=_rest_now(ref),
         new=new,
         bones_on=[bone for bone in parts.bones if bone.role in new or not _rests_so(ref, bone, refs)],
         bones_off=there.bones - {refs[bone.role][1] for bone in parts.bones},
@@ -109,10 +94,6 @@ def changes_for(
 def _name_of(role: str, refs: making.Refs) -> str:
     """The name of the bone with a role, and of one that is yet to be made its role."""
     return str(refs[role][1] or f"new {role}")
-
-
-def _rest_now(ref: LimbRef) -> Any:
-    return np.array([bone.bone.matrix_local for bone in chain_bones(ref[0].pose.bones[ref[1]])])
 
 
 def _rests_so(ref: LimbRef, bone: HelperBone, refs: making.Refs) -> bool:

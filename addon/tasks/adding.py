@@ -17,7 +17,6 @@ from ..poses.over_frames import show_in_ik
 from ..poses.planned import (
     AddOptions,
     LimbRequest,
-    after_edit_mode,
     check_all,
     keys_let_go,
     leave_out_feet,
@@ -78,8 +77,7 @@ def add(
     limb; ``LEAVE`` does not. ``mode`` says what poses the limbs: their ``RIG``, or the add-on (``LIVE``).
     """
     check_all(requests, Dependencies())
-    requests, warnings = after_edit_mode(context, requests)
-    dependencies = Dependencies()
+    warnings, dependencies = list[Message](), Dependencies()
     task = task_to_keep(context, requests if keyed == "KEEP" else (), tolerance)
     frames: Any = task.frames
     options = AddOptions(knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)

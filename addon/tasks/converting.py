@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.editing import shift_old_rests
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
 from ..blender.words import Message, Refused
@@ -71,9 +70,6 @@ def convert_what_can(
 ) -> Steps[Converted]:
     """The same, but it is fine if nothing can be converted."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
-    shifted = list[Message]()
-    if mode == "RIG":
-        shifted = shift_old_rests(context, (ob for ob, _ in waiting))
     sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []
@@ -93,7 +89,7 @@ def convert_what_can(
             refused += why.refused.items()
             waiting = [owner for owner in waiting if owner not in why.refused]
             continue
-        return Converted(names, refused, shifted + warnings)
+        return Converted(names, refused, warnings)
 
 
 def unconvert(context: Context, limbs: Sequence[PoseBone]) -> list[LimbRef]:
