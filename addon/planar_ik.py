@@ -81,7 +81,7 @@ class PlanarIK:
 
     @property
     def reach(self) -> str:
-        """How the target was reached: ``REACHED``, ``TOO_FAR``, ``TOO_NEAR``, ``LIMITED``, ``OFF_PLANE``,
+        """How the target was reached: ``REACHED``, ``TOO_FAR``, ``TOO_NEAR``, ``LIMITED``,
         ``INVALID``."""
         return self.status.reach.name if self.enabled else "INVALID"
 

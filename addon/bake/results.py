@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels
 from ..blender.types import path_to_bone
-from ..limb.solving import Solution, joints_in, own_size, scaled_bones, scales_of, solve
+from ..limb.solving import Solution, counting, joints_in, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
 from ..limb.table import LimbEntry
 from ..limb.tolerances import ON_TARGET, ROUNDING, SEEN
@@ -133,6 +133,7 @@ def _trajectories(
     lengths = np.array([sum(entry.geometry.lengths) for entry in rig.table.limbs])
     slack = MISS * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
     tracks, tips, sheared = keys_of_rig(recording, rig, worlds, targets)
+    targets = counting(rig.table, worlds, targets, tips)
     for row, limb in enumerate(rig.limbs):
         entry = rig.table.limbs[row]
         yield LimbTrajectory(

@@ -22,9 +22,12 @@ AHEAD_ACROSS = 0.3
 
 def bend_axis(limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
     """The axis that a straight limb has to bend about, in its last bone's axes, so that its knee points as a body's
-    does: a knee to the toes, an elbow to the back; turned around the limb by an angle. None if nothing says whether it
-    is an arm or a leg."""
-    geometry, hinge = rest_geometry(limb, segments, tip=tip), hinge_axis(limb)
+    does: a knee to the toes, an elbow to the back; turned around the limb by an angle. The hinge of one that is bent,
+    and of what is neither an arm nor a leg; None without one."""
+    hinge = hinge_axis(limb)
+    geometry = rest_geometry(limb, segments, (), hinge or (), tip, "HINGE")
+    if not is_straight(geometry):
+        return hinge
     along, axes = Vector(geometry.frame[:3, 1].tolist()), limb.bone.matrix_local.to_3x3()
     ahead = _knee_ahead(limb, segments, along)
     ahead = ahead - along * ahead.dot(along)
@@ -32,7 +35,9 @@ def bend_axis(limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float) 
         return hinge if hinge is None or abs(turn) < pi else (-hinge[0], -hinge[1], -hinge[2])
     normal = Matrix.Rotation(turn, 3, along) @ along.cross(ahead.normalized())
     if hinge and abs(abs(turn) - pi / 2.0) > 1.0:  # of a flat rig, a quarter of a turn leads nowhere
-        normal = axes @ Vector(hinge) * (1.0 if (axes @ Vector(hinge)).dot(normal) > 0.0 else -1.0)
+        about = axes @ Vector(hinge)
+        is_back = about.dot(normal) < 0.0 if abs(about.dot(normal)) > AHEAD_ACROSS else abs(turn) > pi / 2.0
+        normal = -about if is_back else about
     return tuple((axes.transposed() @ normal)[:])
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
 from ..solver.matrices import applied
-from .solving import LimbsNow, Solution, joints_in, own_size, solve
+from .solving import LimbsNow, Solution, counting, joints_in, own_size, solve
 from .storage import bones_of_limb, chain_bones, has_slider
 from .table import ABSENT
 from .tolerances import KEPT, UNSEEN
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
     tips: Array  # (n, 3), evaluated
     joints: Array  # (n, segments, 3), expected: knees, then the tip
     knee_errors: Array  # (n): how far evaluated knees are from there at most
-    targets: Array  # (n, 3)
+    targets: Array  # (n, 3); of hinges, where that is in the plane of their tip
     poles: Array  # (n, 3)
     influence: Array  # (n)
     sizes: Array  # (n): the lengths of the limbs
@@ -66,8 +66,8 @@ def measure(now: LimbsNow) -> Measured:
     turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
     stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
     joints = applied(now.frames[:, None], joints_in(table, solution._replace(turns=turns, stretch=stretch)))
-    targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
     tips = applied(now.world @ now.poses[table.last_bones], np.array([limb.geometry.tip for limb in table.limbs]))
+    targets = counting(table, now.frames, applied(now.frames, now.target), tips)
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
     knee_errors = np.linalg.norm(knees - joints[:, :-1], axis=-1)
     knee_errors[table.bones[:, 1:] == ABSENT] = 0.0
@@ -81,7 +81,7 @@ def measure(now: LimbsNow) -> Measured:
         joints=joints,
         knee_errors=knee_errors.max(axis=1),
         targets=targets,
-        poles=poles,
+        poles=applied(now.frames, now.pole),
         influence=now.sliders["influence"],
         sizes=sizes,
         is_uneven=is_uneven,

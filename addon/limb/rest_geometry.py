@@ -5,7 +5,8 @@ the rest pose, or another pose of the limb's own bones (``reference_rotations``)
 Everything here is in the armature's rest space, and in double precision.
 
 The frame G has its origin at the root, Y along the line from root to tip, Z along the normal of the bend plane, which
-is that through the line that the joints lie nearest to. The knee lies on the side of -X: where the first bone ends, or
+is that through the line that the joints lie nearest to. A hinge's plane is square to its axis: Y is the line as seen
+along that, and joints may lie beside each other. The knee lies on the side of -X: where the first bone ends, or
 that and those that keep together with it (`solver.groups`). Angles are counter-clockwise about Z, from Y."""
 
 from __future__ import annotations
@@ -18,20 +19,24 @@ from math import cos, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import PoseBone
+from bpy.types import Bone, PoseBone
 
 from ..solver.groups import bends_in_zigzag, members
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
+from .settings import IN_ONE_PLANE
 from .sides import stored_axes
-from .storage import chain_bones, check_complete, group_of, hierarchy, is_mechanism_bone, segments_of
+from .storage import chain_bones, check_complete, choices_of, hierarchy, is_mechanism_bone, segments_of
 from .tips import rest_matrix, tip_of
-from .tolerances import STRAIGHT
+from .tolerances import STRAIGHT, UNSEEN
 
 Turn = tuple[float, float, float, float]
 
 
 IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
+
+USUAL_AXIS = (1.0, 0.0, 0.0)
+"""What a straight limb bends about if nothing else is known, in its last bone's own space."""
 
 
 class RestGeometry(NamedTuple):
@@ -43,7 +48,7 @@ class RestGeometry(NamedTuple):
     reference: tuple[Matrix, ...]  # the same in the reference pose
     frame: Matrix  # (4, 4): G, in the armature
     lengths: tuple[float, ...]  # from joint to joint, along the bend plane
-    plane_offsets: tuple[float, ...]  # how far each goes out of that plane; 0 of two, which span it
+    plane_offsets: tuple[float, ...]  # how far each goes out of that plane; 0 of two, but of hinges
     angles: tuple[float, ...]  # off G's Y axis in the plane, in radians
     normals: tuple[Matrix, ...]  # (3): the plane's normal, in the axes of the first bone in the reference pose
     reference_rotations: tuple[Turn, ...]  # of the first bones, by their own channels
@@ -73,24 +78,28 @@ def rest_geometry_of(limb: PoseBone) -> RestGeometry:
     check_complete(limb)
     axis, flat = stored_axes(limb)
     reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    return rest_geometry(limb, segments_of(limb), reference_rotations, axis, (group_of(limb) or {}).get("tip", "FOOT"))
+    choices = choices_of(limb)
+    return rest_geometry(limb, segments_of(limb), reference_rotations, axis, choices["tip"], choices["plane"])
 
 
 def rest_geometry(
     limb: PoseBone,
     segments: tuple[int, ...],
     reference_rotations: tuple[Turn, ...] = (),
-    axis: Any = (1.0, 0.0, 0.0),
+    axis: Any = (),
     tip: str = "FOOT",
+    plane: str = "FREE",
 ) -> RestGeometry:
     """The geometry of the limb of these ``segments`` whose bones stand as ``reference_rotations`` say, by their own
-    rotations (at rest without any). ``axis`` is what it bends about where it is straight, in the last bone's own space;
-    ``tip`` is ``FOOT`` for where the bone below begins, or ``TAIL``."""
+    rotations (at rest without any). ``axis`` is what it bends about where it is straight, in the last bone's own space,
+    and what a hinge, as ``plane`` says it is, turns about in any case; ``tip`` is ``FOOT`` for where the bone below
+    begins, or ``TAIL``."""
     check_complete(limb, segments)
     chain: list[Any] = chain_bones(limb, segments)
     rows = tuple(tuple(number for row in bone.bone.matrix_local for number in row) for bone in chain)
     names = tuple(bone.name for bone in chain)
-    return _rest_geometry(names, segments, rows, reference_rotations, tuple(axis), tuple(tip_of(limb, tip).tolist()))
+    place, is_hinge = tuple(tip_of(limb, tip).tolist()), bool(axis) and plane in IN_ONE_PLANE
+    return _rest_geometry(names, segments, rows, reference_rotations, tuple(axis or USUAL_AXIS), is_hinge, place)
 
 
 @lru_cache(1024)
@@ -100,6 +109,7 @@ def _rest_geometry(
     rows: tuple[tuple[float, ...], ...],
     reference_rotations: tuple[Turn, ...],
     axis: tuple[float, ...],
+    is_hinge: bool,
     tip: tuple[float, ...],
 ) -> RestGeometry:
     """The same of numbers alone: of ``bones`` whose rest matrices are these, in ``rows``, with this ``tip``."""
@@ -110,9 +120,10 @@ def _rest_geometry(
     place = np.array(tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
-    frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
+    frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float), is_hinge)
     segments_along = [end - start for start, end in pairwise(joints)]
-    plane_offsets = [float(along @ frame[:3, 2]) if len(segments_along) > 2 else 0.0 for along in segments_along]
+    is_beside = is_hinge or len(segments_along) > 2
+    plane_offsets = [float(along @ frame[:3, 2]) if is_beside else 0.0 for along in segments_along]
     flat = [along - off * frame[:3, 2] for along, off in zip(segments_along, plane_offsets, strict=True)]
     for shared in (*rest, *reference, frame, place):
         shared.flags.writeable = False
@@ -176,22 +187,40 @@ def squared(rest: Matrix) -> Matrix:
     return square
 
 
-def hinge_axis(limb: PoseBone) -> tuple[float, float, float] | None:
-    """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie along, but those of
-    mechanisms, as those of a cut-out puppet or a robot's arm do, maybe at other depths; or else about which IK locks
-    let its last two bones turn. None if there is neither, or if the limb bends out of it."""
-    bones = limb.id_data.data.bones
-    ends = np.empty((2, len(bones), 3), np.float32)
-    for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
-        bones.foreach_get(name, row.reshape(-1))
-    ends = ends[:, [not is_mechanism_bone(bone) for bone in bones]].astype(float)
-    normal = _normal_of_flat(ends[1] - ends[0], np.asarray(ends.reshape(-1, 3), np.float64))
-    normal = _normal_by_locks(limb) if normal is None else normal
-    if normal is None or not _bends_along(limb, normal):
+def hinge_axis(limb: PoseBone, loop: Sequence[Bone] = ()) -> tuple[float, float, float] | None:
+    """What a limb turns about in the plane of a machine or a puppet, in its last bone's axes: the axis that IK locks
+    leave its last two bones; or the normal of the plane that they lie along with the bones of their ``loop``; or else
+    of that which the rig lies along. Bones lie along a plane in layers of any depth. None without such a plane."""
+    normal = _normal_by_locks(limb)
+    if normal is None and loop:
+        chain = [*(bone.bone for bone in hierarchy(limb, 2)), *loop]
+        heads, tails = (np.array([getattr(bone, name) for bone in chain], float) for name in ENDS)
+        normal = _normal_of_flat(tails - heads, np.concatenate((heads, tails)))
+    normal = _normal_of_rig(limb) if normal is None else normal
+    if normal is None or not all(_sine(bone, normal) < ALONG for bone in hierarchy(limb, 2)):
         return None
-    x, y, z = rest_matrix(limb.bone)[:3, :3].T @ normal
-    side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
-    return float(side * x), float(side * y), float(side * z)
+    axes = rest_matrix(limb.bone)[:3, :3]
+    x, y, z = axes.T @ normal
+    is_backwards = (x if abs(x) > abs(z) else z) < 0.0  # alike on every limb
+    if (mirrored := _mirrored_normal(limb, normal)) is not None:
+        is_backwards = float(mirrored @ normal) < 0.0
+    return (float(-x), float(-y), float(-z)) if is_backwards else (float(x), float(y), float(z))
+
+
+ENDS = ("head_local", "tail_local")
+
+LAYERED = 0.02
+"""How deep a bone may go from layer to layer of a flat rig, as a part of that; and at which depth left and right of a
+body are no layers."""
+
+ALONG, TILTED = 0.95, 0.2
+"""Up to which sine a limb's bone goes out of the plane that its hinge turns it in; and a flat rig's out of that."""
+
+
+def _sine(bone: PoseBone, normal: Matrix) -> float:
+    """By how much a bone goes out of the plane square to a normal, as a sine."""
+    along = np.array(bone.bone.tail_local) - np.array(bone.bone.head_local)
+    return abs(float(unit_array(along, along) @ normal))
 
 
 def unlocked_axis(bone: PoseBone) -> Matrix | None:
@@ -205,44 +234,109 @@ def _normal_by_locks(limb: PoseBone) -> Matrix | None:
     axes = [unlocked_axis(bone) for bone in hierarchy(limb, 2)]
     if len(axes) < 2 or any(axis is None for axis in axes):
         return None
-    return axes[1] if abs(float(axes[0] @ axes[1])) >= ALONG[1] else None  # type: ignore[operator]
+    return axes[1] if abs(float(axes[0] @ axes[1])) >= 0.98 else None  # type: ignore[operator]
 
 
-LAYERED = 0.02
-"""Within which depth a rig counts as flat, as a part of its size: parts of puppets lie in layers."""
+def _normal_of_rig(limb: PoseBone) -> Matrix | None:
+    """The normal of the plane that the bones of a rig lie along, but roots that none goes on from, and controls that go
+    on from none. None of a body, of which left and right are mirror images beside that plane."""
+    heads, tails, parents, limb_row = _ends_of(limb)
+    along = tails - heads
+    sizes = np.linalg.norm(along, axis=1)
+    to_tail = np.linalg.norm(heads - tails[parents], axis=1)
+    goes_on = (to_tail <= sizes[parents]) & (to_tail < np.linalg.norm(heads - heads[parents], axis=1))
+    is_own = parents != np.arange(len(parents))
+    counts = is_own & np.isin(np.arange(len(parents)), parents[is_own]) | goes_on  # but roots, and what ends a line
+    counts[parents[goes_on]] = True
+    if not counts.any():
+        counts[:] = True
+    ends = np.concatenate((heads[counts], tails[counts]))
+    normal = _normal_of_flat(along[counts], ends)
+    if normal is not None and not goes_on[limb_row]:  # importers leave tails anywhere: they say nothing of layers
+        return normal if np.ptp(heads @ normal) <= LAYERED * np.linalg.norm(np.ptp(heads, axis=0)) else None
+    if normal is None or abs(normal[0]) < 0.9:
+        return normal
+    size = float(np.linalg.norm(np.ptp(ends, axis=0)))
+    middles = (heads + tails) / 2.0
+    is_beside = abs(middles[:, 0]) > LAYERED * size
+    is_body = _mirror_images(heads[is_beside], tails[is_beside], heads, tails, UNSEEN * size).any()
+    return None if is_body else normal
 
-ALONG = 5e-3, 0.98
-"""Up to which sine a straight limb counts as along such a plane, and from which cosine on the normal of a bent one."""
+
+def _ends_of(limb: PoseBone) -> tuple[Matrix, Matrix, Matrix, int]:
+    """Where the bones of a rig begin and end, (n, 3) each, but those of mechanisms; which each hangs on: one that hangs
+    on nothing, on itself; and which is the limb's last."""
+    bones = [bone for bone in limb.id_data.data.bones if not is_mechanism_bone(bone)]
+    rows = {bone.name: row for row, bone in enumerate(bones)}
+    heads, tails = (np.array([getattr(bone, name) for bone in bones], float).reshape(-1, 3) for name in ENDS)
+    parents = [rows.get(bone.parent.name, row) if bone.parent else row for row, bone in enumerate(bones)]
+    return heads, tails, np.array(parents, int), rows.get(limb.name, 0)
+
+
+def _mirror_images(heads: Matrix, tails: Matrix, other_heads: Matrix, other_tails: Matrix, near: float) -> Matrix:
+    """Which bones have a mirror image across X among others."""
+    across = np.array((-1.0, 1.0, 1.0))
+    off = np.linalg.norm((heads * across)[:, None] - other_heads, axis=-1)
+    off = np.maximum(off, np.linalg.norm((tails * across)[:, None] - other_tails, axis=-1))
+    images: Matrix = (off <= near).any(axis=-1)
+    return images
+
+
+def _mirrored_normal(limb: PoseBone, normal: Matrix) -> Matrix | None:
+    """A normal to the side on which it has knees of a rig that is seen from the front point outwards, and elbows down;
+    None of a limb that has no mirror image on the other side."""
+    if abs(normal[0]) > 0.9:
+        return None
+    seen: Matrix = np.eye(3) - np.outer(normal, normal)
+    last, first = (
+        np.array([getattr(bone.bone, name) for name in ENDS], float) @ seen for bone in hierarchy(limb, 2)[::-1]
+    )
+    size = float(np.linalg.norm(last[1] - first[0]))
+    heads, tails, *_ = _ends_of(limb)
+    aside = float(first[0, 0] + last[1, 0])
+    images = _mirror_images(last[:1], last[1:], heads @ seen, tails @ seen, UNSEEN * size)
+    if abs(aside) <= UNSEEN * size or not images.any():
+        return None
+    down = cross_array(normal, np.array((1.0, 0.0, 0.0)))
+    down = -down if down[np.argmax(abs(down))] > 0.0 else down
+    knee = cross_array(normal, unit_array(last[1] - first[0], normal))
+    outwards = aside / abs(aside) * knee[0] + 0.5 * float(knee @ down)
+    return normal if outwards >= 0.0 else -normal
 
 
 def _normal_of_flat(along: Matrix, ends: Matrix) -> Matrix | None:
-    """The normal of the plane that bones lie along, by their directions, or by their ends where they are in line; None
-    if some are out of it."""
-    if len(ends) < 3:
+    """The normal of the plane that bones lie along, by their directions; of such as lie along one line, by their ends.
+    None if some go out of it. Where they go from layer to layer, it is the axis of the armature that is nearest."""
+    size, sizes = float(np.linalg.norm(np.ptp(ends, axis=0))), np.linalg.norm(along, axis=1)
+    normal = _least(along)
+    if normal is None and len(ends) > 2 and (normal := _least(ends - ends.mean(axis=0))) is not None:
+        return normal if np.ptp(ends @ normal) <= LAYERED * size else None
+    if normal is None:
         return None
-    for points in (along, ends - ends.mean(axis=0)):
-        _, sizes, axes = np.linalg.svd(points, full_matrices=False)
-        if len(sizes) > 1 and sizes[1] > 1e-3 * sizes[0]:
-            normal: Matrix = axes[2] if len(axes) > 2 else cross_array(*axes)
-            size = float(np.linalg.norm(np.ptp(ends, axis=0)))
-            return normal if np.ptp(ends @ normal) <= LAYERED * size else None
-    return None
+    if (abs(along @ normal) <= UNSEEN * sizes).all():
+        return normal
+    upright = np.eye(3)[np.argmax(abs(normal))]
+    is_upright = (abs(along @ upright) <= np.minimum(LAYERED * size, TILTED * sizes + 1e-12)).all()
+    is_flat = (abs(along @ normal) <= 5e-3 * sizes).all()
+    return upright if is_upright else normal if is_flat else None
 
 
-def _bends_along(limb: PoseBone, normal: Matrix) -> bool:
-    """Whether the last two bones of a limb bend about a normal, or are straight and square to it."""
-    bones = hierarchy(limb, 2)
-    along = [np.array(bone.bone.tail_local) - np.array(bone.bone.head_local) for bone in bones]
-    units = [unit_array(segment, normal) for segment in along]
-    if max(abs(float(direction @ normal)) for direction in units) <= ALONG[0]:
-        return True
-    about = cross_array(units[0], units[-1])
-    return bool(np.linalg.norm(about) > 1e-2 and abs(float(unit_array(about, normal) @ normal)) >= ALONG[1])
+def _least(vectors: Matrix) -> Matrix | None:
+    """The direction in which vectors go the least way; None if they lie along one line."""
+    _, sizes, axes = np.linalg.svd(vectors, full_matrices=False)
+    if len(sizes) < 2 or sizes[1] <= 1e-3 * sizes[0]:
+        return None
+    normal: Matrix = axes[2] if len(axes) > 2 else cross_array(*axes)
+    return normal
 
 
-def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
-    """The frame G of joints; a straight limb bends about ``axis``."""
-    root, segments_along = joints[0], [end - start for start, end in pairwise(joints)]
+def _frame(joints: list[Matrix], axis: Matrix, is_hinge: bool) -> Matrix:
+    """The frame G of joints; a straight limb bends about ``axis``, and so does any that ``is_hinge``."""
+    root = joints[0]
+    if is_hinge:
+        axis = unit_array(axis, axis)
+        joints = [joint - axis * float((joint - root) @ axis) for joint in joints]
+    segments_along = [end - start for start, end in pairwise(joints)]
     size = sum(float(np.linalg.norm(along)) for along in segments_along) or 1.0
     first = next(
         (unit_array(along, along) for along in segments_along if np.linalg.norm(along) > 1e-12),
@@ -251,7 +345,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     units = [unit_array(along, first) for along in segments_along]
     y = unit_array(joints[-1] - root, first) if np.linalg.norm(joints[-1] - root) > STRAIGHT * size else first
     is_straight = all(np.linalg.norm(cross_array(*pair)) <= STRAIGHT for pair in pairwise(units))
-    z = np.asarray(axis) if is_straight else _normal(joints, y)
+    z = np.asarray(axis) if is_straight or is_hinge else _normal(joints, y)
     z = z - y * (z @ y)
     if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
         z = _square_to(y)

@@ -23,7 +23,7 @@ from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS as FORMULAS
 from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
-from .settings import ALL, SLIDERS, TWISTS
+from .settings import ALL, IN_ONE_PLANE, SLIDERS, TWISTS
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
@@ -280,6 +280,19 @@ def joints_in(table: Table, solution: Solution) -> Array:
             places[..., rows, k, :] = np.stack(np.broadcast_arrays(*joint), axis=-1)
         places[..., rows, count:, :] = places[..., rows, count - 1 : count, :]
     return places
+
+
+def counting(table: Table, frames: Array, targets: Array, tips: Array) -> Array:
+    """Targets as they count, (..., n, 3), in the world as all: those of hinges beside their plane as far as their tips
+    are."""
+    rows = [row for row, limb in enumerate(table.limbs) if limb.plane in IN_ONE_PLANE]
+    if not rows:
+        return targets
+    inside, of_tips = (into_frames(frames[..., rows, :, :], places[..., rows, :]) for places in (targets, tips))
+    inside[..., 2] = of_tips[..., 2]
+    targets = targets.copy()
+    targets[..., rows, :] = applied(frames[..., rows, :, :], inside)
+    return targets
 
 
 def _pose_batch(

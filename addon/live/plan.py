@@ -22,7 +22,7 @@ from ..limb.foot_roll import solver_follow
 from ..limb.settings import FEATURE_KEYS
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, group_of, limbs_of, mode_of
-from ..limb.table import Table, table_of
+from ..limb.table import ABSENT, Table, table_of
 
 
 class BonesOfMode(NamedTuple):
@@ -55,6 +55,16 @@ class SlidingBones(NamedTuple):
     lines: Any
 
 
+class BonesAtRest(NamedTuple):
+    """The bones of a group whose own scale or location IK leaves out, a row each: their places in the pose, and the
+    rows of their limbs."""
+
+    channel: str
+    rest: float
+    bones: Any
+    limbs: Any
+
+
 class LimbGroup(NamedTuple):
     """Limbs of one rig that don't depend on each other, and are solved together."""
 
@@ -63,6 +73,7 @@ class LimbGroup(NamedTuple):
     by_mode: tuple[BonesOfMode, ...]
     scaled: ScaledBones | None
     sliding: SlidingBones | None
+    at_rest: tuple[BonesAtRest, ...]
 
 
 class LivePlan(NamedTuple):
@@ -139,7 +150,15 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
 def _groups(level: Iterable[PoseBone]) -> Iterator[LimbGroup]:
     for rig, limbs in by_rig(level).items():
         table = table_of(rig, limbs)
-        yield LimbGroup(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table), _sliding(table))
+        scaled = _scaled(rig, table)
+        yield LimbGroup(
+            rig=rig,
+            table=table,
+            by_mode=tuple(_by_mode(rig, table)),
+            scaled=scaled,
+            sliding=_sliding(table),
+            at_rest=tuple(_at_rest(table, scaled)),
+        )
 
 
 def _by_mode(rig: ArmatureObject, table: Table) -> Iterator[BonesOfMode]:
@@ -168,6 +187,16 @@ def _scaled(rig: ArmatureObject, table: Table) -> ScaledBones | None:
         powers = np.log2(scales_of(limb, 2.0))
         rows += [(names.index(bone.name), row, powers) for bone in scaled_bones(bones[limb.name])]
     return ScaledBones(*(np.array(column) for column in zip(*rows, strict=True))) if rows else None
+
+
+def _at_rest(table: Table, scaled: ScaledBones | None) -> Iterator[BonesAtRest]:
+    """As on the rig: bones below the first have no location, and none has a scale but what stretch gives it."""
+    is_scaled = (table.bones == ABSENT) | np.isin(table.bones, scaled.bones if scaled else ())
+    is_moved = table.bones == ABSENT
+    is_moved[:, 0] = True
+    for channel, rest, left in (("scale", 1.0, is_scaled), ("location", 0.0, is_moved)):
+        limbs, segments = np.nonzero(~left)
+        yield BonesAtRest(channel, rest, table.bones[limbs, segments], limbs)
 
 
 def _sliding(table: Table) -> SlidingBones | None:

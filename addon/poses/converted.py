@@ -30,7 +30,7 @@ from ..limb.tolerances import NO_TURN
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef
 from ..rigging.features import live_for_now
-from .fitting import USUAL_AXIS, Fit, fit, with_fit
+from .fitting import Fit, fit, with_fit
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""
@@ -152,12 +152,11 @@ def _limits(solvers: Solvers, description: Description) -> tuple[dict[str, float
     """The limits that a limb has by the IK limits that two bones have about the hinge, of the first one where the limb
     is a hinge, and warnings of all others."""
     limb, warnings, limits = solvers.limb, list[Message](), dict[str, float]()
-    geometry = rest_geometry(limb, solvers.segments, axis=description.bend_axis or USUAL_AXIS, tip="TAIL")
+    plane = description.choices["plane"]
+    geometry = rest_geometry(limb, solvers.segments, (), description.bend_axis, "TAIL", plane)
     for k, bone in enumerate(() if solvers.slides else solvers.bones):
         for limit in limits_by_ik(bone):
-            taken_over = joint_limits(
-                geometry, k, limit, description.choices["plane"], bool(description.sliders["flip"])
-            )
+            taken_over = joint_limits(geometry, k, limit, plane, bool(description.sliders["flip"]))
             if taken_over is None or (k == 0 and _stretches(solvers)):
                 template = "IK limits of '{bone}' are left out: they are not about its hinge"
                 warnings.append(Message(template, bone=bone.name))

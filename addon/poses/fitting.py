@@ -16,8 +16,8 @@ from ..blender.types import ArmatureObject, own_matrix
 from ..blender.words import Refused
 from ..limb.follow import Follow, place_of
 from ..limb.measuring import SCALED_APART, SIZELESS, evaluated_joints
-from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
-from ..limb.settings import TWISTS
+from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry
+from ..limb.settings import IN_ONE_PLANE, TWISTS
 from ..limb.sides import outward_sign
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
@@ -44,9 +44,6 @@ Array = NDArray[Any]
 NO_VOLUME, ENDLESS = 1e-24, 1e15
 """The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
 
-USUAL_AXIS = (1.0, 0.0, 0.0)
-"""What a straight limb bends about if nothing else is kept."""
-
 BESIDE_HINGE = 20.0
 """The `Inverse.error` up to which a hinge is that of the rest pose all the same: so far Blender's IK, which knows of
 none, leaves its plane."""
@@ -54,6 +51,9 @@ none, leaves its plane."""
 PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
 it by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
+
+ALIKE = 0.9
+"""The cosine between two axes above which a limb is bent about either."""
 
 STRETCHED = 4e-4
 """The sine of the knee's turn below which a limb counts as straight for that."""
@@ -65,7 +65,7 @@ class Fit(NamedTuple):
 
     plane: str
     reference_rotations: tuple[Turn, ...]  # of its bones; none where the rest pose is the reference
-    bend_axis: tuple[float, float, float]  # in the last bone's axes
+    bend_axis: tuple[float, ...]  # in the last bone's axes; none where the joints say it
     flip: bool
     swivel: float  # right-handed about the line from root to tip, on both sides
     ankle: float
@@ -93,7 +93,7 @@ def fit(
 
     ``plane`` may be left to what fits (``AUTO``). ``tip`` says where the tip is: where the ``FOOT`` begins, or the last
     bone's ``TAIL``. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`) the fit may be. ``axis`` is
-    what a straight limb is to bend about, in its last bone's axes.
+    what a straight limb or a hinge is to bend about, in its last bone's axes.
     """
     if plane == "SLIDE":
         check_two_bones(limb.name, segments)
@@ -103,18 +103,21 @@ def fit(
     hinge = hinge_axis(limb)
     if plane == "AUTO":
         plane = "POLE" if follow.pole else "HINGE" if hinge else "FREE"
-    axis = axis or hinge or (1.0, 0.0, 0.0)
+    axis = tuple(map(float, axis or hinge or ()))
     _check_sized(evaluated, limb, segments)
     turns = turns_now(evaluated, limb, segments)
     candidates: list[tuple[Any, Fit]] = []
     for reference_rotations in ((), turns):
-        geometry = rest_geometry(limb, segments, reference_rotations, axis, tip)
+        if reference_rotations and plane in IN_ONE_PLANE and _bends_elsewhere(limb, segments, turns, axis, tip):
+            axis = ()
+        geometry = rest_geometry(limb, segments, reference_rotations, axis, tip, plane)
+        kept_axis = axis if plane in IN_ONE_PLANE or is_straight(geometry) else ()
         frame = frame_now(evaluated, geometry)
         pole = _pole_of(follow, evaluated, depsgraph)
-        pose = _solver_pose(evaluated, limb, segments, geometry, frame, turns, pole)
+        pose = _solver_pose(evaluated, limb, segments, geometry, frame, turns, pole, plane)
         inverse = _exact_fit(geometry, pose, plane)
         error = inverse.off / UNSEEN  # what bones are turned off, twist makes up for
-        candidates.append((error, _fit_of(geometry, frame, pose, inverse, plane, reference_rotations, axis)))
+        candidates.append((error, _fit_of(geometry, frame, pose, inverse, plane, reference_rotations, kept_axis)))
         if error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
             candidates = candidates[-1:]
             break
@@ -122,6 +125,14 @@ def fit(
     if error <= tolerance:
         return best
     raise Refused(SCALED_APART, "inherit_scale", bone=limb.name)
+
+
+def _bends_elsewhere(
+    limb: PoseBone, segments: tuple[int, ...], turns: tuple[Turn, ...], axis: tuple[float, ...], tip: str
+) -> bool:
+    """Whether a limb is bent about another axis than that which it has."""
+    geometry = rest_geometry(limb, segments, turns, (), tip)
+    return bool(axis) and not is_straight(geometry) and abs(float(geometry.normals[-1] @ np.array(axis))) < ALIKE
 
 
 def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> None:
@@ -136,9 +147,8 @@ def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int,
 
 def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
     """A description with the settings of a fit."""
-    axis = () if fit.bend_axis == USUAL_AXIS else tuple(map(float, fit.bend_axis))
     description = description.with_choice("plane", fit.plane)._replace(
-        bend_axis=axis, reference_rotations=fit.reference_rotations
+        bend_axis=fit.bend_axis, reference_rotations=fit.reference_rotations
     )
     description = description.with_slider("flip", fit.flip).with_slider("swivel", outward_sign(limb.name) * fit.swivel)
     description = description.with_slider("ankle", fit.ankle) if "ankle" in description.sliders else description
@@ -183,6 +193,7 @@ def _solver_pose(
     frame: Array,
     turns: tuple[Turn, ...],
     pole: Any,
+    plane: str,
 ) -> SolverPose:
     """How a limb stands in its frame G, which is ``frame`` in the armature, as one row; ``pole`` is where that is
     there, or None."""
@@ -192,8 +203,10 @@ def _solver_pose(
     tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
     if np.linalg.norm(tip - joints[-1]) < UNSEEN * size:  # without the tiny locations that importers leave: of a limb
         joints[-1] = tip  # that is nearly straight, they would move the knee by a multiple of them
-    if _is_straight(joints):
-        joints[-1] = joints[-1] * max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(joints[-1])))
+    along = np.array((1.0, 1.0, 0.0 if plane in IN_ONE_PLANE else 1.0))
+    if _is_straight(flat := [joint * along for joint in joints]):
+        past = max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(flat[-1])))
+        joints[-1] = np.where(along, past, 1.0) * joints[-1]
     in_frame = None if pole is None else (to_frame @ [*pole, 1.0])[None, :3]
     return solver_pose_of_rows(np.array([turns]), np.array([joints]), in_frame)
 
@@ -213,7 +226,7 @@ def _fit_of(
     inverse: Inverse,
     plane: str,
     reference_rotations: tuple[Turn, ...],
-    axis: Any,
+    axis: tuple[float, ...],
 ) -> Fit:
     """The settings that an inverse stands for."""
     away, normal = (np.array(rotate(inverse.turn, axis)) for axis in ((-inverse.side, 0.0, 0.0), (0.0, 0.0, 1.0)))

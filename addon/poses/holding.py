@@ -120,7 +120,7 @@ def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
     """Where the target has to be for tips to be there: past them where softness holds back."""
     frames = limbs.frames[:, row]
     in_frame = applied(inverted_all(frames), np.nan_to_num(tips))
-    targets = applied(frames, factor_past(limbs, row, in_frame)[0][:, None] * in_frame)
+    targets = applied(frames, factor_past(limbs, row, in_frame)[0] * in_frame)
     targets[~np.isfinite(tips).all(axis=1)] = np.nan
     return targets
 

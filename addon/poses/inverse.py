@@ -96,7 +96,7 @@ def nearest_inverse(
     best: Any = None
     for side in sides:
         is_missed = True if best is None else best.error > enough
-        for ankle in ankles_of(reference, pose.joints, side):
+        for ankle in ankles_of(*flattened(reference, pose.joints, plane), side):
             is_open = np.isfinite(ankle) & is_missed & (True if best is None else best.error > EXACT)
             rows = np.flatnonzero(is_open)
             if len(rows):
@@ -104,6 +104,14 @@ def nearest_inverse(
                 inverse = _inverse_at(reference, geometry, some, plane, side[rows], ankle[rows])
                 best = inverse if best is None else _with_better(best, inverse, rows)
     return best  # type: ignore[no-any-return]
+
+
+def flattened(reference: Reference, joints: Sequence[Any], plane: str) -> tuple[Reference, Sequence[Any]]:
+    """A limb and where its joints are in G, of one that stays in a plane as they are seen in that."""
+    if plane not in IN_ONE_PLANE:
+        return reference, joints
+    none = np.zeros(len(joints))
+    return reference._replace(plane_offsets=tuple(none)), [(x, y, 0.0 * z) for x, y, z in joints]
 
 
 def _taken(tree: Any, rows: Array) -> Any:
@@ -198,7 +206,7 @@ def inverse_over_frames(
     that as in the frames around."""
     if len(side) == 1 or plane == "SLIDE":
         return nearest_inverse(geometry, pose, plane, (side, -side))
-    aside = _aside(geometry, pose)
+    aside = _aside(geometry, flattened(row_of(reference_of([geometry]), 0), pose.joints, plane)[1])
     bent = np.flatnonzero(aside > calm)
     twice = np.arange(2 * len(side)).reshape(2, -1)
     of_both = nearest_inverse(
@@ -237,9 +245,9 @@ MISS_WEIGHT, SLIGHT = 1e3, 1e-5
 that are turned by a hundred thousand radians, or a change to the other side where a limb is straight."""
 
 
-def _aside(geometry: RestGeometry, pose: SolverPose) -> Array:
+def _aside(geometry: RestGeometry, joints: Sequence[Any]) -> Array:
     """How far the knee is off the line from root to tip, in lengths of the limb."""
-    knee, tip = end_of_first_group(geometry, pose.joints), pose.tip
+    knee, tip = end_of_first_group(geometry, joints), joints[-1]
     aside: Array = _length(cross(knee, tip)) / np.maximum(_length(tip), 1e-30) / sum(geometry.lengths)
     return aside
 

@@ -119,8 +119,12 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
     inverse: Inverse = to_match.poses.inverse or inverse_over_frames(
         entry.geometry, pose, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
     )
-    tip = np.stack(pose.tip, axis=-1)
-    if plane in IN_ONE_PLANE and to_match.moves_controls and (np.abs(tip[:, 2]) > UNSEEN * to_match.size).any():
+    tip, beside = np.stack(pose.tip, axis=-1), sum(entry.geometry.plane_offsets)
+    if (
+        plane in IN_ONE_PLANE
+        and to_match.moves_controls
+        and (np.abs(tip[:, 2] - beside) > UNSEEN * to_match.size).any()
+    ):
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
         if plane == "SLIDE":
             template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
@@ -129,7 +133,7 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
     warnings = []
     if is_turned and not (has_twist(limb) or can_change_structure(limb)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=limb.name))
-    target = tip if plane == "SLIDE" else _target_factor(to_match, tip)[:, None] * tip
+    target = tip if plane == "SLIDE" else _target_factor(to_match, tip) * tip
     sliders = {"flip": inverse.side < 0.0}
     if has_slider(limb, "ankle"):
         sliders["ankle"] = inverse.ankle
@@ -242,7 +246,7 @@ def is_pole_movable(limb: PoseBone) -> bool:
 
 def _target_factor(to_match: LimbToMatch, tip: Array) -> Array:
     """How many times as far from the root as the tip of the limb at its rest lengths, which is at ``tip`` in G, its
-    target has to be (f): see `factor_past`. Raises `Refused` where the bones are longer than IK makes them."""
+    target has to be (f, 3): see `factor_past`. Raises `Refused` where the bones are longer than IK makes them."""
     stretch, share = to_match.poses.stretch, to_match.slider("stretch")
     factor, to_farthest, softness = factor_past(to_match.limbs, to_match.row, tip, stretch)
     total = to_match.limbs.rig.table.singles[to_match.row].reference.bones.total
@@ -256,11 +260,13 @@ def _target_factor(to_match: LimbToMatch, tip: Array) -> Array:
 
 
 def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> tuple[Array, Array, Array]:
-    """How many times as far from the root as a place in G (f, 3) the target of a limb has to be, for its tip to be at
-    the place: with softness, `extend_shaped` backwards; and with stretch, for the bones to be ``stretch`` times as
-    long. With it, how far the place is from where the limb is straight, and how wide softness is."""
+    """How many times as far from the root as a place in G (f, 3) the target of a limb has to be along each axis (f, 3),
+    for its tip to be at the place: with softness, `extend_shaped` backwards; and with stretch, for the bones to be
+    ``stretch`` times as long. With it, how far the place is from where the limb is straight, and how wide softness
+    is."""
     _, reference, settings = limbs.rig.table.singles[row]
-    length, total = np.linalg.norm(tip, axis=1), reference.bones.total
+    counts = np.array((1.0, 1.0, 0.0 if limbs.rig.table.limbs[row].plane in IN_ONE_PLANE else 1.0))
+    length, total = np.linalg.norm(tip * counts, axis=1), reference.bones.total
     nearest = max(settings.nearest, reference.bones.nearest if reference.groups is None else 0.0)
     farthest = min(settings.farthest, total)
     softness, slack = limbs.sliders["softness"][:, row] * total, UNSEEN * total
@@ -272,7 +278,8 @@ def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> t
     by_softness = np.where((to_farthest < softness) & (length > 0.0), away / np.where(length > 0.0, length, 1.0), 1.0)
     factor = np.where(is_limited, 1.0, np.where(share > 0.0, by_stretch, by_softness))
     is_straight = length > total * (1.0 - PAST_STRAIGHT)
-    return np.where(is_straight, np.maximum(factor, 1.0 + PAST_STRAIGHT), factor), to_farthest, softness
+    factor = np.where(is_straight, np.maximum(factor, 1.0 + PAST_STRAIGHT), factor)
+    return 1.0 + (factor - 1.0)[:, None] * counts, to_farthest, softness
 
 
 def warnings_of_misses(recording: Recording, poses: dict[LimbRef, LimbPoses], sliders: Any) -> list[Message]:

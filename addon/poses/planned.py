@@ -206,12 +206,13 @@ def _seen(context: Context, request: LimbRequest, options: AddOptions, axes: dic
     """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own."""
     limb, segments, tip, turn = request.limb, request.segments, options.tip, options.turn
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
-    plane = "POLE" if plane == "AUTO" and not hinge_axis(limb) else plane
+    hinge = hinge_axis(limb)
+    plane = "POLE" if plane == "AUTO" and not hinge else plane
     follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-    is_flat = plane in ("AUTO", "HINGE") and hinge_axis(limb)
+    is_flat = plane in ("AUTO", "HINGE") and hinge
     axis = (None if is_flat else axes.get(ref_of(limb))) or bend_axis(limb, segments, tip, turn)
     fitted = fit(context, limb, segments, follow, plane, tip, axis=axis)
-    rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip)
+    rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)
     if turn and not is_straight(rest):
         fitted = turned_around(fitted, turn, request.pole is not None)
     return FittedLimb(limb, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
@@ -319,7 +320,7 @@ def _refitted(context: Context, ref: LimbRef, description: Description) -> Descr
     fitted = fit(
         context, limb, description.segments, follow, plane, description.tip, axis=description.bend_axis or None
     )
-    rest = rest_geometry(limb, description.segments, (), fitted.bend_axis, description.tip)
+    rest = rest_geometry(limb, description.segments, (), fitted.bend_axis, description.tip, plane)
     seen_limb = FittedLimb(limb, description.segments, fitted, rest)
     foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None
     new_target: Any = target or target_for(context, seen_limb, foot_matrix is not None, skins_of([limb]))

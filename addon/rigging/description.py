@@ -116,7 +116,7 @@ def describe(ref: LimbRef) -> Description:
     return Description(
         segments=segments_of(limb),
         foot=foot.name if foot else "",
-        bend_axis=tuple(axis) if "bend_axis" in group else (),
+        bend_axis=tuple(axis),
         reference_rotations=turns,
         target=target,  # type: ignore[arg-type]  # it is there
         pole=pole,  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from ..finding.checking import check_addable
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
 from ..limb.moving import check_apart
+from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
 from ..limb.sides import stored_axes
 from ..limb.storage import CONTROL_KINDS, bones_of_limb, is_control, is_limb, segments_of
 from ..limb.tips import foot_of
@@ -235,6 +236,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
     mine = describe((pair.ob, pair.limb_name))
     its = describe(pair.image) if is_limb(other) else Description(mine.segments, "", sliders={})
     axis, flat = stored_axes(limb)
+    axis = axis or ([*USUAL_AXIS] if is_straight(rest_geometry_of(limb)) else [])
     starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
     rotations: Any = [
         (flat[4 * i], *_axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]))
@@ -244,7 +246,7 @@ def image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependen
     followed = {image.kind: image.there or _control(image) for image in images}
     description = mine._replace(
         foot=_foot_of(pair, mine),
-        bend_axis=tuple(_axis_on_other(pair, limb, other, axis)),
+        bend_axis=tuple(_axis_on_other(pair, limb, other, axis)) if axis else (),
         reference_rotations=tuple(rotations),
         target=followed.get("target"),
         pole=followed.get("pole"),

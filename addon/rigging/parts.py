@@ -226,8 +226,10 @@ def _constraints_of_line(spec: Spec) -> list[ConstraintSpec]:
     """What takes the bone for the target there, and has it point away from the root. It swings the shortest way first,
     as far as Blender's arc cosine has that (3e-4), then exactly."""
     bone, axes = "target_in_frame", axes_of(spec)
-    constraints = [ConstraintSpec(bone, POSE, "COPY_LOCATION", TARGET)]
-    if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
+    is_kept_off = formulas.aims(spec) and formulas.nearest(spec) > 0.0
+    in_plane = (*IN_SPACE, (f"use_{axes.name('Z').lower()}", False)) if spec.is_flat and is_kept_off else ()
+    constraints = [ConstraintSpec(bone, POSE, "COPY_LOCATION", TARGET, in_plane, space="root" if in_plane else "")]
+    if is_kept_off:
         outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
         constraints.append(ConstraintSpec(bone, NOT_NEARER, "LIMIT_DISTANCE", _origin(spec), outside, space="root"))
     if not spec.is_flat:

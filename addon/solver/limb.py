@@ -53,7 +53,7 @@ class Plane(StrEnum):
     """The plane that a limb bends in."""
 
     HINGE = "HINGE"
-    """The limb's own; the target is projected onto it."""
+    """The limb's own, square to its hinge's axis; of the target only its place in the plane counts."""
     FREE = "FREE"
     """The limb's own, turned with the line from root to tip the shortest way to the target; straight opposite, half a
     turn about its normal."""
@@ -69,7 +69,7 @@ class Pose(NamedTuple):
     turns: tuple[Quaternion, ...]
     stretch: Any  # factor on the length of the bones, blended by influence
     reach: Any
-    shortfall: Any  # distance from tip to target
+    shortfall: Any  # distance from tip to target; of hinges, in their plane
     slide: Any = 0.0  # how far the first bone slides along its line, blended by influence
 
 
@@ -101,8 +101,7 @@ def pose_limb(
 
     ``own`` are the bones' own (FK) local rotations, from which the settings' influence leads to the solution; without
     them it is 1. A target at the root counts as on the reference line. ``tolerance`` is the shortfall that still counts
-    as reached, and how far off a hinge's plane a target still counts as in it, as a fraction of the limb's length; None
-    if nobody asks for the reach.
+    as reached, as a fraction of the limb's length; None if nobody asks for the reach.
     Numbers that are not finite are the caller's to refuse.
     """
     slide: Any = 0.0
@@ -155,7 +154,6 @@ def _turning(
                 at_limit = ops.select(is_off, Reach.LIMITED, Reach.REACHED)
                 reach = ops.select(limited.is_free, reach, at_limit)
         turn = (cosine, 0.0, 0.0, sine)
-        reach, shortfall = _beside(z, reach, shortfall, reference, tolerance, ops)
     else:
         line = line_to(target, distance, ops)
         cosine, sine = settings.swivel
@@ -164,27 +162,17 @@ def _turning(
         off_line = unit_half(off_line, ops)
         about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
         turn = multiply(line, about_line)
-        shortfall = abs(shortfall)
-    return turn, joints, stretch, reach, shortfall
+    return turn, joints, stretch, reach, abs(shortfall)
 
 
 def _sliding(target: Vector, reference: Reference, settings: Settings, tolerance: Any, ops: Ops) -> Bent:
     """How a limb bends whose first bone slides."""
-    x, y, z = target
+    x, y, _ = target
     slide, rod, shortfall = slid((x, y), reference.lengths, reference.half_angles, settings.side, ops)
     slack = 0.0 if tolerance is None else tolerance * reference.bones.total
     reach = ops.select(shortfall > slack, Reach.TOO_FAR, Reach.REACHED)
     joint = plus(unit_half(rod, ops), reference.axis_corrections[0])
-    reach, shortfall = _beside(z, reach, ops.maximum(shortfall, 0.0), reference, tolerance, ops)
-    return IDENTITY, [joint], slide, reach, shortfall
-
-
-def _beside(off: Any, reach: Any, shortfall: Any, reference: Reference, tolerance: Any, ops: Ops) -> tuple[Any, Any]:
-    """The `Reach` and the distance from tip to target where this may be so far off the plane as well."""
-    if tolerance is not None:
-        beside = ops.select(abs(off) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
-        reach = ops.select(reach > Reach.REACHED, reach, beside)
-    return reach, ops.sqrt(shortfall * shortfall + off * off)
+    return IDENTITY, [joint], slide, reach, ops.maximum(shortfall, 0.0)
 
 
 def pose_limbs(

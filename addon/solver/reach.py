@@ -11,4 +11,3 @@ class Reach(IntEnum):
     TOO_NEAR = 2
     LIMITED = 3
     INVALID = 4
-    OFF_PLANE = 5

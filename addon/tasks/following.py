@@ -9,10 +9,9 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import view_layer_of
-from ..blender.words import Message, Refused
+from ..blender.words import Refused
 from ..finding.checking import pickable
 from ..limb.transactional import transactional
-from ..poses.hinging import targets_off_plane
 from ..poses.keeping_controls import keeping_poles
 from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply
@@ -39,14 +38,11 @@ def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> N
 
 
 @transactional
-def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
-    """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. Returns warnings of targets
-    that leave the plane of a hinge. Raises `Refused`."""
-    refs = [ref_of(limb) for limb in limbs]
+def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> None:
+    """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. Raises `Refused`."""
     if plane != "SLIDE":
         let_turn(context, limbs)
     _refit(context, limbs, lambda description: description.with_choice("plane", plane))
-    return targets_off_plane(context, [ob.pose.bones[name] for ob, name in refs])
 
 
 def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:

@@ -84,7 +84,6 @@ SENTENCES = {
     Reach.TOO_FAR: "{distance} too far",
     Reach.TOO_NEAR: "{distance} too near",
     Reach.LIMITED: "{distance} off: a joint is at its limit",
-    Reach.OFF_PLANE: "{distance} beside the hinge",
 }
 OFF = "In FK, because Live is off in this scene"
 SCALED_UNEVENLY = "{distance} from the target: the rig is scaled unevenly, and Blender blends FK and IK in the world"

@@ -22,7 +22,8 @@ DEFAULTS |= {"min_angle": 0.0, "max_angle": pi, "root_min_angle": -pi, "root_max
 
 class Expected(NamedTuple):
     """Where a limb has to be, in the world: its joints (root, knees, tip), and the axes of its bones, each of length
-    1. ``target`` and ``length`` are in the world too. ``reach`` is the name of the `Reach` at influence 1."""
+    1. ``target``, of a hinge where it counts, and ``length`` are in the world too. ``reach`` is the name of the `Reach`
+    at influence 1."""
 
     joints: Array
     axes: tuple[Array, ...]
@@ -51,9 +52,15 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     blended = [q.slerp(p, sliders["influence"]) for q, p in zip(own, solved.turns, strict=True)]
     stretch = 1.0 + sliders["influence"] * (solved.stretch - 1.0)
     joints, poses = _posed(bones, group["segments"], blended, stretch, limb.tip)
-    joints = joints + sliders["influence"] * solved.slide * _unit(limb.joints[1] - limb.joints[0])
+    normal = limb.frame[:3, 2]
+    line = _unit((limb.joints[1] - limb.joints[0]) @ (np.eye(3) - np.outer(normal, normal)))
+    joints = joints + sliders["influence"] * solved.slide * line
+    joints = np.array([(carried @ [*joint, 1.0])[:3] for joint in joints])
+    if group["plane"] in ("HINGE", "SLIDE"):
+        x, y, _ = (to_frame @ [*target, 1.0])[:3]
+        target = (carried @ limb.frame @ [x, y, (to_frame @ [*joints[-1], 1.0])[2], 1.0])[:3]
     return Expected(
-        np.array([(carried @ [*joint, 1.0])[:3] for joint in joints]),
+        joints,
         tuple(_unit_columns((carried @ pose)[:3, :3]) for pose in poses),
         np.array(target),
         sum(limb.lengths) * float(np.linalg.norm((carried @ limb.frame)[:3, 1])),
@@ -151,7 +158,14 @@ def _reference(bones: list[Any], group: Any) -> _Limb:
     ways = np.diff(joints, axis=0)
     y = _unit(joints[-1] - joints[0])
     beside = (joints - joints[0]) @ (np.eye(3) - np.outer(y, y))
-    if np.linalg.norm(beside, axis=1).max() <= 1e-4 * np.linalg.norm(ways, axis=1).sum():
+    if group["plane"] in ("HINGE", "SLIDE") and "bend_axis" in group:  # square to that, and joints beside each other
+        z = _unit(poses[-1][:3, :3] @ np.array(group["bend_axis"], float))
+        ways = ways @ (np.eye(3) - np.outer(z, z))
+        y = _unit(ways.sum(axis=0))
+        turns = [float(np.cross(a, b) @ z) / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairwise(ways)]
+        if max(map(abs, turns)) > 1e-4:
+            z *= -np.sign(ways[_kept(turns)[0]].sum(axis=0) @ np.cross(y, z))
+    elif np.linalg.norm(beside, axis=1).max() <= 1e-4 * np.linalg.norm(ways, axis=1).sum():
         z = poses[-1][:3, :3] @ np.array(group.get("bend_axis", (1.0, 0.0, 0.0)), float)
         z = _unit(z - y * (y @ z))
     else:  # the plane that the joints lie nearest to, the first group on its -X
@@ -211,8 +225,6 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
             roll += atan2(aside[2], -aside[0])
         line = line @ _about((0, 1, 0), roll)
     gone, stretch, reach = _gone(distance, limb, sliders, group)
-    if reach == "REACHED" and group["plane"] == "HINGE" and abs(z) > 1e-5 * sum(limb.lengths):
-        reach = "OFF_PLANE"
     angles = [side * angle for angle in _angles(gone, limb, sliders["ankle"])]
     if group["plane"] == "HINGE" and group["root_max_angle"] - group["root_min_angle"] < tau - 1e-6:
         angles, reach = _within_limits((x, y), angles, side, limb, group, reach)
@@ -226,9 +238,7 @@ def _slid(place: Any, side: float, limb: _Limb, twist: Any, is_left: bool) -> _S
     seen = complex(*place[:2]) / (1j * exp(1j * limb.angles[0]))  # from the root along the line, and beside it
     ahead = copysign(sqrt(max(rod**2 - seen.imag**2, 0.0)), side * cos(limb.angles[1] - limb.angles[0]))
     turn = phase(complex(ahead, max(min(seen.imag, rod), -rod)))
-    off = max(abs(seen.imag) - rod, 0.0), abs(place[2])
-    near = 1e-5 * sum(limb.lengths)
-    reach = "TOO_FAR" if off[0] > near else "OFF_PLANE" if off[1] > near else "REACHED"
+    reach = "TOO_FAR" if abs(seen.imag) - rod > 1e-5 * sum(limb.lengths) else "REACHED"
     angles = [limb.angles[0], limb.angles[0] + turn]
     return _Solved(_turns_of(limb, np.eye(4), angles, twist, is_left), 1.0, reach, seen.real - ahead - first)
 

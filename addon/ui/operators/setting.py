@@ -124,7 +124,7 @@ class POSE_OT_planar_ik_set(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
-        self.warn(*set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)}))
+        set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)})
 
 
 def _given(properties: Any) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix
 
 from tests.blender import rigs
 
@@ -64,23 +63,3 @@ def test_another_plane_where_influence_is_driven(add, addon, mode, shown, foot):
         after = [set_slider(root, value) for value in (0.0, 1.0)]
         size = np.linalg.norm(np.diff(before[1], axis=0), axis=1).sum()
         assert np.abs(np.array([*after, now]) - before).max() < 5e-5 * size
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-@pytest.mark.parametrize("aside", [0.0, 0.23])
-def test_a_hinge_whose_target_leaves_its_plane_is_said(add, addon, mode, aside):
-    """In the frame in which it does most, in lengths of the limb; the leg is 0.9 long, and bends in the XZ plane."""
-    ob = rigs.puppet()
-    ob.scale = (3.0,) * 3
-    (last,) = add(ob, "shin", knee="FREE", foot=False, mode=mode)
-    target = ob.pose.bones[last.planar_ik.subtarget]
-    rest = target.matrix.copy()
-    places = {1: (0.0, 0.0, 0.0), 7: (-0.1, aside, 0.3), 12: (0.2, 0.0, 0.2)}
-    for frame, (x, y, z) in places.items():
-        target.matrix = Matrix.Translation((x, y, z)) @ rest
-        target.keyframe_insert("location", frame=frame)
-    bpy.context.scene.frame_set(1)
-    warnings = addon("tasks.following").set_plane(bpy.context, [last], "HINGE")
-    assert ob.pose.bones["shin"].planar_ik.plane == "HINGE"
-    said = {"bone": "shin", "count": 10, "frames": 12, "off": f"{aside / 0.9:.2g}", "frame": 7}
-    assert [each.values for each in warnings] == ([said] if aside else [])

@@ -128,6 +128,7 @@ def test_legs_seen_from_before_are_no_hinges(add):
             "hips": ((0, 0, 1), (0, 0, 1.3), ""),
             "thigh": ((0.15, 0, 1), (0.15, -0.02, 0.5), "hips"),
             "shin": ((0.15, -0.02, 0.5), (0.15, 0, 0), "thigh"),
+            "other thigh": ((-0.15, 0, 1), (-0.15, -0.02, 0.5), "hips"),
         }
     )
     assert add(ob, "shin")[0].planar_ik.plane == "POLE"
