@@ -124,10 +124,10 @@ def _plant(arguments: Namespace) -> Answer:
 def _convert(arguments: Namespace) -> Answer:
     """Solve IK constraints exactly."""
     options, owners = options_of(arguments), _constrained(arguments)
-    count, new, lines = options.pop("bones"), 0, list[Line]()
+    new, lines = 0, list[Line]()
     for ob, of_rig in groupby(owners, key=lambda owner: owner.id_data):
         view_layer_of(bpy.context).objects.active = ob
-        steps = convert_what_can.steps(bpy.context, [*of_rig], **options, count=0 if count == "AUTO" else int(count))
+        steps = convert_what_can.steps(bpy.context, [*of_rig], **options)
         done = finished(steps, going_on)
         new += len(done.limbs)
         _warn([f"{ob.name}: {warning}" for warning in done.warnings])

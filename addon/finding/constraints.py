@@ -100,9 +100,9 @@ def last_bone_of(owner: PoseBone) -> PoseBone:
     return owner.parent if is_below and owner.parent else owner
 
 
-def solvers_of(owner: PoseBone, count: int = 0) -> Solvers:
-    """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does; of
-    ``count`` bones at most, by itself of all but a table that an arm turns with. Raises `Refused`."""
+def solvers_of(owner: PoseBone) -> Solvers:
+    """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does; of all
+    bones that it turns but a table. Raises `Refused`."""
     check_editable(owner)
     active, limb = _active(owner), last_bone_of(owner)
     if is_limb(owner) or not active:
@@ -122,14 +122,11 @@ def solvers_of(owner: PoseBone, count: int = 0) -> Solvers:
         active = active[:1]
         free, poled = ([constraint for constraint in active if constraint in some] for some in (free, poled))
     chain_length = active[0].chain_count or _most(owner, active[0])
-    table = _table_below(hierarchy(limb, chain_length))
-    if table and count == chain_length:
-        template = "'{bone}' is a table that the arm turns with: set Limb to {count}"
-        raise Refused(template, bone=table.name, count=chain_length - 1)
-    count = min(count or chain_length - bool(table), chain_length)
+    table = _is_on_table(hierarchy(limb, chain_length))
+    count = chain_length - table
     for constraint in active:
         _check_constraint(owner, constraint, bool(is_pair), count)
-    if count < chain_length and (is_pair or active[0].influence < 1.0 or _is_switched(owner, active[0], "influence")):
+    if table and (is_pair or active[0].influence < 1.0 or _is_switched(owner, active[0], "influence")):
         template = (
             "IK of '{bone}' turns bones that keep their motion, so it has to act in full: set its influence to 1, "
             "without keys"
@@ -177,14 +174,11 @@ UPRIGHT = 0.1
 """The cosine up to which the axis that a table turns about is square to those that an arm bends about."""
 
 
-def _table_below(bones: list[PoseBone]) -> PoseBone | None:
-    """The first bone of an arm if that is the table that this turns with: it turns about an axis square to those of the
+def _is_on_table(bones: list[PoseBone]) -> bool:
+    """Whether the first bone of an arm is the table that this turns with: it turns about an axis square to those of the
     others."""
-    table, *others = bones
     axes = [axis for axis in map(unlocked_axis, bones) if axis is not None]
-    if len(others) < 2 or len(axes) <= len(others) or max(abs(axes[0].dot(axis)) for axis in axes[1:]) > UPRIGHT:
-        return None
-    return table
+    return len(axes) == len(bones) > 2 and all(abs(axes[0].dot(axis)) <= UPRIGHT for axis in axes[1:])
 
 
 def check_rest(context: Context, solvers: Solvers) -> None:

@@ -49,9 +49,9 @@ class Conversion(NamedTuple):
         return self.solvers.limb.id_data, self.solvers.limb.name
 
 
-def conversion_of(context: Context, owner: PoseBone, count: int = 0) -> Conversion:
+def conversion_of(context: Context, owner: PoseBone) -> Conversion:
     """Plan the limb of a bone's IK constraints. Raises `Refused`."""
-    solvers = solvers_of(owner, count)
+    solvers = solvers_of(owner)
     limb = solvers.limb
     others = actions_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
     with at_full_influence(context, solvers):

@@ -124,7 +124,7 @@ def fit(
     error, best = min(candidates, key=lambda pair: pair[0])
     if error <= tolerance:
         return best
-    raise Refused(SCALED_APART, "inherit_scale", bone=limb.name)
+    raise Refused(SCALED_APART, bone=limb.name)
 
 
 def _bends_elsewhere(

@@ -49,15 +49,13 @@ def convert(
     tolerance: float = NOTICED_MOVE,
     mode: str = "LIVE",
     all_actions: bool = False,
-    count: int = 0,
 ) -> Steps[Converted]:
     """Make limbs of the IK constraints that bones have, on the rig or live: of those whose knee and tip stay, as
     Blender evaluates them, in every frame of what is animated. Where these would move by more than a tolerance, in
     lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
-    ``all_actions`` does that in all actions of the rig, not only in the one in use. Limbs have ``count`` bones at most,
-    by themselves all but a table that an arm turns with; bones above them keep what IK did as their own motion. Raises
-    `Refused` if there are none."""
-    done = yield from convert_what_can.steps(context, limbs, tolerance, mode, all_actions, count)
+    ``all_actions`` does that in all actions of the rig, not only in the one in use. A table keeps what IK did to it as
+    its own motion. Raises `Refused` if there are none."""
+    done = yield from convert_what_can.steps(context, limbs, tolerance, mode, all_actions)
     if not done.limbs:
         raise done.refused[0][1] if done.refused else Refused("Select bones with an IK constraint")
     return done
@@ -66,7 +64,7 @@ def convert(
 @Stepwise
 @transactional_steps
 def convert_what_can(
-    context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool, count: int = 0
+    context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
 ) -> Steps[Converted]:
     """The same, but it is fine if nothing can be converted."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
@@ -75,7 +73,7 @@ def convert_what_can(
         plans: list[Conversion] = []
         for ob, name in [*waiting]:
             try:
-                plans.append(conversion_of(context, ob.pose.bones[name], count))
+                plans.append(conversion_of(context, ob.pose.bones[name]))
             except Refused as why:
                 refused.append(((ob, name), why))
                 waiting.remove((ob, name))

@@ -7,11 +7,10 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..blender.announcing import announce
 from ..blender.words import Refused
 from ..finding.checking import check_addable, conflicts_of, mute_constraints
 from ..limb.follow import follow_of, gone_controls, is_gone
-from ..limb.storage import bones_of_limb, chain_bones, has_slider, is_limb
+from ..limb.storage import bones_of_limb
 from ..limb.tips import is_foot_gone
 from ..rigging.state import mechanism_problem
 from .following import make_poles, make_targets
@@ -34,7 +33,7 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
         return ["POLE"]
     repairs = ["REBUILD"] if mechanism_problem(limb) or is_foot_gone(limb) else []
     repairs += ["MUTE"] if conflicts_of(limb) else []
-    return repairs or (["INHERIT_SCALE"] if _uneven(limb) else [])
+    return repairs
 
 
 def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
@@ -46,28 +45,14 @@ def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
     return None
 
 
-def _uneven(limb: PoseBone) -> list[PoseBone]:
-    allowed = {"FULL", "ALIGNED"} if is_limb(limb) and has_slider(limb, "stretch") else {"FULL"}
-    return [bone for bone in chain_bones(limb) if bone.bone.inherit_scale not in allowed]
-
-
 def _mute_conflicts(_context: Context, limb: PoseBone) -> None:
     mute_constraints(conflicts_of(limb))
-
-
-def _inherit(context: Context, limb: PoseBone) -> None:
-    announce(limb.id_data)
-    for bone in _uneven(limb):
-        bone.bone.inherit_scale = "FULL"
-    if is_limb(limb):
-        rebuild(context, [limb])
 
 
 REPAIRS: dict[str, Callable[[Context, PoseBone], Any]] = {
     "TARGET": lambda context, limb: make_targets(context, [limb]),
     "POLE": lambda context, limb: make_poles(context, [limb]),
     "MUTE": _mute_conflicts,
-    "INHERIT_SCALE": _inherit,
     "REBUILD": lambda context, limb: rebuild(context, [limb], and_others=True),
     "LEFT": lambda context, limb: remove(context, [limb]),
 }

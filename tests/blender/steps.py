@@ -321,7 +321,7 @@ STEPS = {
     "pole follows": Step(2, operator("set", True, pole_follows=[True, False])),
     "flip": Step(2, operator("set", True, flip=[True, False])),
     "pick": Step(1, operator("pick", False, role=["TARGET", "POLE"], followed=["\n"])),
-    "repair": Step(2, operator("repair", True, repair=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
+    "repair": Step(2, operator("repair", True, repair=["TARGET", "MUTE", "REBUILD"])),
     "switch": Step(5, operator("switch", False, insert_keys=[False, False, True])),
     "snap target": Step(3, operator("snap_target", True)),
     "snap FK": Step(3, operator("snap_fk", False)),

@@ -15,7 +15,7 @@ from ...tasks.converting import convert, unconvert
 from ...tasks.limbs import description_of, is_converted, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
 from ..finding import require_limbs, rig_in_view, selected_limbs
-from .adding import BONE_COUNTS, MODE
+from .adding import MODE
 from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
@@ -32,15 +32,6 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         items=[
             ("SELECTED", "Selected", "Those of the selected bones and of their children"),
             ("ALL", "All", "Those of all bones of the armature"),
-        ],
-    )
-    bones: EnumProperty(
-        name="Limb",
-        description="How many bones the limbs have at most, counted from their last one. Those above keep what IK did "
-        "as their own motion",
-        items=[
-            ("AUTO", "As Found", "All that IK turns, without a table that an arm turns with"),
-            *BONE_COUNTS,
         ],
     )
     mode: EnumProperty(**MODE)
@@ -79,8 +70,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Convert what can be, and name what can't."""
-        count = 0 if self.bones == "AUTO" else int(self.bones)
-        done = yield from convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions, count)
+        done = yield from convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions)
         self.warn(*(why.message for _, why in done.refused), *done.warnings)
         if not selected_limbs(context):
             select_if_shown(context, done.limbs)

@@ -18,7 +18,6 @@ DESCRIPTIONS = {
     "TARGET": "Make a control for the limb to follow, where its tip is",
     "POLE": "Make a pole for the limb, where its knee points",
     "MUTE": "Mute the constraints that move the limb besides its IK",
-    "INHERIT_SCALE": "Have the limb's bones inherit scale as IK needs it",
     "REBUILD": "Make the limb's helper bones, constraints and drivers anew, for the bones as they are now",
     "LEFT": "Remove helper bones and constraints of a limb whose IK constraint is gone",
 }
@@ -29,7 +28,6 @@ LABELS = {
     "PICK": "Pick a Target",
     "POLE": "Make a Pole",
     "MUTE": "Mute Conflicting Constraints",
-    "INHERIT_SCALE": "Set Inherit Scale to Full",
     "REBUILD": "Rebuild",
     "LEFT": "Remove What Is Left",
 }
