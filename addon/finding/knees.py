@@ -20,11 +20,13 @@ AHEAD_ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
 
 
-def bend_axis(limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
+def bend_axis(
+    limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float, is_flat: bool = True
+) -> tuple[float, ...] | None:
     """The axis that a straight limb has to bend about, in its last bone's axes, so that its knee points as a body's
     does: a knee to the toes, an elbow to the back; turned around the limb by an angle. The hinge of one that is bent,
-    and of what is neither an arm nor a leg; None without one."""
-    hinge = hinge_axis(limb)
+    and of what is neither an arm nor a leg; None without one, or where the rig only rests as if it were flat."""
+    hinge = hinge_axis(limb) if is_flat else None
     geometry = rest_geometry(limb, segments, (), hinge or (), tip, "HINGE")
     if not is_straight(geometry):
         return hinge

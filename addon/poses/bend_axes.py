@@ -1,5 +1,5 @@
 """About which axes limbs bend that are straight at rest: as they do in the frames that are read, the more they are bent
-there the more that counts."""
+there the more that counts; and which limbs of flat rigs are a body's rather than a puppet's."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..limb.rest_geometry import is_straight, rest_geometry
+from ..finding.branches import BranchLimbs
+from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, unlocked_axis
 from ..limb.storage import bones_of_limb
-from ..limb.tips import tip_of
+from ..limb.tips import rest_matrix, tip_of
+from ..rigging.skins import points_of
 from ..solver.matrices import applied
 from .reading import Recording, poses_of
 
@@ -51,6 +53,52 @@ def _axis_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], ti
         return None
     x, y, z = map(float, total / np.linalg.norm(total))
     return x, y, z
+
+
+DEEP = 0.5
+"""From which depth on, as a part of its width, what a bone carries is no flat piece of a puppet."""
+
+OUT_OF_PLANE = sin(radians(5.0))
+"""The sine from which on a bone turns out of the plane of a puppet."""
+
+
+def is_of_body(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> bool:
+    """Whether a limb that rests in the plane of its rig is a body's: its keys leave that plane; or it is there on both
+    sides, and the meshes on its bones are about as deep as they are wide. Not where IK locks say its axis."""
+    hinge, bones = hinge_axis(limb), bones_of_limb(limb, segments)
+    if hinge is None or unlocked_axis(limb) is not None:
+        return False
+    normal = rest_matrix(limb.bone)[:3, :3] @ hinge
+    if _leaves_plane(recording, bones, normal):
+        return True
+    branch = BranchLimbs(limb.id_data).at(limb)
+    return (
+        branch is not None
+        and branch.is_twin
+        and any(
+            _is_deep(points, normal, rest_matrix(limb.id_data.data.bones[name])[:3, 1])
+            for name, points in points_of(limb.id_data, {bone.name: bone.name for bone in bones}).items()
+        )
+    )
+
+
+def _leaves_plane(recording: Recording, bones: Sequence[PoseBone], normal: Array) -> bool:
+    """Whether bones turn against what carries them in another way than about a normal, (3) in the armature at rest."""
+    carrier = bones[0].parent
+    carried = [*([carrier] if carrier else []), *bones]
+    poses = [
+        poses_of(recording, bone.id_data, bone.name)[:, :3, :3] @ rest_matrix(bone.bone)[:3, :3].T @ normal
+        for bone in carried
+    ]
+    if carrier is None:
+        poses.insert(0, np.broadcast_to(normal, poses[0].shape))
+    normals = [_units(pose) for pose in poses]
+    return any(float(np.linalg.norm(np.cross(normals[0], one), axis=1).max()) > OUT_OF_PLANE for one in normals[1:])
+
+
+def _is_deep(points: Array, normal: Array, along: Array) -> bool:
+    """Whether points are about as deep, along a normal, as they are wide across a bone."""
+    return bool(np.ptp(points @ normal) > DEEP * np.ptp(points @ np.cross(normal, along)))
 
 
 def _units(vectors: Array, axis: int = -1) -> Array:

@@ -28,7 +28,7 @@ from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
-from .bend_axes import bend_axes_seen
+from .bend_axes import bend_axes_seen, is_of_body
 from .fitting import fit, turned_around, with_fit
 from .keeping import is_posed_by_hand
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
@@ -61,10 +61,11 @@ class AddOptions(NamedTuple):
 
 
 class PlannedLimb(NamedTuple):
-    """A limb to be, live, and its bones; how long these are, in the armature's unit; how its foot stands in the world,
-    if that is to follow; and the constraints ``limiting`` its bones, whose limits it has then."""
+    """A limb to be, live, the request for it, and its bones; how long these are, in the armature's unit; how its foot
+    stands in the world, if that is to follow; and the constraints ``limiting`` its bones, whose limits it has then."""
 
     limb: LimbRef
+    request: LimbRequest
     description: Description
     chain: list[PoseBone]
     length: float
@@ -135,12 +136,23 @@ def record_before_adding(task: Task, requests: Sequence[LimbRequest]) -> Steps[R
 
 def planned(
     context: Context, requests: Sequence[LimbRequest], options: AddOptions, among: Dependencies, recording: Recording
-) -> list[PlannedLimb]:
+) -> tuple[list[PlannedLimb], list[Message]]:
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
-    rest bend as they do in their ``recording``."""
+    rest bend as they do in their ``recording``. Of several, one that can't be is left out, with a warning; raises
+    `Refused` where none can be."""
     named = [(request.limb, request.segments) for request in requests]
     axes = {} if options.turn else bend_axes_seen(recording, named, options.tip)
-    limbs = [_seen(context, request, options, axes) for request in requests]
+    bodies = {limb.id_data for limb, segments in named if is_of_body(recording, limb, segments)}
+    limbs, left_out, refusals = list[FittedLimb](), list[Message](), list[Refused]()
+    for request in requests:
+        try:
+            limbs.append(_seen(context, request, options, axes, request.limb.id_data in bodies))
+        except Refused as why:
+            refusals.append(why)
+            left_out.append(Message("{name} is left out: {why}", name=request.limb.name, why=why.message))
+    if not limbs:
+        raise refusals[0]
+    requests = [request for request in requests if any(request.limb == seen_limb.limb for seen_limb in limbs)]
     feet = _feet(context, limbs, among) if options.foot else {}
     skins = skins_of(request.limb for request in requests if request.target is None)
     plans = []
@@ -160,6 +172,7 @@ def planned(
         plans.append(
             PlannedLimb(
                 limb=limb,
+                request=request,
                 description=description,
                 chain=chain,
                 length=length,
@@ -167,7 +180,7 @@ def planned(
                 limiting=limiting,
             )
         )
-    return plans
+    return plans, left_out
 
 
 def _with_limits(description: Description, seen_limb: FittedLimb) -> tuple[Description, list[Any]]:
@@ -202,15 +215,18 @@ def mute_limiting(plans: Sequence[PlannedLimb]) -> list[Message]:
     return [Message(template, name=constraint.name) for constraint in constraints]
 
 
-def _seen(context: Context, request: LimbRequest, options: AddOptions, axes: dict[tuple[Any, str], Any]) -> FittedLimb:
-    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own."""
+def _seen(
+    context: Context, request: LimbRequest, options: AddOptions, axes: dict[tuple[Any, str], Any], is_body: bool
+) -> FittedLimb:
+    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own. A limb
+    of a body that rests flat is no puppet's."""
     limb, segments, tip, turn = request.limb, request.segments, options.tip, options.turn
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
-    hinge = hinge_axis(limb)
+    hinge = None if is_body else hinge_axis(limb)
     plane = "POLE" if plane == "AUTO" and not hinge else plane
     follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
     is_flat = plane in ("AUTO", "HINGE") and hinge
-    axis = (None if is_flat else axes.get(ref_of(limb))) or bend_axis(limb, segments, tip, turn)
+    axis = (None if is_flat else axes.get(ref_of(limb))) or bend_axis(limb, segments, tip, turn, not is_body)
     fitted = fit(context, limb, segments, follow, plane, tip, axis=axis)
     rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)
     if turn and not is_straight(rest):

@@ -20,7 +20,12 @@ WEIGHT = 0.5
 def skin_of(ob: ArmatureObject, feet: Iterable[PoseBone]) -> dict[str, Array]:
     """By the name of a foot or hand, the points, (n, 3), of meshes that it and all below it carry, in the armature's
     rest space. What has none is left out. Goes through each mesh once, however many feet there are."""
-    owners = {bone.name: foot.name for foot in feet for bone in (foot.bone, *foot.bone.children_recursive)}
+    return points_of(ob, {bone.name: foot.name for foot in feet for bone in (foot.bone, *foot.bone.children_recursive)})
+
+
+def points_of(ob: ArmatureObject, owners: dict[str, str]) -> dict[str, Array]:
+    """The points, (n, 3), of meshes that bones carry, in the armature's rest space, by what each bone is of in
+    ``owners``."""
     points: dict[str, list[Any]] = {}
     for mesh in (other for other in all_objects() if other.type == "MESH" and owners):
         if mesh.parent == ob and mesh.parent_type == "BONE":

@@ -82,10 +82,10 @@ def add(
     frames: Any = task.frames
     options = AddOptions(knee, foot, tip, turn, foot_roll=foot_roll, pole_follows=pole_follows)
     recording = yield from record_before_adding(task, requests)
-    plans = planned(context, requests, options, dependencies, recording)
-    refs = [plan.limb for plan in plans]
-    new = [ref for ref, request in zip(refs, requests, strict=True) if request.target is None]
-    led = [ref for ref, request in zip(refs, requests, strict=True) if turn or request.target or request.pole]
+    plans, left_out = planned(context, requests, options, dependencies, recording)
+    requests, warnings = [plan.request for plan in plans], warnings + left_out
+    new = [plan.limb for plan in plans if plan.request.target is None]
+    led = [plan.limb for plan in plans if turn or plan.request.target or plan.request.pole]
     places, descriptions = bone_places(context, plans, led), {plan.limb: plan.description for plan in plans}
     if mode == "RIG":
         descriptions, on_rig = live_for_now(descriptions, dependencies)
@@ -97,4 +97,4 @@ def add(
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]
         warnings += (yield from show_in_ik(task, limbs, known=recording)).warnings
-    return Added([ob.pose.bones[bone] for ob, bone in refs], len(frames), warnings)
+    return Added([ob.pose.bones[bone] for ob, bone in descriptions], len(frames), warnings)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import bpy
 from mathutils import Quaternion, Vector
 
 from tests.blender import rigs
@@ -210,6 +211,33 @@ def dressed(names: dict[str, str] | None = None) -> Any:
     return body(new, more=more), {
         called(last): [[called(n) for n in s] for s in segments] for last, segments in limbs.items()
     }
+
+
+def blocky(depth: float | None, turns: str = "") -> Any:
+    """A character drawn flat from the front, of blocks so deep for each bone, or without any; its legs are keyed in
+    that plane or ``out`` of it."""
+    bones: Bones = {"body": ((0, 0, 1), (0, 0, 1.5), ""), "head": ((0, 0, 1.5), (0, 0, 1.8), "body")}
+    for name, parent, x, top, end in (("arm", "body", 0.3, 1.45, 1.1), ("forearm", "arm.L", 0.3, 1.1, 0.75),
+                                      ("leg", "body", 0.12, 1, 0.5), ("shin", "leg.L", 0.12, 0.5, 0)):  # fmt: skip
+        bones[f"{name}.L"] = ((x, 0, top), (x, 0, end), parent)
+    ob = rigs.rig(mirrored(bones))
+    for bone in ob.data.bones if depth is not None else ():
+        middle, length = (bone.head_local + bone.tail_local) / 2, bone.length / 2
+        mesh = bpy.data.meshes.new(bone.name)
+        corners = [(x, y, z) for x in (-0.1, 0.1) for y in (-depth, depth) for z in (-length, length)]
+        mesh.from_pydata([(middle + Vector(corner))[:] for corner in corners], [], [])
+        block = bpy.data.objects.new(bone.name, mesh)
+        bpy.context.collection.objects.link(block)
+        block.parent, block.modifiers.new("Armature", "ARMATURE").object = ob, ob
+        block.vertex_groups.new(name=bone.name).add(range(8), 1.0, "REPLACE")
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 12
+    for frame, angle in ((1, -0.5), (12, 0.5)) if turns else ():
+        for name in ("leg.L", "leg.R"):
+            ob.pose.bones[name].rotation_mode = "XYZ"
+            ob.pose.bones[name].rotation_euler = (angle, 0, 0) if turns == "out" else (0, 0, angle)
+            ob.pose.bones[name].keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+    return ob
 
 
 SKELETONS: dict[str, Callable[[], tuple[Any, dict[str, list[list[str]]]]]] = {

@@ -12,7 +12,7 @@ import pytest
 
 from tests.blender import rigs
 from tests.blender.characters import select_all
-from tests.blender.skeletons import SKELETONS, mmd, twisted
+from tests.blender.skeletons import SKELETONS, blocky, mmd, twisted
 
 from .conftest import call, select
 
@@ -120,3 +120,24 @@ def test_random_selections(seed: int) -> None:
         near = [*limb.children_recursive, *(bone for bone in limb.parent_recursive if len(bone.children) == 1)]
         used = {*own, limb.planar_ik.subtarget, limb.planar_ik.pole_subtarget, *(bone.name for bone in near)}
         assert {*names} <= used, (names, made)
+
+
+@pytest.mark.parametrize("turns", ["", "in", "out"])
+@pytest.mark.parametrize("depth", [None, 0.0, 0.01, 0.1])
+def test_what_is_drawn_flat(depth: float | None, turns: str) -> None:
+    """Flat pieces make a puppet; blocks, and legs that leave the plane, a body, whose knees and elbows have poles."""
+    ob = blocky(depth, turns)
+    select_all(ob)
+    assert not call("add")
+    planes = {bone.planar_ik.plane for bone in ob.pose.bones if bone.planar_ik.enabled}
+    assert len(limbs_of(ob)) == 4
+    assert planes == {"POLE" if turns == "out" or depth == 0.1 else "HINGE"}
+
+
+def test_one_that_can_t_be_does_not_stop_the_others() -> None:
+    ob, limbs = SKELETONS["twist under any name"]()
+    ob.data.bones["shin.L"].inherit_scale = "ALIGNED"
+    ob.pose.bones["hips"].scale = (1.3, 0.7, 1.0)
+    select_all(ob)
+    assert not call("add")
+    assert {*limbs_of(ob)} == {*limbs} - {"shin.L"}
