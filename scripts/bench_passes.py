@@ -154,9 +154,9 @@ def measured(count: int) -> dict[str, tuple[float, float]]:
 def numbers_read() -> int:
     """How many numbers of a frame are read of the character's limbs and what they follow."""
     added(10)
-    reading, controls = installed.addon("poses.reading"), installed.addon("poses.placing").controls_of(limbs())
+    reading, controls = installed.addon("motion.reading"), installed.addon("poses.placing").controls_of(limbs())
     recording = reading.new_recording(limbs(), 1, reading.bones_to_read, True, controls, controls=controls)
-    return sum(array[0].size for _, array in installed.addon("poses.by_curves").arrays_of(recording))
+    return sum(array[0].size for _, array in installed.addon("motion.by_curves").arrays_of(recording))
 
 
 def memory(few: int = 200, many: int = 1000) -> dict[str, float]:

@@ -95,6 +95,13 @@ class ActionWriter:
         for i in np.flatnonzero(is_step[kept]):
             curve.keyframe_points[int(i)].interpolation = "CONSTANT"
 
+    def hold(self, path: str, times: Array) -> None:
+        """Let nothing go on from the keys of a property at these times: each holds up to the next."""
+        for index in range(4 if len(times) else 0):
+            if curve := self._curves.get((path, index)):
+                for place in np.searchsorted(fcurves.read_keys(curve)[0], times - self._frame * 1e-3):
+                    curve.keyframe_points[int(place)].interpolation = "CONSTANT"
+
     def set_between(self, path: str, times: Array, value: float, now: float, kept: Array) -> None:
         """Set a property to a value from the first to the last of these times. Before and after, from the first to the
         last time that is ``kept``, it keeps what it had; ``now`` is that where it has no keys."""
@@ -127,7 +134,8 @@ class ActionWriter:
         self.restore(context)
         for path, before in self._values_before.items():
             numbers = [curve.evaluate(self._now) for i in range(4) if (curve := self._curves.get((path, i)))]
-            set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
+            if numbers:
+                set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
         self.object.update_tag()
 
     def restore(self, context: Context) -> None:

@@ -110,9 +110,9 @@ _reader = cache(attrgetter)
 _names: dict[str, tuple[str, ...]] = {}
 
 
-def _nested(rna: Any) -> tuple[str, ...]:
+def _nested(rna: Any) -> list[str]:
     """Settings that are structures of their own."""
-    return ("color",) if "color" in rna.properties and rna.properties["color"].type == "POINTER" else ()
+    return [name for name in ("color", "custom") if name in rna.properties and rna.properties[name].type == "POINTER"]
 
 
 def _comparable(value: Any, mapping: CopyToOriginal | None = None) -> Any:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Object, PoseBone
 
-from ..bake import BakeRequest, bake, frames_by_step
 from ..blender.stepping import finished
 from ..blender.types import ArmatureObject, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..tasks import contact_markers, modes
 from ..tasks.adding import LimbRequest, add, as_options
+from ..tasks.baking import BakeRequest, bake, frames_by_step
 from ..tasks.contact_markers import Contacts
 from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips

@@ -9,6 +9,9 @@ ROUNDING = 1e-6
 ON_TARGET = 1e-5
 """A hundredth of a millimetre: a tip so near to its target is on it, and what is planted does not slip."""
 
+MISS = 3e-5
+"""So far a tip may be from its target and still count as on it."""
+
 UNSEEN = 1e-4
 """A tenth of a millimetre: nobody sees it. What is farther off is put right, or told."""
 
@@ -26,3 +29,6 @@ NO_TURN = 1e-5
 
 TURNED = 2e-3
 """A tenth of a degree: how far a bone may be turned and still count as it was."""
+
+KEPT_TURN = 8.727e-3
+"""Half a degree: by how much a bone may be turned about its own line where a pose is kept."""

@@ -15,9 +15,9 @@ from ..finding.branches import BranchLimbs
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, unlocked_axis
 from ..limb.storage import bones_of_limb
 from ..limb.tips import rest_matrix, tip_of
+from ..motion.reading import Recording, poses_of
 from ..rigging.skins import points_of
 from ..solver.matrices import applied
-from .reading import Recording, poses_of
 
 Array = NDArray[Any]
 Axis = tuple[float, float, float]

@@ -22,7 +22,7 @@ from ..limb.sides import outward_sign
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
-from ..limb.tolerances import UNSEEN
+from ..limb.tolerances import KEPT_TURN, UNSEEN
 from ..rigging.description import Description
 from ..rigging.sliding import check_two_bones
 from ..solver.arrays import row_of
@@ -30,7 +30,6 @@ from ..solver.limb import joints_of
 from ..solver.matrices import unit_array
 from ..solver.rotation import rotate
 from .inverse import (
-    KEPT_TURN,
     Inverse,
     SolverPose,
     end_of_first_group,

@@ -16,14 +16,15 @@ from ..limb.follow import follow_of
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.tips import foot_of
 from ..limb.transforms import rigid, turns_of
+from ..motion.reading import LimbsRead, Recording, matrices_of, places_of
+from ..motion.writing import KeyedPart
 from ..rigging import feet
 from ..solver.matrices import applied, inverted_all
 from .matching import factor_past, solver_target
 from .over_frames import foot_offset
-from .parts import KeyedPart, part_of_foot, part_of_ik
+from .parts import part_of_foot, part_of_ik
 from .placing import ControlPlacing
 from .planting import ease_out, turned_by, vectors_of
-from .reading import LimbsRead, Recording, matrices_of, places_of
 
 Array = NDArray[Any]
 

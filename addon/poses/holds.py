@@ -22,20 +22,20 @@ from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
+from ..motion.channels import Channel, Values, copied
 from ..motion.frames import around, moved_by
+from ..motion.reading import Recording, limbs_read
+from ..motion.recording import read_again, record
+from ..motion.writing import Run, Task, Writing
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
-from .channels import Channel, Values, copied
 from .contacts import SOLE, Contact, FrameRange, Phase, slide_of
 from .holding import Ease, HeldLimb, HoldPose, hold_flat, roots_of, rotations_of, tips_of
 from .parts import part_of_foot, part_of_ik, slider_channel
 from .placing import controls_of, parents_of, place_controls
 from .planted_feet import SLIDERS, FootContact, hold_rolling
 from .planting import mean_of, place_in_reach
-from .reading import Recording, limbs_read
-from .recording import read_again, record
 from .tip_paths import tip_path
-from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
 

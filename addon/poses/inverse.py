@@ -26,10 +26,6 @@ from ..solver.twist import twists_between
 Array = NDArray[Any]
 
 
-KEPT_TURN = np.radians(0.5)
-"""By how much a bone may be turned about its own line where a pose is kept, in radians."""
-
-
 EXACT = 0.1
 """The `Inverse.error` from which down no better ankle or side is looked for."""
 

@@ -21,13 +21,13 @@ from ..limb.foot_roll import flat_toes, rolled_target
 from ..limb.pole_follow import has_pole_follow, pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import read_slider
+from ..motion.channels import copied
+from ..motion.recording import read_again, record
+from ..motion.writing import Task, Writing
 from ..rigging import feet
 from ..rigging.features import ROLL_SLIDERS
-from .channels import copied
 from .placing import ControlPlacing, parents_of, place_controls
-from .recording import read_again, record
 from .standing import world_turns
-from .writing import Task, Writing
 
 Array = NDArray[Any]
 

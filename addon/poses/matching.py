@@ -19,8 +19,9 @@ from ..limb.sides import outward_sign
 from ..limb.solving import joints_in, solve
 from ..limb.storage import can_change_structure, has_slider, has_twist, limbs_of
 from ..limb.tips import foot_of
-from ..limb.tolerances import NO_TURN, ON_TARGET, SEEN, UNSEEN
+from ..limb.tolerances import KEPT_TURN, NO_TURN, ON_TARGET, SEEN, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
+from ..motion.reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
 from ..solver.ankles import within_half_turn
@@ -30,14 +31,12 @@ from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
 from .fitting import PAST_STRAIGHT
 from .inverse import (
-    KEPT_TURN,
     Inverse,
     angle_of,
     end_of_first_group,
     inverse_over_frames,
     solver_pose_of_rows,
 )
-from .reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
 from .standing import LimbPoses
 
 Array = NDArray[Any]

@@ -27,24 +27,17 @@ from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, has_slider, segments_of
 from ..limb.tips import foot_of
+from ..motion.channels import Channel, Values, copied
+from ..motion.fk import part_of_fk, rotated_axes
+from ..motion.reading import Recording, matrices_of, worlds_of
+from ..motion.recording import record
+from ..motion.thinning import sampling_of
+from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.mirrored import Image, Pair, images_there, matrix_across
-from .channels import Channel, Values, copied
 from .over_frames import go_on, reader_of, turn_bone
-from .parts import (
-    KeyedPart,
-    index_in_channel,
-    part_of_fk,
-    part_of_ik,
-    rotated_axes,
-    rotation_channel_of,
-    slider_channel,
-)
+from .parts import index_in_channel, part_of_ik, rotation_channel_of, slider_channel
 from .placing import ControlPlacing, owner_of, parents_of, place_controls
-from .reading import Recording, matrices_of, worlds_of
-from .recording import record
 from .standing import world_turns
-from .thinning import sampling_of
-from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
 

@@ -19,18 +19,20 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes, solver_follow
 from ..limb.moving import check_undriven
 from ..limb.settings import TWISTS
-from ..limb.solving import scaled_bones, scales_of, solve
 from ..limb.storage import has_twist
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
+from ..motion.by_curves import Curves, filled_in
+from ..motion.channels import Channel, Values, copied
+from ..motion.reading import Recording, matrices_of
+from ..motion.recording import read_again, record
+from ..motion.thinning import Sampling, sampling_of
+from ..motion.writing import Run, Task, Writing
 from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import with_twist
-from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import conjugate, multiply
-from .by_curves import Curves, filled_in
-from .channels import Channel, Values, copied
 from .inverse import angle_between
 from .matching import (
     MatchedLimb,
@@ -41,13 +43,9 @@ from .matching import (
     swivel_again,
     warnings_of_misses,
 )
-from .parts import index_in_channel, part_of_bone_above, part_of_fk, part_of_ik, rotation_channel_of, slider_channel
+from .parts import index_in_channel, part_of_bone_above, part_of_ik, rotation_channel_of, slider_channel
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
-from .reading import Recording, limbs_read, matrices_of
-from .recording import read_again, record
 from .standing import LimbPoses, fk_poses, world_turns
-from .thinning import Sampling, sampling_of
-from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
 
@@ -209,34 +207,6 @@ def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) 
 def nearest_in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
     """Quaternions (f, 4) as the numbers of a rotation mode, in each frame those nearest to ``near`` (f, numbers)."""
     return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAY_ANGLES)), axis=-1)
-
-
-def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
-    """Set the own channels of limbs' bones, and of feet that turn with targets, to the pose that IK shows."""
-    parts = [part_of_fk(limb, task.tolerance) for limb in limbs]
-    channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    sampling = sampling_of(task.frames)
-    recording = yield from record(task.context, limbs, sampling.frames, (), channels, (), 1.0, task.next_progress())
-    before = copied(recording.channels)
-    values = copied(before)
-    for rig in recording.rigs:
-        now, table = limbs_read(recording, rig), rig.table
-        sliders, into = {**now.sliders, "influence": np.ones_like(now.own_length)}, inverted_all(now.frames)
-        solution = solve(table, applied(into, now.target), applied(into, now.pole), sliders, now.own)
-        for row, limb in enumerate(rig.limbs):
-            for bone in scaled_bones(limb):
-                scale = scales_of(table.limbs[row], solution.stretch[:, row])  # type: ignore[arg-type]
-                channel = Channel.of_bone(rig.object, bone.name, "scale")
-                values[channel][:] = np.stack(np.broadcast_arrays(*scale), axis=-1)
-            if table.limbs[row].plane == "SLIDE":
-                channel = Channel.of_bone(rig.object, table.limbs[row].bones[0], "location")
-                values[channel] += np.multiply.outer(solution.slide[:, row], table.limbs[row].line)  # type: ignore[index]
-            for k, name in enumerate(table.limbs[row].bones):
-                turn_bone(values, rig.object.pose.bones[name], solution.turns[:, row, k], sampling)
-            for bone in feet.following_bones(limb):
-                turn_bone(values, bone, own_foot_turns(recording, limb, bone)[1], sampling)
-    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-    return MatchResult(writing.finish(recording, values, channels), [])
 
 
 def show_turns(task: Task, recording: Recording, turns: dict[LimbRef, dict[str, Array]]) -> None:

@@ -3,68 +3,36 @@ sliders, of FK the bones themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
+from ..blender.rotation import rotation_channel
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
 from ..limb.settings import SLIDER, TWISTS
-from ..limb.solving import scaled_bones, solve_rows
+from ..limb.solving import solve_rows
 from ..limb.storage import bones_of_limb, has_slider
-from ..limb.table import Table, reference_of, table_of
+from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
+from ..motion.channels import Channel, Values
+from ..motion.fk import arm_for, joints_and_sides, rotated_axes
+from ..motion.reading import Recording, limb_frames, places_of, worlds_of
+from ..motion.writing import KeyedPart
 from ..rigging import feet
 from ..rigging.description import LimbRef
-from ..solver.arrays import row_of
-from ..solver.limb import joints_and_normals, joints_of
+from ..solver.limb import joints_of
 from ..solver.matrices import applied, inverted_all
-from ..solver.reference import Reference
-from ..solver.rotation import rotate
-from .channels import Channel, Values
-from .inverse import KEPT_TURN
 from .matching import is_pole_movable
 from .placing import owner_of, slopes_of
-from .reading import Recording, limb_frames, places_of, worlds_of
 from .standing import LimbPoses
 
 Array = NDArray[Any]
 
 SET = ("flip", "swivel", "ankle", *(twist.name for twist in TWISTS))
 """The sliders that show a pose."""
-
-LEVER = 5e-4 / KEPT_TURN
-"""How far from a bone's line, in lengths of the limb, what says how it is turned is looked at: a turn as large as may
-be goes there with as large a tolerance of the joints as is usual."""
-
-Points = Callable[[Values, Array], list[Array]]
-"""Gives, from what channels say in some rows and the frames that these rows are of, where joints are in lengths of the
-limb, (rows, 3) each."""
-
-
-Keys = Callable[[Values, Array], dict[Channel, tuple[Array, Array | None]]]
-"""Gives, from what channels say over the frames and the rows of a run, which rows of it are keyed of each channel, and
-the slopes there, or None for straight lines."""
-
-
-class KeyedPart(NamedTuple):
-    """What of a limb may get keys, all in the same frames, and where its joints are by these. ``points`` looks at what
-    was read over the frames once it is asked. What is not keyed by joints and a tolerance says its ``keys`` itself.
-    ``truth`` says where the first of these are to be, if not where keys in all frames have them."""
-
-    channels: Sequence[Channel]
-    points: Callable[[Recording, Values], Points]
-    keys: Keys | None = None
-    truth: Callable[[], list[Array]] | None = None
-
-
-def no_points(_recording: Recording, _values: Values) -> Points:
-    """For a `KeyedPart` that computes its keys itself."""
-    return lambda _values, _at: []
 
 
 def part_of_ik(
@@ -87,14 +55,9 @@ def part_of_ik(
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
     return KeyedPart(
         channels,
-        lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name], _arm_for(tolerance)).points,
+        lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name], arm_for(tolerance)).points,
         truth=None if poses is None else lambda: _joints_posed(poses[ob, name], table_of(ob, [ob.pose.bones[name]])),
     )
-
-
-def _arm_for(tolerance: float) -> float:
-    """How far from a bone's line a turn as large as may be goes as far as joints may."""
-    return float(max(LEVER, tolerance / KEPT_TURN))
 
 
 def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
@@ -156,7 +119,7 @@ class _IKPoints:
         target, pole = (None if place is None else _in_frame(place, values, at) for place in self._places)
         pose = solve_rows(self._table, target, target if pole is None else pole, sliders)  # type: ignore[arg-type]
         reference = self._table.singles[0].reference
-        joints = _joints_and_sides(pose.turns, reference, pose.stretch, pose.slide, self._size, self._arm)
+        joints = joints_and_sides(pose.turns, reference, pose.stretch, pose.slide, self._size, self._arm)
         return [*joints, *self._turned(values)]
 
     def _turned(self, values: Values) -> list[Array]:
@@ -174,18 +137,6 @@ class _IKPoints:
         ]
 
 
-def _joints_and_sides(
-    turns: Any, reference: Reference, stretch: Any, slide: Any, size: float, arm: float
-) -> list[Array]:
-    """Where turns have knees and tip in the limb's frame, and points beside the lines of bones, which go along as these
-    turn, (rows, 3) each in lengths of the limb."""
-    joints, normals = joints_and_normals(turns, reference, stretch, slide)
-    sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
-    rows = (*np.broadcast(*joints[-1]).shape, 3)  # what slides does not turn: its numbers may be the same in all
-    places = zip(sizes, (*joints, *normals), strict=True)
-    return [size * np.broadcast_to(np.stack(np.broadcast_arrays(*place), axis=-1), rows) for size, place in places]
-
-
 def _in_frame(place: Any, values: Values, at: Array) -> Array:
     """Where a target or a pole is in the limb's frame: where it is without its own location, and what that adds."""
     places, slopes, channel = place
@@ -193,47 +144,6 @@ def _in_frame(place: Any, values: Values, at: Array) -> Array:
         return places[at]  # type: ignore[no-any-return]
     moved: Array = places[at] + np.einsum("fij,fj->fi", slopes[at], values[channel])
     return moved
-
-
-def rotated_axes(mode: str, rows: Array, length: float) -> list[Array]:
-    """Where two axes of something that is turned by rows of numbers (rows, numbers) point, so long."""
-    turn = to_quaternion(mode, [*rows.T], ARRAY_ANGLES)
-    ends = [rotate(turn, axis) for axis in ((0.0, length, 0.0), (length, 0.0, 0.0))]
-    return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
-
-
-def part_of_fk(limb: PoseBone, tolerance: float) -> KeyedPart:
-    """The own channels of a limb's bones and of the foot that follows its target; joints may be off by a
-    ``tolerance``."""
-    ob, bones = limb.id_data, bones_of_limb(limb)
-    following = feet.following_bones(limb)
-    modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
-    channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
-    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(limb)]
-    ref = table_of(ob, [limb]).limbs[0]
-    slid = [Channel.of_bone(ob, bones[0].name, "location")] if ref.plane == "SLIDE" else []
-    lengths = {bone.name: bone.bone.length for bone in following}
-    geometry = ref.geometry
-    reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
-
-    def points_over_frames(recording: Recording, whole: Values) -> Points:
-        still = {channel: recording.channels[channel] for channel in channels.values() if channel not in whole}
-
-        def points(values: Values, at: Array) -> list[Array]:
-            rows = {
-                name: values[channel] if channel in values else still[channel][at] for name, channel in channels.items()
-            }
-            turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAY_ANGLES) for name in geometry.names]
-            stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-            slide = values[slid[0]] @ ref.line if slid and slid[0] in values else 0.0
-            joints = _joints_and_sides(turns, reference, stretch, slide, size, _arm_for(tolerance))
-            for name, length in lengths.items():
-                joints += rotated_axes(modes[name], rows[name], length / size)
-            return joints
-
-        return points
-
-    return KeyedPart([*channels.values(), *scaled, *slid], points_over_frames)
 
 
 def part_of_bone_above(bone: PoseBone, limb: PoseBone) -> KeyedPart:

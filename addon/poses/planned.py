@@ -24,6 +24,10 @@ from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, l
 from ..limb.tips import foot_of
 from ..limb.tolerances import TURNED
 from ..motion.frames import frames_of, moved_by
+from ..motion.reading import Recording, bones_to_read
+from ..motion.recording import record
+from ..motion.thinning import sampling_of
+from ..motion.writing import Task
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
@@ -32,10 +36,6 @@ from .bend_axes import bend_axes_seen, is_of_body
 from .fitting import fit, turned_around, with_fit
 from .keeping import is_posed_by_hand
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
-from .reading import Recording, bones_to_read
-from .recording import record
-from .thinning import sampling_of
-from .writing import Task
 
 
 class LimbRequest(NamedTuple):

@@ -15,16 +15,17 @@ from ..limb.foot_roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, RO
 from ..limb.storage import choices_of
 from ..limb.tolerances import ROUNDING
 from ..limb.transforms import rigid, turns_of
+from ..motion.channels import Channel, Values
+from ..motion.reading import LimbsRead, Recording, matrices_of
+from ..motion.writing import KeyedPart, Keys, no_points
 from ..solver.matrices import inverted_all, rotation
-from .channels import Channel, Values
 from .contacts import SOLE
 from .holding import Ease, HeldLimb, moved_control, roots_of, sizes_of
 from .matching import own_foot_turns, solver_target
 from .over_frames import nearest_in_rotation_mode
-from .parts import KeyedPart, Keys, no_points, rotation_channel_of, slider_channel
+from .parts import rotation_channel_of, slider_channel
 from .placing import ControlPlacing
 from .planting import PlantedFoot, RollShape, mean_of, moved_near, plant_foot, roll_transforms, turned_by, vectors_of
-from .reading import LimbsRead, Recording, matrices_of
 
 Array = NDArray[Any]
 

@@ -19,20 +19,20 @@ from ..finding.constraints import at_full_influence
 from ..limb.follow import follow_of_constraint
 from ..limb.storage import hierarchy, is_live, mode_of, segments_of
 from ..limb.tips import tip_of
-from ..limb.tolerances import ON_TARGET
+from ..limb.tolerances import KEPT_TURN, ON_TARGET
 from ..motion.frames import Frames, frames_of, moved_by
+from ..motion.reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
+from ..motion.recording import record
+from ..motion.thinning import CHECKED, sampling_of
+from ..motion.writing import Task
 from ..rigging.description import LimbRef
 from ..solver.matrices import applied, inverted_all
 from .converted import Conversion
-from .inverse import KEPT_TURN, angle_between
+from .inverse import angle_between
 from .matching import solved_poses
 from .over_frames import show_in_ik, show_turns
 from .parts import part_of_ik, rotation_channel_of
-from .reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
-from .recording import record
 from .standing import LimbPoses, evaluated_poses, evaluated_turn, evaluated_turns
-from .thinning import CHECKED, sampling_of
-from .writing import Task
 
 Array = NDArray[Any]
 

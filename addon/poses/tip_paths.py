@@ -13,10 +13,10 @@ from ..limb.foot_roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
 from ..limb.names import HANDS, has_word
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.tips import foot_of
+from ..motion.reading import Recording, matrices_of
 from ..rigging.foot_pivots import pivots_found, pivots_of, toes_of
 from ..solver.matrices import applied
 from .contacts import Path
-from .reading import Recording, matrices_of
 
 Array = NDArray[Any]
 

@@ -18,6 +18,7 @@ from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
+from ..motion.recording import record
 from ..poses.contacts import (
     HEEL,
     HEIGHT,
@@ -32,7 +33,6 @@ from ..poses.contacts import (
     floor_of,
     slide_of,
 )
-from ..poses.recording import record
 from ..poses.tip_paths import tip_path
 
 __all__ = ["HEIGHT", "SPEED", "Contact", "FrameRange", "Path"]

@@ -14,9 +14,9 @@ from ..blender.words import Message, Refused
 from ..limb.storage import is_converted
 from ..limb.tolerances import SEEN
 from ..limb.transactional import transactional_steps
+from ..motion.writing import Task
 from ..poses.converted import Conversion, conversion_of, make_converted
 from ..poses.sightings import NOTICED_TURN, Sighting, kept_misses, sightings_of
-from ..poses.writing import Task
 from ..rigging.description import LimbRef
 from .removing import refresh, remove
 

@@ -14,8 +14,9 @@ from ..limb.measuring import Measured, measure
 from ..limb.solving import LimbsNow, limbs_now
 from ..limb.storage import read_slider
 from ..limb.table import Table
+from ..limb.tolerances import MISS
 from ..solver.rotation import rotate
-from .status import MISS, unposable_status
+from .status import unposable_status
 
 Array = NDArray[Any]
 

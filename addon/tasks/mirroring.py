@@ -16,8 +16,8 @@ from ..blender.words import Message
 from ..limb.follow import check_posable
 from ..limb.transactional import transactional_steps
 from ..motion.frames import around, moved_by
+from ..motion.writing import Task
 from ..poses.mirroring import read_sources, show_mirrored
-from ..poses.writing import Task
 from ..rigging.apply import apply
 from ..rigging.description import describe
 from ..rigging.features import live_for_now

@@ -16,9 +16,13 @@ from ..limb.follow import check_posable, follow_of
 from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.transactional import transactional, transactional_steps
+from ..motion.channels import copied
+from ..motion.fk import part_of_fk, to_fk
 from ..motion.frames import around, moved_by
-from ..poses.over_frames import MatchResult, show_in_fk, show_in_ik
-from ..poses.writing import Task
+from ..motion.recording import record
+from ..motion.thinning import sampling_of
+from ..motion.writing import Run, Task, Writing
+from ..poses.over_frames import MatchResult, show_in_ik
 from ..rigging.rolling import reset_roll
 
 Snap = Callable[[Context, Sequence[PoseBone]], MatchResult]
@@ -58,6 +62,19 @@ def snap_fk(
 
 def _task(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float] | None, tolerance: float) -> Task:
     return Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)) if frames else None)
+
+
+def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
+    """Set the own channels of limbs' bones, and of feet that turn with targets, to the pose that IK shows."""
+    parts, sampling = [part_of_fk(limb, task.tolerance) for limb in limbs], sampling_of(task.frames)
+    channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
+    recording = yield from record(task.context, limbs, sampling.frames, (), channels, (), 1.0, task.next_progress())
+    before = copied(recording.channels)
+    values = copied(before)
+    for of_limb in to_fk(recording, is_solved=True, influence=1.0).values():
+        values |= of_limb
+    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
+    return MatchResult(writing.finish(recording, values, channels), [])
 
 
 def _snapped(context: Context, matched: MatchResult) -> list[Message]:

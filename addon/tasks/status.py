@@ -19,16 +19,13 @@ from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import is_live, mode_of
 from ..limb.table import Table, table_of
-from ..limb.tolerances import ROUNDING, SEEN
+from ..limb.tolerances import MISS, ROUNDING, SEEN
 from ..rigging.state import problems_of
 from ..solver.reach import Reach
 
-__all__ = ["MISS", "RigSlider", "Status", "Structure", "Table", "rig_slider"]
+__all__ = ["RigSlider", "Status", "Structure", "Table", "rig_slider"]
 
 Array = NDArray[Any]
-
-MISS = 3e-5
-"""How far the tip may be off, as a fraction of the limb's length, and still count as on target."""
 
 
 class Status(NamedTuple):

@@ -11,9 +11,11 @@ from ..blender.types import view_layer_of
 from ..blender.words import Message
 from ..limb.transactional import transactional_steps
 from ..motion.frames import around, moved_by
+from ..motion.seen import check_alone, see_limbs
+from ..motion.writing import Task
 from ..poses.influence import check_influence, key_influence
-from ..poses.over_frames import show_in_fk, show_in_ik
-from ..poses.writing import Task
+from ..poses.over_frames import show_in_ik
+from .baking import key_in_fk
 from .snapping import check_snap, snap_fk_now, snap_target_now
 
 
@@ -26,9 +28,15 @@ def switch_over(
     they are. Raises `Refused`. Returns warnings."""
     check_snap(limbs, snap_fk_now if to == "FK" else snap_target_now)
     check_influence(context, limbs, to == "FK", frames)
-    named = [(limb.id_data, limb.name) for limb in limbs]
-    task = Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)))
-    warnings = (yield from (show_in_fk if to == "FK" else show_in_ik)(task, limbs)).warnings
-    key_influence(context, named, frames, to == "IK")
+    warnings = list[Message]()
+    if to == "FK":
+        for limb in limbs:
+            check_alone(limb)
+        yield from key_in_fk(context, (yield from see_limbs(context, limbs, frames, tolerance, True)), frames)
+    else:
+        named = [(limb.id_data, limb.name) for limb in limbs]
+        task = Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)))
+        warnings = (yield from show_in_ik(task, limbs)).warnings
+        key_influence(context, named, frames, True)
     view_layer_of(context).update()
     return warnings

@@ -136,7 +136,9 @@ def key(owner: Any, path: str, *values: Any) -> None:
 
 def bake(addon: Any, *lasts: Any, frames: Any = FRAMES, progress: Any = None, **options: Any) -> Any:
     """Bake limbs: the report."""
-    steps = addon("bake").bake.steps(bpy.context, addon("bake").BakeRequest(lasts, list(frames), **options))
+    steps = addon("tasks.baking").bake.steps(
+        bpy.context, addon("tasks.baking").BakeRequest(lasts, list(frames), **options)
+    )
     return addon("blender.stepping").finished(steps, progress)
 
 

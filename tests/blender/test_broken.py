@@ -82,13 +82,13 @@ def test_what_is_seen_is_told_and_baked(addon, name):
     last = ob.pose.bones["shin.L"]
     assert not [*untrue(last)]
     before = seen_over_frames(last)
-    request = addon("bake").BakeRequest([last], FRAMES)
+    request = addon("tasks.baking").BakeRequest([last], FRAMES)
     if name in MOVING_AGAIN:
         with pytest.raises(addon("blender.words").Refused, match="once more after the bake"):
-            addon("bake").bake(bpy.context, request)
+            addon("tasks.baking").bake(bpy.context, request)
         assert last["IK Influence"] == 1.0
     else:
-        assert addon("bake").bake(bpy.context, request).keys == len(FRAMES)
+        assert addon("tasks.baking").bake(bpy.context, request).keys == len(FRAMES)
         assert last["IK Influence"] == 0.0
     after = seen_over_frames(last)
     assert np.abs(after - before)[:, :3].max() < 1e-4, np.abs(after - before)[:, :3].max(axis=(1, 2))
@@ -114,7 +114,7 @@ def test_target_is_deleted(addon, mode, kind):
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.reach == "INVALID"
     with pytest.raises(addon("blender.words").Refused):
-        addon("bake").bake(bpy.context, addon("bake").BakeRequest([last], FRAMES))
+        addon("tasks.baking").bake(bpy.context, addon("tasks.baking").BakeRequest([last], FRAMES))
     rigs.activate(ob)
     ob.data.bones.active = last.bone
     bpy.ops.pose.planar_ik_repair(repair="TARGET")

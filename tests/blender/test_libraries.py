@@ -79,13 +79,13 @@ def test_bake(addon, library, remove):
     (ob,) = overridden(library)
     animate(ob)
     before = over_frames(ob)
-    request = addon("bake").BakeRequest([ob.pose.bones[name] for name in LIMBS], range(1, 10), remove=remove)
+    request = addon("tasks.baking").BakeRequest([ob.pose.bones[name] for name in LIMBS], range(1, 10), remove=remove)
     if remove:
         with pytest.raises(addon("blender.words").Refused):
-            addon("bake").bake(bpy.context, request)
+            addon("tasks.baking").bake(bpy.context, request)
         assert np.abs(over_frames(ob) - before).max() < 1e-6
         return
-    addon("bake").bake(bpy.context, request)
+    addon("tasks.baking").bake(bpy.context, request)
     after = []
     for frame in (1, 3, 5, 9):
         bpy.context.scene.frame_set(frame)

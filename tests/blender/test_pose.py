@@ -148,8 +148,8 @@ def test_baked(opened, addon, mode, method):
     if method == "played":
         bpy.app.handlers.frame_change_pre.append(somebody)
     try:
-        request = addon("bake").BakeRequest(lasts_now(), cases.FRAMES, remove=mode == "LIVE")
-        report = addon("bake").bake(bpy.context, request)
+        request = addon("tasks.baking").BakeRequest(lasts_now(), cases.FRAMES, remove=mode == "LIVE")
+        report = addon("tasks.baking").bake(bpy.context, request)
     finally:
         if method == "played":
             bpy.app.handlers.frame_change_pre.remove(somebody)

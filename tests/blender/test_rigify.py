@@ -130,7 +130,7 @@ def baked_and_back(addon, path, name, now, before):
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects[name]
     limbs = addon("limb.storage").limbs_of
-    addon("bake").bake(bpy.context, addon("bake").BakeRequest(limbs(ob), range(1, 11)))
+    addon("tasks.baking").bake(bpy.context, addon("tasks.baking").BakeRequest(limbs(ob), range(1, 11)))
     assert np.abs(over_frames(ob) - now)[:, :, :3, 3].max() < 1e-4
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects[name]

@@ -17,13 +17,12 @@ BELOW = {
     "finding": {"solver", "blender", "limb"},
     "rigging": {"solver", "blender", "limb", "finding"},
     "live": {"solver", "blender", "limb"},
-    "motion": {"solver", "blender", "limb", "finding", "rigging"},
+    "motion": {"solver", "blender", "limb", "finding", "rigging", "live"},
     "poses": {"solver", "blender", "limb", "finding", "rigging", "motion"},
     "tasks": {"solver", "blender", "limb", "finding", "rigging", "live", "motion", "poses"},
     "planar_ik": {"blender", "limb", "tasks"},
-    "bake": {"solver", "blender", "limb", "finding", "rigging", "live", "motion", "poses", "tasks"},
-    "ui": {"blender", "tasks", "bake"},
-    "cli": {"blender", "tasks", "bake"},
+    "ui": {"blender", "tasks"},
+    "cli": {"blender", "tasks"},
 }
 """What the files of each room may import."""
 

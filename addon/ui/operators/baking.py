@@ -7,11 +7,10 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event
 
-from ...bake.job import bake
-from ...bake.request import BakeRequest, frames_by_step
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...blender.words import Refused, translated_text
+from ...tasks.baking import BakeRequest, bake, frames_by_step
 from ...tasks.selection import limbs_in_view
 from ..finding import selected_limbs
 from .base import PoseOperator

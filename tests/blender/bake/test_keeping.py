@@ -251,3 +251,73 @@ def test_fewer_keys(addon, mode, tolerance, order):
     counts = {len(keys) for (path, _), keys in curves(addon, ob).items() if "rotation" in path and "hips" not in path}
     assert counts == {report.keys}
     assert tolerance < 0.01 or report.keys < len(frames)
+
+
+def test_toes_of_a_roll_among_many_curves(addon):
+    ob = rigs.biped()
+    rigs.click(ob, "shin.L")
+    assert bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True) == {"FINISHED"}
+    last, frames = ob.pose.bones["shin.L"], range(1, 251)
+    for bone in ob.pose.bones:
+        for path in ("location", "scale"):
+            bone.keyframe_insert(path, frame=1)
+    for frame, roll in ((1, 0.0), (120, 1.2), (250, -0.4)):
+        last["IK Roll"] = roll
+        last.keyframe_insert('["IK Roll"]', frame=frame)
+    names = [*LIMB, "toe.L"]
+    before = seen(ob, names, frames)
+    bake(addon, last, frames=frames)
+    assert np.abs(before[:, 3] - before[0, 3]).max() > 0.1
+    np.testing.assert_allclose(seen(ob, names, frames), before, atol=2e-5)
+
+
+def test_a_flip_stays_a_cut(addon):
+    last, quarters = walker(addon), np.arange(1.0, 12.0, 0.25)
+    for each in (last.id_data, bpy.data.objects["to foot"]):
+        each.animation_data_clear()
+    for frame, flip in ((1, False), (6, True), (9, False)):
+        last["IK Flip"] = flip
+        last.keyframe_insert('["IK Flip"]', frame=frame)
+    for tolerance in (0.0, 0.01):
+        before = seen(last.id_data, frames=quarters)
+        bake(addon, last, tolerance=tolerance)
+        np.testing.assert_allclose(seen(last.id_data, frames=quarters), before, atol=2e-5)
+        last["IK Influence"] = 1.0
+
+
+def test_a_clip_gets_no_longer(addon):
+    """The keys of influence least of all: games play all frames of an action."""
+    last = walker(addon)
+    action = last.id_data.animation_data.action
+    before = tuple(action.frame_range)
+    bake(addon, last)
+    assert tuple(action.frame_range) == (FRAMES[0], FRAMES[-1])
+    assert before[0] == FRAMES[0]
+    assert last["IK Influence"] == 0.0
+
+
+def test_removed_controls_come_back_in_their_colours(addon):
+    """Whatever fails at the end of a bake."""
+    ob = rigs.biped()
+    rigs.click(ob, "shin.L")
+    assert bpy.ops.pose.planar_ik_add(mode="RIG") == {"FINISHED"}
+    colors = {bone.name: bone.color for bone in ob.pose.bones} | {
+        bone.name + " bone": bone.color for bone in ob.data.bones
+    }
+    for i, color in enumerate(colors.values()):
+        color.palette, color.custom.normal = "CUSTOM", (0.1, 0.01 * i, 0.5)
+    last = ob.pose.bones["shin.L"]
+
+    def shown() -> Any:
+        owners = [*ob.pose.bones, *ob.data.bones]
+        return [(bone.color.palette, *(round(x, 4) for x in bone.color.custom.normal)) for bone in owners]
+
+    def failing() -> None:
+        with addon("blender.transaction").all_or_nothing(bpy.context):
+            bake(addon, last, remove=True)
+            raise Cancelled
+
+    before = shown()
+    with pytest.raises(Cancelled):
+        failing()
+    assert shown() == before

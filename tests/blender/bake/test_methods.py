@@ -182,7 +182,7 @@ def test_time_that_is_stretched_and_steps(addon):
     last = walker(addon)
     scene = bpy.context.scene
     scene.render.frame_map_old, scene.render.frame_map_new = 100, 50
-    frames = addon("bake").frames_by_step(1.0, 5.0, 0.7)
+    frames = addon("tasks.baking").frames_by_step(1.0, 5.0, 0.7)
     assert frames[-1] == 5.0
     before = seen(last.id_data, frames=frames)
     bake(addon, last, frames=frames)

@@ -78,7 +78,7 @@ def test_what_is_asked(addon):
     refused = addon("blender.words").Refused
     for frames in ((1, 0), (1, 10, 0.0), (1, 10, -1.0), (0, 1e7)):
         with pytest.raises(refused):
-            addon("bake").frames_by_step(*frames)
+            addon("tasks.baking").frames_by_step(*frames)
     for options in ({"frames": []}, {"for_game": True, "tolerance": 0.1}):
         with pytest.raises(refused):
             bake(addon, last, **options)

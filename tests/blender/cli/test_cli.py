@@ -185,7 +185,7 @@ def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch
     if how == "disk":
         monkeypatch.setattr(addon("cli.shots").os, "replace", fail)
     else:
-        for module, name in (("bake.job", "_baked"), ("rigging.apply", "_add_parts")):
+        for module, name in (("tasks.baking", "_report_of"), ("rigging.apply", "_add_parts")):
             monkeypatch.setattr(addon(module), name, fail)
     options = ["--limb", command[1]] if command[0] == "add" else command[1:]
     for target in (["--in-place"], ["-o", output]):

@@ -316,7 +316,7 @@ def test_there_and_back(add, addon, seed):
     bpy.context.scene.frame_set(12)
     addon("tasks.snapping").switch(bpy.context, [last], "IK")
     assert off(seen(ob, names), before) < 1e-4
-    request = addon("bake.request").BakeRequest([last], [float(frame) for frame in FRAMES], remove=True)
-    addon("bake.job").bake(bpy.context, request)
+    request = addon("tasks.baking").BakeRequest([last], [float(frame) for frame in FRAMES], remove=True)
+    addon("tasks.baking").bake(bpy.context, request)
     assert off(seen(ob, names), before) < 1e-4
     assert not last.constraints

@@ -189,9 +189,11 @@ def _taken_away(addon, ob, is_baked):
     last = ob.pose.bones["shin.L"]
     if not is_baked:
         return addon("tasks.removing").remove(bpy.context, [last])
-    request = addon("bake.request").BakeRequest([last], [*range(-1, 14)], tolerance=0.0, remove=True)
+    request = addon("tasks.baking").BakeRequest([last], [*range(-1, 14)], tolerance=0.0, remove=True)
     return [
-        name for note in addon("bake.job").bake(bpy.context, request).notes for name in note.values["names"].split(", ")
+        name
+        for note in addon("tasks.baking").bake(bpy.context, request).notes
+        for name in note.values["names"].split(", ")
     ]
 
 

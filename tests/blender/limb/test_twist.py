@@ -179,7 +179,7 @@ def twisted_walk(last, addon, rng):
         for slider in sliders:
             last.keyframe_insert(f'["{slider}"]', frame=frame)
     frames = [float(frame) for frame in range(WALK[0], WALK[1] + 1)]
-    addon("bake.job").bake(bpy.context, addon("bake.request").BakeRequest([last], frames, remove=True))
+    addon("tasks.baking").bake(bpy.context, addon("tasks.baking").BakeRequest([last], frames, remove=True))
     bpy.context.scene.frame_set(WALK[0])
 
 

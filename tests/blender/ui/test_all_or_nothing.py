@@ -291,7 +291,7 @@ OPERATORS: dict[str, Case] = {
 
 EVALUATIONS = {
     "add": 32, "remove": 7, "set": 25, "switch": 6, "snap_target": 7, "snap_fk": 21, "mirror": 14, "hold": 4,
-    "find_contacts": 1, "plant": 11, "bake": 13, "convert": 38, "unconvert": 7, "rebuild": 12, "pick": 24,
+    "find_contacts": 1, "plant": 11, "bake": 18, "convert": 38, "unconvert": 7, "rebuild": 12, "pick": 24,
     "repair": 9, "cylinder": 6, "cylinder_remove": 6, "select": 1,
 }  # fmt: skip
 """How often each operator has the scene evaluated at most in these cases, of five frames and up to nine keyed ones;
@@ -426,7 +426,7 @@ def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("on purpose")
 
-    for each in [addon(module), *(addon(f"bake.{file}") for file in ("job", "passes")), addon("rigging.apply")]:
+    for each in [addon(module), addon("tasks.baking"), addon("motion.seen"), addon("rigging.apply")]:
         if hasattr(each, broken):
             monkeypatch.setattr(each, broken, fail)
     with pytest.raises(RuntimeError, match="on purpose"):

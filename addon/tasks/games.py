@@ -7,8 +7,7 @@ disconnected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,21 +19,21 @@ from ..blender.action_writer import ActionWriter
 from ..blender.animation import curves_everywhere, drivers_of, value_at
 from ..blender.editing import edit_mode
 from ..blender.rotation import rotation_channel
-from ..blender.stepping import times_of
+from ..blender.stepping import Steps, times_of
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..limb.settings import SLIDERS
-from ..limb.storage import chain_bones, limbs_of
+from ..limb.storage import chain_bones, limbs_of, mode_of
 from ..limb.tolerances import UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..live import refresh
-from ..poses.reading import Evaluated, Recording, new_recording, poses_of, readers_of
-from ..tasks.cylinders import remove_cylinders
-from ..tasks.removing import remove
-from .frames import shot, step_apart
-from .method import Method, is_live_limb
-from .request import BakeRequest
-from .results import ChannelTrack, LimbTrajectory, bones_to_bake, evaluated_trajectories, in_rotation_mode
+from ..motion.channels import Channel, Values
+from ..motion.fk import in_rotation_mode
+from ..motion.passing import play
+from ..motion.reading import Evaluated, Recording, bones_to_read, new_recording, poses_of, readers_of
+from ..motion.seen import SeenLimb, limbs_of_recording, method_of
+from .cylinders import remove_cylinders
+from .removing import remove
 
 Array = NDArray[Any]
 
@@ -52,36 +51,35 @@ class GameRig(NamedTuple):
 
     object: ArmatureObject
     names: set[str]
-    tracks: list[ChannelTrack]
+    values: Values
     parted: list[str]
     scaled: list[str]
 
 
 def bake_for_game(
-    context: Context, limbs: list[PoseBone], request: BakeRequest, method: Method
-) -> Generator[float, None, tuple[list[LimbTrajectory], list[Message]]]:
+    context: Context, limbs: list[PoseBone], frames: Sequence[float], new_action: bool
+) -> Steps[tuple[list[SeenLimb], list[Message]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(limb.id_data for limb in limbs))
     bones = {ob: _bones_for_game(ob) for ob in objects}
     besides = {ob: _besides(ob, bones[ob]) for ob in objects}
-    is_apart = method.is_solved and not any(is_live_limb(limb) for ob in objects for limb in limbs_of(ob))
-    of_limb: Any = lambda limb: [*bones_to_bake(limb), *bones[limb.id_data]]  # noqa: E731
-    recording = new_recording(limbs, len(request.frames), of_limb, is_apart)
-
-    with nullcontext(partial(step_apart, context)) if is_apart else shot(context, is_live=True) as step:
-        yield from step(recording.worlds, request.frames, partial(_reader_of, recording, besides))
-    plain = [_plain(recording, ob, bones[ob]) for ob in objects]
-    by_limb = evaluated_trajectories(recording)
-    trajectories = [by_limb[limb.id_data, limb.name] for limb in limbs]
-    times = times_of(scene_of(context), request.frames)
+    method = method_of(limbs)
+    has_live = any(mode_of(limb) == "LIVE" for ob in objects for limb in limbs_of(ob))
+    method = method._replace(is_apart=method.is_apart and not has_live, is_solved=False, is_live=True)
+    of_limb: Any = lambda limb: [*bones_to_read(limb), *bones[limb.id_data]]  # noqa: E731
+    recording = new_recording(limbs, len(frames), of_limb, method.is_apart)
+    reading = partial(_reader_of, recording, besides)
+    yield from play(context, recording.worlds, frames, reading, method.is_apart, True)
+    plain, times = [_plain(recording, ob, bones[ob]) for ob in objects], times_of(scene_of(context), frames)
+    baked = limbs_of_recording(recording, method, times, np.arange(len(times)), 0.0)
     remove(context, [limb for ob in objects for limb in limbs_of(ob)])
     for rig in plain:
         remove_cylinders(context, rig.object)
         _clear(context, rig)
-        _write(ActionWriter(context, rig.object, request.new_action), rig, besides[rig.object], times).show(context)
+        _write(ActionWriter(context, rig.object, new_action), rig, besides[rig.object], times).show(context)
     refresh(context)
     left_out = "The scale of '{bone}' in '{object}' is left out: games get it at 1"
-    return trajectories, [Message(left_out, bone=name, object=rig.object.name) for rig in plain for name in rig.scaled]
+    return baked, [Message(left_out, bone=name, object=rig.object.name) for rig in plain for name in rig.scaled]
 
 
 def _reader_of(
@@ -102,8 +100,8 @@ def _reader_of(
 def _write(writer: ActionWriter, rig: GameRig, besides: dict[str, list[Any]], times: Any) -> ActionWriter:
     """Key a rig, in place of what its bones had."""
     writer.remove(path for path in writer.paths if _is_left_over(path, rig.names))
-    for track in rig.tracks:
-        writer.write(track.path, times, track.values)
+    for channel, numbers in rig.values.items():
+        writer.write(channel.path, times, numbers)
     for path, rows in besides.items():
         writer.write(path, times, np.array(rows))
     return writer
@@ -120,7 +118,7 @@ def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
 def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> GameRig:
     """The bones' own channels that put unscaled bones where they are, each on top of its parent's. Raises `Refused`."""
     posed: dict[str, Array] = {}
-    plain = GameRig(ob, {bone.name for bone in bones}, [], [], [])
+    plain = GameRig(ob, {bone.name for bone in bones}, Values(), [], [])
     for bone in bones:
         poses, sizes = rigid(poses_of(recording, ob, bone.name))
         above = posed[bone.parent.name] if bone.parent else None
@@ -129,10 +127,10 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> GameRig:
         if bone.bone.use_connect and np.abs(place).max() <= APART * bone.bone.parent.length:  # type: ignore[union-attr]
             place[:] = 0.0
         else:
-            plain.tracks.append(ChannelTrack(bone.name, "location", "", place))
+            plain.values[Channel.of_bone(ob, bone.name, "location")] = place
             plain.parted.extend([bone.name] if bone.bone.use_connect else [])
         near = np.array([getattr(bone, channel)[:]])
-        plain.tracks.append(ChannelTrack(bone.name, channel, mode, in_rotation_mode(mode, turns_of(own), near)))
+        plain.values[Channel.of_bone(ob, bone.name, channel)] = in_rotation_mode(mode, turns_of(own), near)
         posed[bone.name] = unposed(bone.bone, above) @ own
         plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > UNSEEN else [])
     if plain.parted and not can_edit_bones(ob):

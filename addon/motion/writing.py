@@ -3,7 +3,7 @@ the frame that is shown, without keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,12 +20,37 @@ from ..blender.types import is_armature, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..limb.tolerances import ROUNDING
 from .channels import Channel, Values
-from .parts import KeyedPart, Points
 from .reading import Recording
 from .recording import PassProgress
 from .thinning import Slopes, thinned
 
 Array = NDArray[Any]
+
+
+Points = Callable[[Values, Array], list[Array]]
+"""Gives, from what channels say in some rows and the frames that these rows are of, where joints are in lengths of the
+limb, (rows, 3) each."""
+
+
+Keys = Callable[[Values, Array], dict[Channel, tuple[Array, Array | None]]]
+"""Gives, from what channels say over the frames and the rows of a run, which rows of it are keyed of each channel, and
+the slopes there, or None for straight lines."""
+
+
+class KeyedPart(NamedTuple):
+    """What of a limb may get keys, all in the same frames, and where its joints are by these. ``points`` looks at what
+    was read over the frames once it is asked. What is not keyed by joints and a tolerance says its ``keys`` itself.
+    ``truth`` says where the first of these are to be, if not where keys in all frames have them."""
+
+    channels: Sequence[Channel]
+    points: Callable[[Recording, Values], Points]
+    keys: Keys | None = None
+    truth: Callable[[], list[Array]] | None = None
+
+
+def no_points(_recording: Recording, _values: Values) -> Points:
+    """For a `KeyedPart` that computes its keys itself."""
+    return lambda _values, _at: []
 
 
 class Task:

@@ -1,0 +1,144 @@
+"""Going through frames: in a scene that holds nothing but what limbs need, or in the shot as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import bpy
+from bpy.types import Context, Object, Scene
+
+from ..blender.animation import drivers_of
+from ..blender.dependencies import BoneRef, Dependencies, is_python
+from ..blender.editing import keeping_unkeyed, set_frame
+from ..blender.stepping import Steps, stepping
+from ..blender.types import is_armature, scene_of
+from ..blender.words import Refused
+from .reading import Evaluated
+
+Reading = Callable[[Evaluated], Callable[[int], None]]
+"""Makes what reads the frame of a number, as long as the evaluated objects are not made anew."""
+
+Show = Callable[[float], Any]
+"""Shows a frame; the graph that is evaluated there."""
+
+AT_ONCE = 16
+"""How many frames are gone through before anybody can look at the window or cancel: Blender may make its graph anew
+then, and with it all that is read."""
+
+
+def play(
+    context: Context,
+    objects: Iterable[Object],
+    frames: Sequence[float],
+    reading: Reading,
+    is_apart: bool,
+    is_live: bool,
+) -> Steps[None]:
+    """Go through frames once and read objects in each, ``is_live`` with live limbs posed, else in FK. What ``is_apart``
+    is seen in a scene that holds these objects only; what they depend on comes along by itself. Afterwards all is as
+    it was, with what was posed without keys."""
+    with _apart(context, objects, is_live) if is_apart else _in_shot(context, is_live) as show:
+        read: Any = None
+        for i, frame in enumerate(frames):
+            depsgraph = show(frame)
+            if not is_apart or is_live or i % AT_ONCE == 0:  # posing live limbs, Blender copies rigs anew
+                read = reading(partial(_evaluated, depsgraph=depsgraph))
+            read(i)
+            if not is_apart or i % AT_ONCE == AT_ONCE - 1 or i == len(frames) - 1:
+                yield (i + 1) / len(frames)
+
+
+@contextmanager
+def _apart(context: Context, objects: Iterable[Object], is_live: bool) -> Iterator[Show]:
+    """Shows frames in a scene of their own, in which time runs as in the shot."""
+    scene = bpy.data.scenes.new("Planar IK Bake")
+    render, of_shot = scene.render, scene_of(context).render
+    render.frame_map_old, render.frame_map_new = of_shot.frame_map_old, of_shot.frame_map_new
+    for ob in objects:
+        scene.collection.objects.link(ob)
+
+    def show(frame: float) -> Any:
+        set_frame(scene, frame)
+        return scene.view_layers[0].depsgraph
+
+    try:
+        _set_live(scene, is_live)
+        with keeping_unkeyed(context, scene.objects if is_live else ()):  # where others are posed, it is set
+            yield show
+    finally:
+        bpy.data.scenes.remove(scene)
+
+
+@contextmanager
+def _in_shot(context: Context, is_live: bool) -> Iterator[Show]:
+    """Shows frames of the shot, as playback would."""
+    was_live = _set_live(scene_of(context), is_live)
+    with stepping(context) as show_frame:
+
+        def show(frame: float) -> Any:
+            show_frame(frame)
+            return context.evaluated_depsgraph_get()
+
+        try:
+            yield show
+        finally:
+            _set_live(scene_of(context), was_live)
+
+
+def _set_live(scene: Scene, is_live: bool) -> bool:
+    """Let the extension pose the live limbs of a scene or not; give what it did."""
+    settings: Any = scene.planar_ik  # type: ignore[attr-defined]
+    was_live: bool = settings.live
+    if was_live != is_live:
+        settings.live = is_live
+    return was_live
+
+
+def _evaluated(ob: Any, depsgraph: Any) -> Any:
+    evaluated = ob.evaluated_get(depsgraph)
+    if ob.type == "ARMATURE" and not evaluated.is_evaluated:
+        raise Refused("'{object}' is disabled in viewports, and so stands still: enable it to bake it", object=ob.name)
+    return evaluated
+
+
+# what is seen apart
+
+
+OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACHE"}
+"""Constraints that look at the scene: its camera, or its frames per second."""
+
+
+def can_be_apart(depends_on: set[BoneRef], among: Dependencies) -> bool:
+    """Whether what moves with nothing else is the same in a scene of its own."""
+    for ob, bone in depends_on:
+        owner: Any = ob.pose.bones.get(bone) if bone and is_armature(ob) else ob
+        if owner is not None and any(constraint.type in OF_THE_SHOT for constraint in owner.constraints):
+            return False
+        if any(_reads_shot(curve) for _, curve in among.drivers(ob, bone)):
+            return False
+    return not (_has_foreign_handlers() or any(_is_of_shot(ob) for ob in {ob for ob, _ in depends_on}))
+
+
+def _has_foreign_handlers() -> bool:
+    """Whether somebody else's handler may move things as frames change."""
+    ours = __name__.removesuffix("motion.passing")  # wherever that is: as an extension, or run from the tree
+    handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
+    return any(not (getattr(handler, "__module__", "") or "").startswith(ours) for handler in handlers)
+
+
+def _is_of_shot(ob: Object) -> bool:
+    """Whether a simulation, modifiers, or drivers of an object's data that read the shot may move what hangs on it."""
+    if ob.rigid_body or ob.soft_body or len(ob.particle_systems) or len(ob.modifiers):
+        return True
+    datas: list[Any] = [ob.data, getattr(ob.data, "shape_keys", None)]
+    return any(_reads_shot(curve) for data in datas if data for curve in drivers_of(data))
+
+
+def _reads_shot(curve: Any) -> bool:
+    """Whether a driver may read what is in the shot only: it runs Python, or reads the scene."""
+    variables = curve.driver.variables if curve.driver else ()
+    targets = [target.id_type for variable in variables for target in variable.targets]
+    return is_python(curve) or "SCENE" in targets or any(variable.type == "CONTEXT_PROP" for variable in variables)

@@ -1,0 +1,247 @@
+"""Limbs as they are seen over frames: read in one pass, and which keys show the same in FK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.animation import driver_of
+from ..blender.dependencies import BoneRef, Dependencies, driver_targets
+from ..blender.reduction import Segments, hermite
+from ..blender.stepping import Steps, times_of
+from ..blender.types import is_armature, scene_of
+from ..blender.words import Refused
+from ..limb.follow import follow_of
+from ..limb.foot_roll import solver_follow
+from ..limb.settings import IN_ONE_PLANE, SLIDER
+from ..limb.solving import counting
+from ..limb.storage import (
+    bones_of_limb,
+    chain_bones,
+    choices_of,
+    is_control,
+    is_mechanism_constraint,
+    limb_constraint_of,
+    limbs_of,
+    mode_of,
+)
+from ..limb.tolerances import MISS, ROUNDING
+from ..live.plan import is_posed, levels_of
+from ..rigging.description import ref_of
+from ..rigging.feet import foot_follows
+from ..rigging.parts import POSE
+from ..solver.matrices import applied
+from .channels import Channel, Values
+from .fk import is_sheared, part_of_fk, to_fk
+from .passing import can_be_apart, play
+from .reading import Recording, Rig, bones_to_read, followed_places, limb_frames, new_recording, readers_of, worlds_of
+from .thinning import Slopes, thinned
+from .writing import Points
+
+Array = NDArray[Any]
+
+
+@dataclass
+class SeenLimb:
+    """What a limb does over F frames, and which of these are keyed for that."""
+
+    object: Any
+    name: str
+    mode: str
+    method: str
+    values: Values  # of its channels in FK, (F, numbers) each
+    slopes: dict[Channel, Slopes]  # of those that are smooth between keys
+    which: Array  # the frames that are keyed, by their numbers
+    cuts: Array  # those of them from which nothing goes on to the next frame
+    deviation: float  # by how much fewer keys move a joint at most, in the world
+    every: int  # of how many of these frames one was asked for
+    influence: Array  # (F)
+    is_sheared: bool
+    misses: Array = field(default_factory=lambda: np.zeros(0))  # (F): how far the tip is from the target in the world
+    slack: Array = field(default_factory=lambda: np.zeros(0))  # (F): how far it may be
+
+    @property
+    def limb(self) -> PoseBone:
+        """Its last bone."""
+        bone: PoseBone = self.object.pose.bones[self.name]
+        return bone
+
+    def is_missed(self, most: float | None) -> Array:
+        """In which of the frames that were asked for the tip is off its target although the limb is all IK."""
+        missed = (self.influence >= 1.0) & ~(self.misses <= (self.slack if most is None else most))
+        return missed[:: self.every]
+
+
+class Method(NamedTuple):
+    """How limbs are read: ``is_apart`` in a scene of their own, else in the shot; and there in FK, if the solver gives
+    all that is asked for."""
+
+    is_apart: bool
+    is_solved: bool
+    is_live: bool  # whether live limbs are to be posed
+    depends_on: set[BoneRef]
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "solved" if self.is_apart else "played"
+
+
+def method_of(limbs: Sequence[PoseBone]) -> Method:
+    """The method for limbs: what is played is always right, the others are the same and take less time."""
+    among = Dependencies()
+    depends_on = among.dependencies_of(*(ref for limb in limbs for ref in _moving(limb, among)))
+    is_apart = can_be_apart(depends_on, among)
+    is_plain = all(mode_of(limb) == "LIVE" and not (foot_follows(limb) or strange_constraints(limb)) for limb in limbs)
+    levels = _levels(depends_on)
+    is_solved = is_apart and is_plain and len(levels) <= 1
+    return Method(is_apart, is_solved, bool(levels) and not is_solved, depends_on)
+
+
+def _moving(limb: PoseBone, among: Dependencies) -> list[BoneRef]:
+    """What has to be known to bake a limb: what it follows, and what moves its own bones."""
+    refs: list[Any] = [
+        ref for ob, name in solver_follow(limb).pairs if ob is not None for ref in ((ob, ""), (ob, name))
+    ]
+    for bone in chain_bones(limb):
+        refs.append((limb.id_data, bone.name))
+        refs += [ref for _, curve in among.drivers(limb.id_data, bone.name) for ref in driver_targets(curve)]
+    return refs
+
+
+def _levels(depends_on: set[BoneRef]) -> list[list[PoseBone]]:
+    """The live limbs among these dependencies, by what they hang on: each in a later list."""
+    rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in depends_on) if is_armature(ob)]
+    live = [limb for ob in rigs for limb in limbs_of(ob) if is_posed(limb)]
+    return levels_of(
+        [limb for limb in live if any((limb.id_data, bone.name) in depends_on for bone in chain_bones(limb))]
+    )
+
+
+def see_limbs(
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], tolerance: float, in_lengths: bool = False
+) -> Steps[list[SeenLimb]]:
+    """What limbs do over frames, and what of it is keyed for joints to be off by no more than a ``tolerance``, in scene
+    units or ``in_lengths`` of the limb."""
+    method = method_of(limbs)
+    every = 2 if tolerance <= 0.0 and len(frames) > 1 and any(map(_closes_loop, limbs)) else 1
+    frames = with_halves(frames) if every == 2 else frames
+    recording = new_recording(limbs, len(frames), bones_to_read, method.is_apart and not method.is_live)
+    reading = partial(readers_of, recording)
+    yield from play(context, recording.worlds, frames, reading, method.is_apart, method.is_live)
+    keyed = np.arange(0, len(frames), every)
+    times = times_of(scene_of(context), frames)
+    return limbs_of_recording(recording, method, times, keyed, tolerance, in_lengths)
+
+
+def limbs_of_recording(
+    recording: Recording, method: Method, times: Array, keyed: Array, tolerance: float, in_lengths: bool = False
+) -> list[SeenLimb]:
+    """What limbs do as it was read, and which of the frames that may be ``keyed`` are, for fewer keys."""
+    found, values_of = list[SeenLimb](), to_fk(recording, method.is_solved)
+    every = int(keyed[1] - keyed[0]) if len(keyed) > 1 else 1
+    for rig in recording.rigs:
+        frames: Array = worlds_of(recording, rig.object)[:, None] @ limb_frames(recording, rig)
+        scales: Array = np.linalg.norm(frames[..., :3, :3], axis=2)
+        tips, lengths = np.empty((recording.frames, len(rig.limbs), 3)), np.empty(len(rig.limbs))
+        for row, limb in enumerate(rig.limbs):
+            entry, values = rig.table.limbs[row], values_of[ref_of(limb)]
+            lengths[row] = sum(entry.geometry.lengths)
+            size = lengths[row] * float(np.nanmax(scales[:, row]))
+            most = tolerance if in_lengths else tolerance / size
+            points = part_of_fk(limb, most, rig.table, row).points(recording, values)
+            is_flipped: Array = rig.sliders["flip"][:, row] > 0.5
+            changes = 1 + np.flatnonzero(np.diff(is_flipped))
+            flip = Channel.of_bone(rig.object, limb.name, f'["{SLIDER["flip"].key}"]')
+            flips = {flip: is_flipped[:, None]} if len(changes) else {}
+            which, slopes = thinned(values | flips, times, keyed, points, most)
+            tips[:, row] = lengths[row] * points(values, np.arange(recording.frames))[len(entry.bones) - 1]
+            one = SeenLimb(
+                object=rig.object,
+                name=limb.name,
+                mode=mode_of(limb),
+                method=method.name,
+                values=values,
+                slopes=slopes,
+                which=which,
+                cuts=which[np.searchsorted(which, changes) - 1],
+                deviation=size * _deviation(values, times, which, slopes, points, len(entry.bones)),
+                every=every,
+                influence=rig.sliders["influence"][:, row],
+                is_sheared=not method.is_solved and is_sheared(recording, limb),
+            )
+            found.append(one)
+        _note_misses(found[-len(rig.limbs) :], recording, rig, frames, applied(frames, tips), lengths * scales[..., 1])
+    return found
+
+
+def _note_misses(
+    seen: Sequence[SeenLimb], recording: Recording, rig: Rig, frames: Array, tips: Array, sizes: Array
+) -> None:
+    """Note how far tips ``(F, n, 3)`` of the n limbs of a rig are from their targets in the world, and how far they may
+    be by the limbs' sizes ``(F, n)``. ``frames`` are their G."""
+    targets = followed_places(recording, rig, 0)
+    misses = np.linalg.norm(tips - counting(rig.table, frames, targets, tips), axis=2)
+    slack = MISS * sizes + ROUNDING * np.abs(targets).max(axis=2)
+    for row, one in enumerate(seen):
+        one.misses, one.slack = misses[:, row], slack[:, row]
+
+
+def _deviation(
+    values: Values, times: Array, which: Array, slopes: dict[Channel, Slopes], points: Points, count: int
+) -> float:
+    """By how much these keys move the first so many joints at most, in lengths of the limb."""
+    at = np.setdiff1d(np.arange(len(times)), which)
+    if not len(at) or not slopes:
+        return 0.0
+    ends = np.searchsorted(which, at)
+    rows = Segments(which[ends - 1], which[ends], at)
+    guessed = {
+        key: hermite(times, numbers, slopes[key].after, rows, slopes[key].before) for key, numbers in values.items()
+    }
+    pairs = zip(points(guessed, at), points({key: numbers[at] for key, numbers in values.items()}, at), strict=True)
+    return float(np.max([np.linalg.norm(one - other, axis=1) for one, other in [*pairs][:count]]))
+
+
+def _closes_loop(limb: PoseBone) -> bool:
+    """Whether a limb that stays in its plane has a target on its own rig, as in linkages: there people see where joints
+    part, and what is halfway between frames counts."""
+    target, bone = follow_of(limb).pairs[0]
+    is_own = target == limb.id_data and bool(bone) and not is_control(limb.id_data, bone)
+    return is_own and choices_of(limb)["plane"] in IN_ONE_PLANE
+
+
+def with_halves(frames: Sequence[float]) -> list[float]:
+    """Frames, and those halfway between: every other one is one of them."""
+    middles = [(before + after) / 2.0 for before, after in pairwise(frames)]
+    return [frame for pair in zip(frames, [*middles, 0.0], strict=True) for frame in pair][:-1]
+
+
+def check_alone(limb: PoseBone) -> None:
+    """Refuse a limb on the rig on whose bones something else acts: it would act on what keys say as well."""
+    if mode_of(limb) == "RIG" and (others := strange_constraints(limb)):
+        names = {"constraint": others[0].name, "bone": limb.name}
+        raise Refused("'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away", **names)
+
+
+def strange_constraints(limb: PoseBone) -> list[Any]:
+    """The constraints on a limb's own bones that act there and are not of the limb, or not as far as its influence."""
+    constraints = [constraint for bone in bones_of_limb(limb) for constraint in bone.constraints]
+    acting = [constraint for constraint in constraints if not constraint.mute and constraint.influence > 0.0]
+    ours = limb_constraint_of(limb)
+    return [constraint for constraint in acting if constraint != ours and not _goes_with(constraint)]
+
+
+def _goes_with(constraint: Any) -> bool:
+    """Whether a constraint acts only as far as the influence of a limb goes."""
+    if constraint.name == POSE:
+        is_driven = driver_of(constraint.id_data, constraint.path_from_id("influence")) is not None
+        return is_driven and constraint.owner_space == "LOCAL"  # else it also moves the bone
+    return is_mechanism_constraint(constraint)

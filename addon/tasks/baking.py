@@ -1,0 +1,338 @@
+"""Bake: what limbs do becomes keys on their bones, over a range of frames. They are in FK there afterwards, or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.action_writer import ActionWriter
+from ..blender.animation import animated_paths, curves_everywhere, driver_of, drivers_of, strips_of
+from ..blender.announcing import announce
+from ..blender.dependencies import BoneRef, is_python
+from ..blender.editing import mute_drivers
+from ..blender.rotation import ROTATION_SIZES
+from ..blender.stepping import Steps, Stepwise, times_of
+from ..blender.transaction import all_or_nothing
+from ..blender.types import path_to_bone, scene_of
+from ..blender.words import Message, Refused
+from ..finding.checking import check_editable
+from ..limb.follow import check_posable
+from ..limb.settings import SLIDER
+from ..limb.storage import bones_of_limb, group_of, path_to_influence
+from ..live import refresh
+from ..motion.frames import ends_of, moved_by
+from ..motion.passing import play
+from ..motion.seen import Method, SeenLimb, check_alone, method_of, see_limbs, with_halves
+from ..motion.writing import check_keys
+from .games import bake_for_game
+from .limbs import frames_counted, limbs_counted
+from .removing import STAYING, remove
+
+Array = NDArray[Any]
+
+MOST_FRAMES = 1_000_000
+"""How many frames one bake takes: eleven hours of film."""
+
+NO_LIMB = "There is no limb to bake: add one with Pose ▸ Inverse Kinematics ▸ Planar IK"
+
+SHEARED_BY_BLEND = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
+
+MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it said"
+
+
+class BakeRequest(NamedTuple):
+    """What to bake: the last bones of limbs, and the frames in order.
+
+    ``tolerance``: how far knee and tip may be moved, in scene units, for the sake of fewer keys; 0 keys every frame.
+    ``remove``: take the limbs away afterwards; else their influence is 0 over the frames. ``for_game``: leave a rig
+    that moves by keys of its own alone. ``new_action``: into a copy of the rig's action. ``max_miss``: how far from its
+    target a tip still counts as on it."""
+
+    limbs: Sequence[PoseBone]
+    frames: Sequence[float]
+    tolerance: float = 0.0
+    remove: bool = False
+    for_game: bool = False
+    new_action: bool = False
+    max_miss: float | None = None
+
+
+class BakedLimb(NamedTuple):
+    """What became of one limb. ``method``: ``solved`` in a scene of its own, or ``played`` in the shot. ``unreached``
+    counts frames at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``deviation`` how
+    far fewer keys moved a joint at most."""
+
+    object: str
+    limb: str
+    mode: str
+    method: str
+    first: float
+    last: float
+    frames: int
+    unreached: int
+    miss: float | None
+    keys: int
+    deviation: float
+
+
+class BakeReport(NamedTuple):
+    """The result of a bake; ``notes`` are sentences on what was left out."""
+
+    frames: Sequence[float]
+    limbs: list[BakedLimb]
+    notes: list[Message]
+    unreached: int
+
+    @property
+    def warnings(self) -> list[str]:
+        """The notes in English."""
+        return [str(note) for note in self.notes]
+
+    @property
+    def keys(self) -> int:
+        """How many keys each curve has, of the limb that has the most."""
+        return max((limb.keys for limb in self.limbs), default=0)
+
+    @property
+    def worst(self) -> float:
+        """The farthest that a tip is from its target at influence 1, in scene units."""
+        return max((limb.miss for limb in self.limbs if limb.miss is not None), default=0.0)
+
+    @property
+    def sentence(self) -> Message:
+        """What became of it, in one sentence."""
+        values: dict[str, Any] = {"frames": frames_counted(len(self.frames)), "limbs": limbs_counted(len(self.limbs))}
+        values |= {"keys": self.keys}
+        if not self.unreached:
+            return Message("Baked {frames} of {limbs}, {keys} keys on a curve: every IK frame on target", **values)
+        values |= {"unreached": frames_counted(self.unreached), "worst": f"{self.worst:.2g}"}
+        return Message("Baked {frames} of {limbs}: {unreached} off target, by {worst} at most", **values)
+
+
+def frames_by_step(start: float, end: float, step: float = 1.0) -> list[float]:
+    """From one frame to another by steps; the end is always among them."""
+    if not step > 0.0:
+        raise Refused("The step has to be above zero: 1 for every frame, 0.5 for every half frame")
+    if end < start:
+        raise Refused("The range ends at frame {end}, before it starts at {start}", start=f"{start:g}", end=f"{end:g}")
+    count = 1 + floor((end - start) / step + 1e-6)
+    if count > MOST_FRAMES:
+        raise Refused("{count} frames are too many for one bake: give a shorter range", count=count)
+    frames = [start + step * i for i in range(count)]
+    return frames if frames[-1] > end - 1e-6 else [*frames, end]
+
+
+@Stepwise
+def bake(context: Context, request: BakeRequest) -> Steps[BakeReport]:
+    """Turn what limbs do into keys, a step for each frame. Raises `Refused` before anything is changed."""
+    limbs, notes = check_request(request)
+    with all_or_nothing(context):
+        announce(*(limb.id_data for limb in limbs))  # before frames are gone through
+        if request.for_game:
+            baked, more = yield from bake_for_game(context, limbs, request.frames, request.new_action)
+            return _report_of(request, baked, [*notes, *more])
+        driven = [limb.name for limb in limbs if driver_of_influence(limb) and not request.remove]
+        baked = yield from see_limbs(context, limbs, request.frames, request.tolerance)
+        yield from key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
+        notes += [Message(MUTED, bone=name) for name in driven]
+        notes += [Message(SHEARED_BY_BLEND, bone=limb.name) for limb in baked if limb.is_sheared]
+        if request.remove:
+            notes += _remove(context, baked)
+    return _report_of(request, baked, notes)
+
+
+# keys
+
+
+def key_in_fk(
+    context: Context,
+    baked: Sequence[SeenLimb],
+    frames: Sequence[float],
+    new_action: bool = False,
+    keeps_limbs: bool = True,
+) -> Steps[None]:
+    """Key limbs to be in FK over the frames as they were seen, maybe in a ``new_action``; what lies outside of these
+    stays as it was. Influence gets keys only if it ``keeps_limbs``."""
+    limbs = [one.limb for one in baked]
+    driven = (yield from _driven_outside(context, limbs, frames)) if keeps_limbs else {}
+    kept = times_of(scene_of(context), ends_of(context, moved_by(limbs)))
+    times = times_of(scene_of(context), with_halves(frames) if baked[0].every == 2 else frames)
+    writers: dict[Any, ActionWriter] = {}
+    for one in baked:
+        influence = path_to_influence(one.name)
+        writer = writers.get(one.object) or writers.setdefault(
+            one.object, ActionWriter(context, one.object, new_action)
+        )
+        is_all_ik = influence not in writer.paths and (one.object, one.name) not in driven and one.influence[0] >= 1.0
+        sides = () if is_all_ik else kept  # what FK is outside shows nowhere else
+        for channel, numbers in one.values.items():
+            slopes = one.slopes[channel].at(one.which) if channel in one.slopes else None
+            after, before = (slopes.after, slopes.before) if slopes else (None, None)
+            writer.write(channel.path, times[one.which], numbers[one.which], after, sides, before=before)
+            writer.hold(channel.path, times[one.cuts])
+        if outside := driven.get((one.object, one.name)):
+            writer.fold(influence, times, outside.times, outside.values)
+        elif keeps_limbs:
+            writer.set_between(influence, times, 0.0, one.influence[0], kept)
+    mute_drivers(context, [outside.driver for outside in driven.values()])
+    for writer in writers.values():
+        writer.show(context)
+
+
+def _remove(context: Context, baked: Sequence[SeenLimb]) -> list[Message]:
+    """Remove limbs that were baked. What bones inherit of scale stays, if it is keyed."""
+    for one in baked:
+        group = group_of(one.limb)
+        if group and "aligned" in group and any(channel.path.endswith("scale") for channel in one.values):
+            del group["aligned"]
+    kept = remove(context, [one.limb for one in baked])
+    refresh(context)
+    return [Message(STAYING, names=", ".join(kept))] if kept else []
+
+
+def _report_of(request: BakeRequest, baked: Sequence[SeenLimb], notes: list[Message]) -> BakeReport:
+    """What became of limbs, in plain numbers."""
+    limbs, frames = [], request.frames
+    for one in baked:
+        misses = one.misses[:: one.every][one.influence[:: one.every] >= 1.0]
+        limbs.append(
+            BakedLimb(
+                object=one.object.name,
+                limb=one.name,
+                mode=one.mode,
+                method=one.method,
+                first=float(frames[0]),
+                last=float(frames[-1]),
+                frames=len(frames),
+                unreached=int(one.is_missed(request.max_miss).sum()),
+                miss=float(misses.max()) if len(misses) and np.isfinite(misses).all() else None,
+                keys=len(one.which),
+                deviation=one.deviation,
+            )
+        )
+    unreached = np.any([one.is_missed(request.max_miss) for one in baked], axis=0)
+    return BakeReport(frames, limbs, notes, int(unreached.sum()))
+
+
+# influence that a driver says
+
+
+class Driven(NamedTuple):
+    """A limb's influence outside of the baked frames, ``(frames,)`` each: where on F-curves these are, and what its
+    driver says there."""
+
+    driver: Any
+    times: Array
+    values: Array
+
+
+def driver_of_influence(limb: PoseBone) -> Any:
+    """The driver of a limb's IK Influence, or None."""
+    curve = driver_of(limb.id_data, path_to_influence(limb.name))
+    return None if curve is None or curve.mute else curve
+
+
+def _driven_outside(
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]
+) -> Steps[dict[BoneRef, Driven]]:
+    """What drivers say outside of these frames, of each limb that has one."""
+    drivers = {(limb.id_data, limb.name): curve for limb in limbs if (curve := driver_of_influence(limb))}
+    if not drivers:
+        return {}
+    method, key = method_of(limbs), SLIDER["influence"].key
+    beside = [frames[0] - 1.0, frames[-1] + 1.0]
+    still = all(map(_reads_no_animation, drivers.values()))
+    start, end = beside if still else _extent(context, drivers.values(), method)
+    before, after = (
+        np.arange(min(start, floor(beside[0])), beside[0]),
+        np.arange(ceil(beside[1]), max(end, beside[1]) + 1),
+    )
+    outside = [*before, *beside, *after[after > beside[1]]]
+    values = np.empty((len(outside), len(drivers)))
+
+    def reading(evaluated_of: Any) -> Any:
+        bones = [evaluated_of(ob).pose.bones[name] for ob, name in drivers]
+
+        def read(i: int) -> None:
+            values[i] = [bone[key] for bone in bones]
+
+        return read
+
+    for _ in play(context, dict.fromkeys(ob for ob, _ in drivers), outside, reading, method.is_apart, False):
+        yield 1.0
+    times = times_of(scene_of(context), outside)
+    return {ref: Driven(curve, times, values[:, i]) for i, (ref, curve) in enumerate(drivers.items())}
+
+
+def _reads_no_animation(curve: Any) -> bool:
+    """Whether a driver reads properties only that nothing animates."""
+    driver = curve.driver
+    if driver.type == "SCRIPTED" and (is_python(curve) or "frame" in driver.expression):
+        return False
+    targets = [(variable.type, target) for variable in driver.variables for target in variable.targets]
+    return all(
+        kind == "SINGLE_PROP" and target.id and not target.data_path.startswith((*animated_paths(target.id),))
+        for kind, target in targets
+    )
+
+
+def _extent(context: Context, drivers: Any, method: Method) -> tuple[float, float]:
+    """The first and the last frame in which anything may change that drivers read: of the scene, and of what moves."""
+    scene = scene_of(context)
+    owners = {ob for ob, _ in method.depends_on}
+    targets = [target for curve in drivers for variable in curve.driver.variables for target in variable.targets]
+    owners |= {target.id for target in targets if target.id}
+    times = [time for owner in owners for curve in curves_everywhere(owner) for time in curve.range()]
+    times += [time for owner in owners for strip in strips_of(owner) for time in (strip.frame_start, strip.frame_end)]
+    stretch = float(times_of(scene, [1.0])[0])
+    ends = [scene.frame_start, scene.frame_end, *(time / stretch for time in times)]
+    return floor(min(ends)), ceil(max(ends))
+
+
+# what can be baked
+
+
+def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
+    """The limbs that can be baked, and notes on those without a target. Raises `Refused`."""
+    if not request.limbs or not len(request.frames):
+        raise Refused(NO_LIMB)
+    if request.for_game and request.tolerance > 0.0:
+        raise Refused("For games every frame is keyed: leave out the tolerance")
+    moved: dict[Any, tuple[set[str], set[str]]] = {}  # what of a rig is animated, and by drivers
+    for ob in dict.fromkeys(limb.id_data for limb in request.limbs):
+        check_keys(ob)
+        moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob) if not curve.mute}
+    bakeable: list[PoseBone] = []
+    notes: list[Message] = []
+    refusal: Refused | None = None
+    for limb in request.limbs:
+        try:
+            check_posable(limb)
+        except Refused as why:
+            notes.append(why.message)
+            refusal = why
+            continue
+        _check_bakeable(limb, request, *moved[limb.id_data])
+        bakeable.append(limb)
+    if refusal and not bakeable:
+        raise refusal
+    return bakeable, notes
+
+
+def _check_bakeable(limb: PoseBone, request: BakeRequest, animated: set[str], driven: set[str]) -> None:
+    """Refuse a limb whose keys would not pose it."""
+    if request.remove or request.for_game:
+        check_editable(limb)
+    for bone in bones_of_limb(limb):
+        path = path_to_bone(bone.name)
+        if f"{path}.rotation_mode" in animated:
+            raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
+        if any(f"{path}.{channel}" in driven for channel in (*ROTATION_SIZES, "rotation_mode", "scale")):
+            raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
+    if not request.for_game:
+        check_alone(limb)
