@@ -3,7 +3,7 @@ and constrains them.
 
 Each round reads where everything is, and moves by its own channels what is not where it is to be; the next round reads
 only the frames in which something was moved. What is rigid is right after one round; what hangs on another control,
-after that; what constraints hold half, by slopes that each round corrects (Broyden's method)."""
+after that; what constraints hold by half, nearer by half each round."""
 
 from __future__ import annotations
 
@@ -32,9 +32,6 @@ Array = NDArray[Any]
 
 ROUNDS = 30
 """How often what constraints hold is put elsewhere, until it is seen where it is to be."""
-
-LEARNS = 3
-"""From this round on nothing moves but what constraints hold, as a rule, and moves say what they do."""
 
 Reread = Callable[[Array], Steps[None]]
 """Writes what channels say now, and reads these rows anew."""
@@ -71,9 +68,6 @@ class ControlPlacing:
             constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0
         ]
         self.off, self.off_turn = np.zeros(len(places)), np.zeros(len(places))
-        self._slopes: Array | None = None
-        self._before: tuple[Array, Array, Array] | None = None  # rows, location, and where that was seen
-        self._rounds = 0
         self.moved: Array | None = None  # (f, 4, 4): how it was moved in the world since all was read
         self.under: ControlPlacing | None = None  # the one that it hangs on
 
@@ -108,15 +102,10 @@ class ControlPlacing:
         self._note_move(now, carried, is_off, by, turn_by)
         if self.location not in values:  # a foot, which is only turned
             return is_off
-        self._rounds += 1
-        if self._slopes is None or not self.holding or self._rounds < LEARNS:  # what it hangs on has turned as well
-            self._slopes = slopes_of(recording, self.control)
-            if carried is not None:
-                self._slopes = carried[:, :3, :3] @ self._slopes
-        location = values[self.location]
-        self._learn(location, seen_at[:, :3, 3], rows)
-        self._before = (rows.copy(), location[rows].copy(), seen_at[:, :3, 3].copy())
-        location[some] += np.einsum("fij,fj->fi", pseudo_inverted(self._slopes[some]), by)
+        slopes = slopes_of(recording, self.control)
+        if carried is not None:
+            slopes = carried[:, :3, :3] @ slopes
+        values[self.location][some] += np.einsum("fij,fj->fi", pseudo_inverted(slopes[some]), by)
         return is_off
 
     def _note_move(self, now: Array, carried: Array | None, is_off: Array, by: Array, turn_by: Any) -> None:
@@ -144,21 +133,6 @@ class ControlPlacing:
         carried: Any = tuple(world_turns(below).T)
         new = multiply(multiply(multiply(conjugate(carried), turn), carried), own)
         return np.stack(np.broadcast_arrays(*to_channels(self.mode, new, [*channels.T], ARRAY_ANGLES)), axis=-1)
-
-    def _learn(self, location: Array, seen_at: Array, rows: Array) -> None:
-        """Correct the slopes by what the last move did (Broyden's method)."""
-        if self._before is None or not self.holding or self._rounds < LEARNS:
-            return
-        were, before, seen_before = self._before
-        at = np.searchsorted(were, rows)
-        step, went = location[rows] - before[at], seen_at - seen_before[at]
-        size = (step * step).sum(axis=1)
-        missed = went - np.einsum("fij,fj->fi", self._slopes[rows], step)  # type: ignore[index]
-        self._slopes[rows] += np.where(  # type: ignore[index]
-            size[:, None, None] > 0.0,
-            missed[:, :, None] * step[:, None, :] / np.maximum(size, 1e-30)[:, None, None],
-            0.0,
-        )
 
     def _slack(self, share: float) -> Array:
         places = np.where(np.isfinite(self.places), self.places, 0.0)
