@@ -19,7 +19,7 @@ from .checking import check_planar
 from .segments import Suggestion, bone_of_offset_group, segment_below, segment_of
 from .skeleton import Skeleton, skeleton_of
 
-ALIKE, BENT = 0.5, 0.35
+ALIKE, BENT = 0.45, 0.35
 """How short the shortest of three bones may be next to the longest, and how much they bend at rest at least, in
 radians, for a leg to have a hock."""
 
