@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -92,18 +92,30 @@ def changes(curve: Any) -> bool:
     return len(values[0]) > 0 and bool((np.abs(np.concatenate(values) - values[0][0]) > SAME).any())
 
 
-def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
-    """The actions that nothing uses, and that animate an object of this kind at paths that begin so: as an exporter
-    finds them, or somebody who picks another one."""
+class Clip(NamedTuple):
+    """An action with one of its slots, which somebody may pick for a datablock."""
+
+    action: Any
+    slot_handle: int
+
+    @property
+    def curves(self) -> list[Any]:
+        """Its F-curves."""
+        return [curve for curves in all_curve_lists(*self) for curve in curves]
+
+
+def clips_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Clip]:
+    """The actions, slot by slot, that nothing uses, and that animate an object of this kind at paths that begin so: as
+    an exporter finds them, or somebody who picks another one."""
     data = getattr(owner, "animation_data", None)
-    used = {user.action for user in (data, *strips_of(owner)) if user} if data else set()
-    return [
-        action
+    used = {(user.action, user.action_slot_handle) for user in (data, *strips_of(owner)) if user} if data else set()
+    clips = [
+        Clip(action, slot.handle)
         for action in all_actions()
-        if action not in used
-        and action.users == int(action.use_fake_user)
-        and any(curve.data_path.startswith(prefixes) for curves in all_curve_lists(action) for curve in curves)
+        for slot in action.slots
+        if (action, slot.handle) not in used and not slot.users()
     ]
+    return [clip for clip in clips if any(curve.data_path.startswith(prefixes) for curve in clip.curves)]
 
 
 def action_named(full_name: str) -> Any:
@@ -112,18 +124,18 @@ def action_named(full_name: str) -> Any:
 
 
 @contextmanager
-def using_action(owner: Any, action: Any) -> Iterator[None]:
-    """Within, a datablock uses this action, or its own (None)."""
-    if action is None:
+def using_clip(owner: Any, clip: Clip | None) -> Iterator[None]:
+    """Within, a datablock uses this action by this slot, or its own (None)."""
+    if clip is None:
         yield
         return
+    action = clip.action
     announce(owner, action)
     data = owner.animation_data or owner.animation_data_create()
     before, slot, had_user = data.action, data.action_slot, action.use_fake_user
     action.use_fake_user = True  # while nothing else uses it
     data.action = action
-    if data.action_slot is None and len(data.action_suitable_slots):
-        data.action_slot = data.action_suitable_slots[0]
+    data.action_slot_handle = clip.slot_handle
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Context, PoseBone
 
-from ..blender.animation import actions_besides, is_animated, move_curves
+from ..blender.animation import Clip, clips_besides, is_animated, move_curves
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import keeping_unkeyed, without_window_updates
@@ -41,7 +41,7 @@ class Conversion(NamedTuple):
 
     solvers: Solvers  # its constraints
     fit: Fit  # with which it stays where it is now
-    others: list[Any]  # actions of its rig that may move it, and are not in use
+    others: list[Clip]  # actions of its rig that may move it, and are not in use
 
     @property
     def name(self) -> LimbRef:
@@ -53,7 +53,7 @@ def conversion_of(context: Context, owner: PoseBone) -> Conversion:
     """Plan the limb of a bone's IK constraints. Raises `Refused`."""
     solvers = solvers_of(owner)
     limb = solvers.limb
-    others = actions_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
+    others = clips_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
         follow = follow_of_constraint(solvers.acting)

@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import action_named, using_action
+from ..blender.animation import Clip, action_named, using_clip
 from ..blender.stepping import Steps
 from ..blender.types import ArmatureObject, scene_of
 from ..finding.constraints import at_full_influence
@@ -48,7 +48,7 @@ class Sighting(NamedTuple):
     """The poses that IK constraints give limbs in some frames of an action."""
 
     ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
-    action: str  # its full name: one that is brought back, as some limbs are not kept, is another data-block
+    action: tuple[str, int]  # its full name, as one that is brought back is another data-block; and its slot
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     cycle: tuple[str, str] | None  # how they repeat
     recording: Recording
@@ -80,18 +80,18 @@ def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) ->
     """Where constraints have limbs in this frame, and in every frame of all that animates them now, and of other
     actions."""
     sightings = [(yield from _sighting(whole, plans, None, None, None))]
-    others = dict.fromkeys((plan.name[0], action) for plan in plans for action in plan.others if all_actions)
-    for ob, action in [(None, None), *others]:
-        moved = [plan for plan in plans if action is None or (plan.name[0] == ob and action in plan.others)]
-        with using_action(ob, action):
+    others = dict.fromkeys((plan.name[0], clip) for plan in plans for clip in plan.others if all_actions)
+    for ob, clip in [(None, None), *others]:
+        moved = [plan for plan in plans if clip is None or (plan.name[0] == ob and clip in plan.others)]
+        with using_clip(ob, clip):
             frames = frames_of(whole.context, moved_by(plan.solvers.limb for plan in moved))
             if frames.at:
-                sightings.append((yield from _sighting(whole, moved, ob, action, frames)))
+                sightings.append((yield from _sighting(whole, moved, ob, clip, frames)))
     return sightings
 
 
 def _sighting(
-    whole: Task, plans: Sequence[Conversion], ob: Any, action: Any, looked_at: Frames | None
+    whole: Task, plans: Sequence[Conversion], ob: Any, clip: Clip | None, looked_at: Frames | None
 ) -> Steps[Sighting]:
     frames = looked_at and looked_at.at
     context, progress, times = whole.context, whole.next_progress() if frames else float, sampling_of(frames).frames
@@ -117,10 +117,9 @@ def _sighting(
     recording = yield from record(context, [], times, follow, channels, progress=progress, within=fully, bones=bones)
     joints = {plan.name: _joints_seen(recording, plan.solvers.limb, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: evaluated_poses(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
-    action_name = action.name_full if action else ""
     return Sighting(
         ob=ob,
-        action=action_name,
+        action=(clip.action.name_full, clip.slot_handle) if clip else ("", 0),
         frames=frames,
         cycle=looked_at and looked_at.cycle,
         recording=recording,
@@ -159,7 +158,8 @@ def kept_misses(
         Task(whole.context, frames, tolerance, stays=True, cycle=sighting.cycle),
         sighting.recording if frames else None,
     )
-    with using_action(sighting.ob, action_named(sighting.action)):
+    action = action_named(sighting.action[0])
+    with using_clip(sighting.ob, action and Clip(action, sighting.action[1])):
         exact = Task(
             whole.context, frames, min(tolerance, ON_TARGET), stays=True, cycle=sighting.cycle
         )  # hinges on them leave no plane

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..blender.animation import actions_besides, all_curve_lists, curves_everywhere, driver_of
+from ..blender.animation import clips_besides, curves_everywhere, driver_of
 from ..blender.types import path_to_bone
 from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
 from ..limb.settings import IN_ONE_PLANE
@@ -179,8 +179,7 @@ def is_moved_by_location(first: PoseBone, size: float, is_now: bool = False) -> 
     ob, path = first.id_data, f"{path_to_bone(first.name)}.location"
     if any(driver_of(ob, path, index) for index in range(3)):
         return True
-    besides = (curves for action in actions_besides(ob, (path,)) for curves in all_curve_lists(action))
-    curves = chain(curves_everywhere(ob), chain.from_iterable(besides))
+    curves = chain(curves_everywhere(ob), *(clip.curves for clip in clips_besides(ob, (path,))))
     keys = (key for curve in curves if curve.data_path == path for key in curve.keyframe_points)
     return any(abs(key.co.y) > ON_TARGET * size for key in keys)
 

@@ -120,7 +120,7 @@ def _convert(
         warnings += yield from _check_still(whole, sighting, owners, tolerance)
     for plan in plans if not all_actions else ():
         if plan.others:
-            names = ", ".join(f"'{action.name}'" for action in plan.others)
+            names = ", ".join(dict.fromkeys(f"'{clip.action.name}'" for clip in plan.others))
             template = "'{bone}' may move in {actions}, not looked at: All Actions keeps it"
             warnings.append(Message(template, bone=plan.name[1], actions=names))
     return warnings

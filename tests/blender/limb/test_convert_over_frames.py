@@ -92,7 +92,8 @@ def test_what_else_moves_it_is_refused(convert, addon, other, mode):
     assert len(rigs.curves(ob)) == curves
 
 
-def test_other_actions_are_named_or_kept(convert, addon):
+@pytest.mark.parametrize("used", ["nothing", "other slot"])
+def test_other_actions_are_named_or_kept(convert, addon, used):
     for all_actions in (False, True):
         ob, last, _ = leg()
         animate(ob, random.Random(1))
@@ -100,7 +101,10 @@ def test_other_actions_are_named_or_kept(convert, addon):
         other.use_fake_user, other.name = True, f"walk {all_actions}"
         slot = ob.animation_data.action_slot
         before = seen(ob)
-        ob.animation_data.action = None
+        if used == "nothing":
+            ob.animation_data.action = None
+        else:
+            ob.animation_data.action_slot = other.slots.new("OBJECT", "run")
         for name in ("thigh.L", "shin.L", "foot_ik", "knee_ik", "hips"):
             ob.pose.bones[name].matrix_basis.identity()
         bpy.context.view_layer.update()
