@@ -166,9 +166,10 @@ def _rebuild(arguments: Namespace) -> Answer:
     """Rebuild the mechanisms that no longer fit their limbs."""
     view_layer_of(bpy.context).update()
     limbs = [limb for limb in limbs_asked_for(arguments) if modes.mechanism_problem(limb)]
-    limbs = [limb for limb in limbs if description_of(limb).mode == "RIG"]
-    modes.rebuild(bpy.context, limbs)
-    return Answer([*map(_limb_fields, limbs)], len(limbs))
+    named = [(limb.id_data, limb.name) for limb in limbs if description_of(limb).mode == "RIG"]
+    refused = modes.rebuild(bpy.context, [ob.pose.bones[name] for ob, name in named])
+    _warn(refused)
+    return Answer([_limb_fields(ob.pose.bones[name]) for ob, name in named], len(named) - len(refused))
 
 
 def _set(arguments: Namespace) -> Answer:

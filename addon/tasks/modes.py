@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
+from ..blender.transaction import all_or_nothing
 from ..blender.types import can_edit_bones, scene_of
-from ..blender.words import Refused
+from ..blender.words import Message, Refused
 from ..finding.checking import check_length, check_overruled, check_solvers_above
 from ..limb.storage import chain_bones, check_complete, mode_of
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
-from ..rigging.description import describe, ref_of
+from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import ROLL_SLIDERS, roll_for
 from ..rigging.state import check_moved, find_feet, mechanism_problem, unfit
 
@@ -56,10 +58,29 @@ def to_live(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 
 @transactional
-def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = False) -> None:
+def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = False) -> list[Message]:
     """Make all that was made for limbs anew, ``and_others`` of their rigs that need it; look for the feet of those that
-    lost theirs, and give their controls the colours of their sides. Raises `Refused`."""
-    limbs = [*dict.fromkeys([*limbs, *(unfit(limbs) if and_others else ())])]
+    lost theirs, and give their controls the colours of their sides. Returns why some could not be, and raises `Refused`
+    where that is so of all of ``limbs``."""
+    given = [ref_of(limb) for limb in limbs]
+    refs = [*dict.fromkeys([*given, *map(ref_of, unfit(limbs) if and_others else ())])]
+    with suppress(Refused), all_or_nothing(context):
+        _rebuild(context, refs)
+        return []
+    refused = dict[LimbRef, Refused]()
+    for ref in refs:
+        try:
+            with all_or_nothing(context):
+                _rebuild(context, [ref])
+        except Refused as why:
+            refused[ref] = why
+    if all(ref in refused for ref in given):
+        raise refused[given[0]]
+    return [why.message for why in refused.values()]
+
+
+def _rebuild(context: Context, refs: Sequence[LimbRef]) -> None:
+    limbs = [ob.pose.bones[name] for ob, name in refs]
     announce(*(limb.id_data for limb in limbs))
     find_feet(limbs)
     descriptions, dependencies = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}, Dependencies()

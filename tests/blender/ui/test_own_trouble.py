@@ -89,3 +89,23 @@ def test_nothing_of_a_boom_has_to_stay_where_its_knee_is_turned():
     rigs.rig({"boom": ((0, 0, 0), (0, 0, 1), ""), "stick": ((0, 0, 1), (0, 0.2, 2), "boom")})
     select("stick", "boom")
     assert not call("add", bends="OTHER")
+
+
+@pytest.mark.parametrize("selected", [["shin.L"], ["shin.L", "shin.R"]])
+def test_one_that_cannot_be_rebuilt_stops_no_other(selected, capfd):
+    ob = legs()
+    select("shin.R")
+    assert not call("set", plane="SLIDE")
+
+    def change(bones):
+        bones["shin.L"].head.y -= 0.05
+        bones["thigh.R"].use_connect = True
+
+    edit(ob, change)
+    select(*selected)
+    assert not call("rebuild")
+    assert "Warning: 'thigh.R' is connected to its parent" in capfd.readouterr().out
+    assert ob.pose.bones["shin.L"].planar_ik.message == "On target"
+    assert "rebuild" in ob.pose.bones["shin.R"].planar_ik.message
+    select("shin.R")
+    assert "is connected" in call("rebuild")
