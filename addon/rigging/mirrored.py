@@ -16,7 +16,7 @@ from ..blender.names import other_side
 from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, split_path
 from ..blender.words import Refused
 from ..finding.checking import check_addable
-from ..limb.follow import follow_of, is_gone, matrix_of
+from ..limb.follow import check_posable, follow_of, is_gone, matrix_of
 from ..limb.foot_roll import unrolled
 from ..limb.moving import check_apart
 from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
@@ -28,7 +28,7 @@ from .control_shapes import Drawing
 from .controls import Control, name_of_control, rig_root
 from .description import Description, LimbRef, describe
 from .features import with_pole_follow
-from .feet import foot_follows, offset_of, turn_between
+from .feet import offset_of, turn_between
 from .foot_pivots import SIDEWAYS, mirrored_pivots, toes_free
 from .widgets import drawn_bone
 
@@ -119,11 +119,11 @@ def images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
 
 
 def _check_followed(limb: PoseBone) -> None:
-    """Refuse a limb whose target or pole is gone, where something has to be seen of that."""
-    target, pole = follow_of(limb).pairs
-    for (ob, bone), is_needed in ((target, foot_follows(limb)), (pole, False)):
-        if is_gone(ob, bone) and (ob or is_needed):
-            raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=limb.name)
+    """Refuse a limb that can't be posed, or whose pole is gone."""
+    check_posable(limb)
+    ob, bone = follow_of(limb).pairs[1]
+    if ob and is_gone(ob, bone):
+        raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=limb.name)
 
 
 def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:

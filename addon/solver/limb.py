@@ -298,14 +298,17 @@ def _bend(
     if settings.softness is None:
         span, to_straight = extend(distance, bones, ops)
         stretch, shortfall, ends = 1.0, distance - span, (Reach.TOO_NEAR, Reach.TOO_FAR)
+        past = shortfall
     else:
         span, to_straight, stretch, shortfall = extend_shaped(distance, bones, settings, ops)
         ends = (
             ops.select(settings.nearest > bones.nearest, Reach.LIMITED, Reach.TOO_NEAR),
             ops.select(settings.farthest < bones.total, Reach.LIMITED, Reach.TOO_FAR),
         )
+        past = ops.maximum(distance - ops.minimum(settings.farthest, bones.total), 0.0)  # softness is meant
+        past = ops.minimum(shortfall, past)
     slack = 0.0 if tolerance is None else tolerance * bones.total
-    reach = Reach.REACHED if tolerance is None else reach_of(shortfall, -slack, slack, *ends, ops)
+    reach = Reach.REACHED if tolerance is None else reach_of(past, -slack, slack, *ends, ops)
     off_line, halves = bend(span, to_straight, bones, groups, settings.side, len(reference.lengths), ops)
     if groups is not None:
         off_line = plus(off_line, halves[0])

@@ -13,7 +13,6 @@ from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import ArmatureObject, can_edit_bones
 from ..blender.words import Message
-from ..limb.follow import check_posable
 from ..limb.transactional import transactional_steps
 from ..motion.frames import around, moved_by
 from ..motion.writing import Task
@@ -40,8 +39,6 @@ def mirror(
     as the mirror image of theirs, here and now, or in each of these frames with keys; limbs and controls are made where
     there are none. New limbs are on the rig where the first ones are. ``tolerance`` is how far joints may be off for
     the sake of fewer keys, in lengths of the limb. Raises `Refused`."""
-    for source in limbs:
-        check_posable(source)
     depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(pair_of, limbs)]
     images = {pair.image: images_of(pair, depsgraph) for pair in pairs}
     descriptions = {pair.image: image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}

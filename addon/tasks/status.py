@@ -131,6 +131,10 @@ def statuses(
     """The status of limbs of one rig, as it is evaluated now; ``structure`` is that of one."""
     if not is_evaluated(ob, depsgraph):
         return [_invalid("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name) for _ in limbs]
+    if ob.data.pose_position == "REST":
+        return [
+            _invalid("'{rig}' is in Rest Position, where nothing is posed: choose Pose Position", rig=ob.name)
+        ] * len(limbs)
     problems = [unposable_status(limb) for limb in limbs]
     posed = [limb for limb, problem in zip(limbs, problems, strict=True) if not problem]
     judged = iter(_judged(ob, posed, depsgraph, structure) if posed else ())

@@ -111,6 +111,7 @@ def _armature(armature: Any) -> Any:
             "parent": (bone.parent and bone.parent.name, bone.use_connect),
             "settings": _settings(bone),
             "properties": _properties(bone),
+            "colour": (bone.color.palette, _settings(bone.color.custom)),
             "collections": sorted(each.name for each in bone.collections),
         }
     return found

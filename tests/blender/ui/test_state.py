@@ -22,11 +22,15 @@ def turned_off(bone: Any) -> None:
     bone.bone.use_inherit_rotation = False
 
 
+def resting(bone: Any) -> None:
+    bone.id_data.data.pose_position = "REST"
+
+
 def freed(bone: Any) -> None:
     bone.planar_ik.target = None
 
 
-EDITS: list[Callable[[Any], None]] = [constrained, turned_off, freed]
+EDITS: list[Callable[[Any], None]] = [constrained, turned_off, resting, freed]
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -41,6 +45,20 @@ def test_an_edit_is_told_at_once(addon: Any, biped: Any, edit: Callable[[Any], N
     state_addon = addon("ui.remembering")
     state_addon.forget()
     assert said == state.status_in(bpy.context, last).message != "On target"
+    assert "Rest Position" in said or edit is not resting
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_softness_is_meant(addon: Any, biped: Any, mode: str) -> None:
+    assert not call("add", mode=mode)
+    limb = biped.pose.bones["shin.L"].planar_ik
+    limb.softness = 0.2
+    control, root = biped.pose.bones[limb.subtarget], rigs.place(biped, "thigh.L")
+    for share, reach, start in ((0.95, "REACHED", "Eased, "), (1.1, "TOO_FAR", "")):
+        rigs.put(control, root + rigs.Vector((0, 0, -0.905 * share)))
+        bpy.context.view_layer.update()
+        assert (limb.reach, limb.message.startswith("Eased, ")) == (reach, bool(start))
+        assert addon("ui.state").colour_of(limb.status) == ("AMBER" if start else "RED")
 
 
 def test_what_is_offered_fits_what_is_there(addon: Any, biped: Any) -> None:
