@@ -11,7 +11,7 @@ from pathlib import Path
 from ..blender.words import Refused
 from ..tasks.limbs import frames_counted
 from .arguments import DONE, FAILED, FOUND, output_of
-from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
+from .interrupting import Interrupted, heed_signals, interruptible, received
 from .shots import open_shot, save, say
 from .verbs import RUN, Answer, Line, unmatched
 
@@ -24,7 +24,7 @@ def run(arguments: Namespace) -> int:
         with interruptible():
             codes = [_guarded(arguments, source) for source in arguments.inputs]
     except Interrupted:
-        return exit_code()
+        return 128 + received[0] if received else 130
     return FAILED if FAILED in codes else FOUND if FOUND in codes else DONE
 
 
@@ -39,7 +39,7 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         for warning in warnings:
             say(f"{source}: {warning}")
         lines = _saved(arguments, source, RUN[arguments.command](arguments))
-        check_not_interrupted()
+        heed_signals()
     except Refused as why:
         return _failed(arguments, source, str(why))
     except Interrupted:

@@ -10,7 +10,7 @@ from typing import Any
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
-_received: list[int] = []
+received: list[int] = []
 
 
 class Interrupted(BaseException):
@@ -19,12 +19,10 @@ class Interrupted(BaseException):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have signals that end a program raise `Interrupted` where Python is."""
-    _received.clear()
-    if threading.current_thread() is not threading.main_thread():  # only that one may ask for signals
-        yield
-        return
-    before = {number: signal.signal(number, _receive) for number in SIGNALS}
+    """Have signals that end a program raise `Interrupted` where Python is; only the main thread may ask for that."""
+    received.clear()
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, _receive) for number in SIGNALS if is_main}
     try:
         yield
     finally:
@@ -32,22 +30,12 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)  # None: it was C's
 
 
-def check_not_interrupted() -> None:
+def heed_signals(_done: float = 0.0) -> None:
     """Raise `Interrupted` if a signal came: Blender swallows what is raised in its handlers and drivers."""
-    if _received:
+    if received:
         raise Interrupted
 
 
-def going_on(_done: float) -> None:
-    """The same, for who is told the part done of long work."""
-    check_not_interrupted()
-
-
-def exit_code() -> int:
-    """What shells call the end by a signal."""
-    return 128 + _received[0] if _received else 130
-
-
 def _receive(number: int, _frame: Any) -> None:
-    _received.append(number)
+    received.append(number)
     raise Interrupted

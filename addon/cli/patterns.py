@@ -16,29 +16,22 @@ def is_match(name: str, pattern: str) -> bool:
 
 
 def matches_of(pattern: str, names: Iterable[str]) -> dict[str, list[str]]:
-    """The names that a pattern matches, each with what its wildcards stand for. A name that is the pattern itself, as
-    one with a bracket in it may be, is the only one."""
+    """The names that a pattern matches, each with what its wildcards stand for, each star for as little as it can. A
+    name that is the pattern itself, as one with a bracket in it may be, is the only one."""
     names = [*names]
     if pattern in names:
         return {pattern: []}
-    return {name: wildcards_in(pattern, name) or [] for name in names if fnmatchcase(name, pattern)}
+    plain, wild = WILDCARD.split(pattern), WILDCARD.findall(pattern)
+    groups = [{"*": "(.*?)", "?": "(.)"}.get(one) or f"({_set(one[1:-1])})" for one in wild]
+    text = "".join(part for pair in zip(map(re.escape, plain), [*groups, ""], strict=True) for part in pair)
+    found = {name: re.fullmatch(text, name, re.DOTALL) for name in names}
+    return {name: [*match.groups()] for name, match in found.items() if match}
 
 
-def wildcards_in(pattern: str, name: str) -> list[str] | None:
-    """What the wildcards of a pattern stand for in a name, each star for as little as it can; None where it does not
-    match."""
-    if not pattern:
-        return None if name else []
-    wildcard = WILDCARD.match(pattern)
-    piece = wildcard[0] if wildcard else pattern[0]
-    rest = pattern[len(piece) :]
-    if piece == "*":
-        tries = ((name[:end], wildcards_in(rest, name[end:])) for end in range(len(name) + 1))
-        return next(([letters, *more] for letters, more in tries if more is not None), None)
-    if not name or not fnmatchcase(name[0], piece):
-        return None
-    more = wildcards_in(rest, name[1:])
-    return more if more is None or not wildcard else [name[0], *more]
+def _set(letters: str) -> str:
+    is_not = letters.startswith("!")
+    inside = re.sub(r"([\\\[\]^&~|])", r"\\\1", letters[is_not:])
+    return f"[{'^' * is_not}{inside}]"
 
 
 def fill_wildcards(name: str, letters: list[str]) -> str:

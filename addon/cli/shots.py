@@ -17,7 +17,7 @@ from ..blender.dependencies import is_python
 from ..blender.types import all_objects, can_edit_bones, is_armature, view_layer_of
 from ..blender.words import Refused
 from ..tasks.limbs import limbs_of
-from .interrupting import check_not_interrupted
+from .interrupting import heed_signals
 from .patterns import is_match
 
 
@@ -105,7 +105,7 @@ def save(output: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(unfinished), copy=True, check_existing=False, relative_remap=is_moved)
-        check_not_interrupted()
+        heed_signals()
         os.replace(unfinished, place)
     except (RuntimeError, OSError) as error:
         raise Refused("{path} can't be written: {why}", path=output, why=str(error).strip()) from error

@@ -25,7 +25,7 @@ from ..tasks.reporting import LimbReport, reported
 from ..tasks.selection import candidates, existing_at, limbs_to_make, limbs_without_ik
 from ..tasks.setting import set_limbs
 from .arguments import options_of
-from .interrupting import check_not_interrupted, going_on
+from .interrupting import heed_signals
 from .patterns import fill_wildcards, is_match, matches_of
 from .shots import is_linked, limbs_asked_for, make_local, rigs_of, say
 
@@ -50,7 +50,7 @@ def _report(arguments: Namespace) -> Answer:
     limbs, frames = limbs_asked_for(arguments, editable=False), frames_asked_for(arguments, arguments.step)
     if not limbs:
         return Answer([])
-    reports = reported(bpy.context, limbs, frames, arguments.max_miss, lambda _: check_not_interrupted())
+    reports = reported(bpy.context, limbs, frames, arguments.max_miss, heed_signals)
     return Answer([_reported(one) for one in reports])
 
 
@@ -67,7 +67,7 @@ def _bake(arguments: Namespace) -> Answer:
         return Answer([])
     frames = frames_asked_for(arguments, options.pop("step"))
     baked = finished(
-        bake.steps(bpy.context, BakeRequest(limbs, frames, max_miss=arguments.max_miss, **options)), going_on
+        bake.steps(bpy.context, BakeRequest(limbs, frames, max_miss=arguments.max_miss, **options)), heed_signals
     )
     _warn(baked.warnings)
     return Answer([limb._asdict() for limb in baked.limbs], len(limbs))
@@ -81,7 +81,7 @@ def _contacts(arguments: Namespace) -> Answer:
     steps = contact_markers.find_contacts.steps(
         bpy.context, [limb for limb in limbs if limb in readable], frames_asked_for(arguments), **options_of(arguments)
     )
-    listed = finished(steps, going_on)
+    listed = finished(steps, heed_signals)
     by_limb = {contacts.limb: contacts for contacts in listed}
     if limbs and not any(of_limb.contacts for of_limb in listed):
         say(NOT_LOW)
@@ -93,13 +93,13 @@ def _contacts(arguments: Namespace) -> Answer:
 def _hold(arguments: Namespace) -> Answer:
     """Hold limbs in their contacts, as marked or as found."""
     limbs, frames, options = limbs_asked_for(arguments), frames_asked_for(arguments), options_of(arguments)
-    known = contact_markers.contacts_in_range(bpy.context, limbs, frames, going_on) if limbs else []
+    known = contact_markers.contacts_in_range(bpy.context, limbs, frames, heed_signals) if limbs else []
     if not known:
         return Answer([], nothing=NOT_STANDING if limbs else NO_SUCH_LIMB)
     request = HoldOptions(options["ease"], rolls=True, is_mean=options["place"] != "NOW")
     contacts = [of_limb.contacts for of_limb in known]
     steps = hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request)
-    held = finished(steps, going_on)
+    held = finished(steps, heed_signals)
     _warn(held.warnings)
     return _held(known, held, frames)
 
@@ -114,7 +114,7 @@ def _plant(arguments: Namespace) -> Answer:
     frames = range(round(ends[0]), round(ends[1]) + 1)
     try:
         steps = plant.steps(bpy.context, requests, limbs, frames, PlantOptions(**options_of(arguments)))
-        planted = finished(steps, going_on)
+        planted = finished(steps, heed_signals)
     except NoContacts:
         return Answer([], nothing=NOT_STANDING)
     _warn(planted.warnings)
@@ -128,7 +128,7 @@ def _convert(arguments: Namespace) -> Answer:
     for ob, of_rig in groupby(owners, key=lambda owner: owner.id_data):
         view_layer_of(bpy.context).objects.active = ob
         steps = convert_what_can.steps(bpy.context, [*of_rig], **options)
-        done = finished(steps, going_on)
+        done = finished(steps, heed_signals)
         new += len(done.limbs)
         _warn([f"{ob.name}: {warning}" for warning in done.warnings])
         for (_, name), why in done.refused:
@@ -155,7 +155,7 @@ def _add(arguments: Namespace) -> Answer:
     for ob in dict.fromkeys(ob for ob, _ in requests):
         view_layer_of(bpy.context).objects.active = ob
         of_rig = [request for (rig, _), request in requests.items() if rig == ob]
-        added = finished(add.steps(bpy.context, of_rig, **as_options(options)), going_on)
+        added = finished(add.steps(bpy.context, of_rig, **as_options(options)), heed_signals)
         _warn([f"{ob.name}: {warning}" for warning in added.warnings])
     if present and not requests:
         say(PRESENT)
@@ -307,7 +307,7 @@ def _reported(one: LimbReport) -> Line:
 
 def _held(limbs: list[Contacts], held: HoldReport, frames: Sequence[float]) -> Answer:
     """A line for each limb that is held in contacts, of which is known how far it slid there before."""
-    now = contact_markers.slides_now(bpy.context, limbs, frames, going_on)
+    now = contact_markers.slides_now(bpy.context, limbs, frames, heed_signals)
     missed = [held.missed[before.limb.id_data, before.limb.name] for before in limbs]
     lines = [
         {**_names(before.limb), "slid": before.slide, "missed": count, **_contact_words(of_limb)}

@@ -42,6 +42,8 @@ from .features import (
 from .following import set_plane
 from .modes import set_mode
 
+__all__ = ["ALLOWED", "CHOICES"]
+
 FEATURES = ("foot_follows", "foot_roll", "pole_follows", "twist", "softness", "stretch")
 """What limbs have or not."""
 

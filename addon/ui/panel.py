@@ -111,7 +111,7 @@ def draw_cylinder(layout: Any, context: Context) -> None:
     text = translated_text("Length {length}, stroke {stroke}", length=length, stroke=stroke)
     layout.label(text=text, translate=False)
     if is_our_cylinder(cylinder):
-        layout.operator("pose.planar_ik_cylinder_remove")
+        layout.operator("pose.planar_ik_cylinder", text="Remove Cylinder").remove = True
 
 
 def draw_adding(layout: Any, context: Context) -> None:

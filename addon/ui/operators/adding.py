@@ -10,6 +10,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
+from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
@@ -21,7 +22,6 @@ from ..finding import require_limbs
 from ..lines import draw_lines
 from ..preferences import KNEE, preference
 from .base import PoseOperator, RigOperator
-from .selecting import select_if_shown
 from .switching import TOLERANCE
 
 MODES = [

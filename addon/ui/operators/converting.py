@@ -7,6 +7,7 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
+from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import is_armature
 from ...blender.words import Refused, translated_text
@@ -17,7 +18,6 @@ from ...tasks.selection import candidates, convertible
 from ..finding import require_limbs, rig_in_view, selected_limbs
 from .adding import MODE
 from .base import PoseOperator, RigOperator
-from .selecting import select_if_shown
 
 
 class POSE_OT_planar_ik_convert(PoseOperator):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bpy.props import FloatProperty, IntProperty
 from bpy.types import Context, PoseBone
 
+from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...blender.words import Refused
@@ -17,7 +18,6 @@ from ..finding import selected_limbs
 from .adding import rigify_ik
 from .base import PoseOperator
 from .holding import EASE_PROPERTY, HEIGHT_PROPERTY, HELD, SPEED_PROPERTY, slide_values
-from .selecting import select_if_shown
 
 
 class POSE_OT_planar_ik_plant(PoseOperator):

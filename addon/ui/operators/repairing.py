@@ -14,23 +14,14 @@ from ...tasks.selection import limbs_offered, orphaned_limbs
 from ..finding import selected_limbs
 from .base import PoseOperator
 
-DESCRIPTIONS = {
-    "TARGET": "Make a control for the limb to follow, where its tip is",
-    "POLE": "Make a pole for the limb, where its knee points",
-    "MUTE": "Mute the constraints that move the limb besides its IK",
-    "REBUILD": "Make the limb's helper bones, constraints and drivers anew, for the bones as they are now",
-    "LEFT": "Remove helper bones and constraints of a limb whose IK constraint is gone",
-}
-"""What each repair does."""
-
-LABELS = {
-    "TARGET": "Make a Target",
-    "PICK": "Pick a Target",
-    "POLE": "Make a Pole",
-    "MUTE": "Mute Conflicting Constraints",
-    "REBUILD": "Rebuild",
-    "LEFT": "Remove What Is Left",
-}
+REPAIR_ITEMS: Any = [
+    ("TARGET", "Make a Target", "Make a control for the limb to follow, where its tip is"),
+    ("POLE", "Make a Pole", "Make a pole for the limb, where its knee points"),
+    ("MUTE", "Mute Conflicting Constraints", "Mute the constraints that move the limb besides its IK"),
+    ("REBUILD", "Rebuild", "Make the limb's helper bones, constraints and drivers anew, for the bones as they are now"),
+    ("LEFT", "Remove What Is Left", "Remove helper bones and constraints of a limb whose IK constraint is gone"),
+]
+LABELS = {"PICK": "Pick a Target"} | {name: label for name, label, _ in REPAIR_ITEMS}
 """The repairs by name, and what their buttons say."""
 
 
@@ -55,21 +46,18 @@ def _left(context: Context) -> list[PoseBone]:
     return orphaned_limbs([bone for bone in bones if bone]) if context.mode == "POSE" else []
 
 
-ITEMS: Any = [(name, label, DESCRIPTIONS[name]) for name, label in LABELS.items() if name in REPAIRS]
-
-
 class POSE_OT_planar_ik_repair(PoseOperator):
     """Repair what is wrong with the selected limbs"""
 
     bl_idname = "pose.planar_ik_repair"
     bl_label = "Repair Limb"
 
-    repair: EnumProperty(name="Repair", description="What to do", items=ITEMS)
+    repair: EnumProperty(name="Repair", description="What to do", items=REPAIR_ITEMS)
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """What a button of it says under the mouse."""
-        return translated_text(DESCRIPTIONS[properties.repair])
+        return translated_text(next(text for name, _, text in REPAIR_ITEMS if name == properties.repair))
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from math import pi
-from typing import Any
+from typing import Any, cast
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
+from ...blender.selecting import select_if_shown
 from ...blender.types import all_objects
 from ...blender.words import translated_text
 from ...tasks.following import follow, make_poles, make_targets, pickable
-from ...tasks.setting import set_limbs
+from ...tasks.setting import ALLOWED, CHOICES, set_limbs
 from ..finding import active_limb, selected_limbs
 from ..preferences import PLANE
 from ..titles import joint_label
 from .adding import MODE
 from .base import RigOperator
-from .selecting import ROLES, select_if_shown, selectable_refs
+from .selecting import ROLES, selectable_refs
 
 NEW_CONTROL = "\n"
 """What stands for a new control among those to pick: no name of Blender's has a line break."""
@@ -26,20 +26,37 @@ _shown: list[tuple[str, str, str]] = []
 """Blender keeps no words of a list that is made while it is shown."""
 
 
-def _feature(name: str, description: str) -> Any:
-    return BoolProperty(name=name, description=description, options={"SKIP_SAVE"})
+WHETHER = {
+    "flip": ("Flip", "Bend to the other side"),
+    "foot_follows": ("Foot Follows", "Turn feet or hands as the targets are turned, or not"),
+    "foot_roll": ("Foot Roll", "Let feet roll on heel, ball and toe, and tilt on their edges, or not"),
+    "pole_follows": (
+        "Pole Follow",
+        "Have a slider say how far poles go with the targets, or leave them to what they hang on",
+    ),
+    "twist": ("Twist", "Let bones turn about their own lines, joints unmoved, or not"),
+    "softness": ("Softness", "Slow limbs before they are straight, or take that away with its keys"),
+    "stretch": ("Stretch", "Lengthen bones towards a target out of reach, or take that away with its keys"),
+}
+NUMBERS = {
+    "min_angle": ("Knee Min", "The smallest angle inside the knee"),
+    "max_angle": ("Knee Max", "The largest angle inside the knee"),
+    "root_min_angle": ("Root Min", "The least turn of the first bone: below 0 away from where the joint points"),
+    "root_max_angle": ("Root Max", "The largest turn of the first bone: above 0 towards where the joint points"),
+    "break_angle": ("Toe From", "The roll from which on the foot rolls on its toe"),
+    "stretch_max": ("Stretch Max", "How many times its length the limb may have"),
+}
+"""Settings by name: what they are called, and what they do."""
 
 
-def _angle(name: str, description: str, low: float, high: float, default: float) -> Any:
-    return FloatProperty(
-        name=name,
-        description=description,
-        min=low,
-        max=high,
-        default=default,
-        subtype="ANGLE",
-        options={"SKIP_SAVE"},
-    )
+def _property(name: str) -> Any:
+    label, text = (WHETHER | NUMBERS)[name]
+    said: dict[str, Any] = {"name": label, "description": text, "options": {"SKIP_SAVE"}}
+    if name in WHETHER:
+        return BoolProperty(**said)
+    low, high = cast(tuple[float, float], ALLOWED[name])
+    subtype: Any = "ANGLE" if name.endswith("angle") else "NONE"
+    return FloatProperty(**said, min=low, max=high, default=CHOICES[name], subtype=subtype)
 
 
 class POSE_OT_planar_ik_set(RigOperator):
@@ -51,33 +68,6 @@ class POSE_OT_planar_ik_set(RigOperator):
     mode: EnumProperty(**MODE, options={"SKIP_SAVE"})
     plane: EnumProperty(
         name="Knee", description="What decides where the knee points", items=PLANE[1:], options={"SKIP_SAVE"}
-    )
-    flip: _feature("Flip", "Bend to the other side")
-    foot_follows: _feature("Foot Follows", "Turn feet or hands as the targets are turned, or not")
-    foot_roll: _feature("Foot Roll", "Let feet roll on heel, ball and toe, and tilt on their edges, or not")
-    pole_follows: _feature(
-        "Pole Follow",
-        "Have a slider say how far poles go with the targets, or leave them to what they hang on",
-    )
-    twist: _feature("Twist", "Let bones turn about their own lines, joints unmoved, or not")
-    softness: _feature("Softness", "Slow limbs before they are straight, or take that away with its keys")
-    stretch: _feature("Stretch", "Lengthen bones towards a target out of reach, or take that away with its keys")
-    min_angle: _angle("Knee Min", "The smallest angle inside the knee", 0.0, pi, 0.0)
-    max_angle: _angle("Knee Max", "The largest angle inside the knee", 0.0, pi, pi)
-    root_min_angle: _angle(
-        "Root Min", "The least turn of the first bone: below 0 away from where the joint points", -pi, pi, -pi
-    )
-    root_max_angle: _angle(
-        "Root Max", "The largest turn of the first bone: above 0 towards where the joint points", -pi, pi, pi
-    )
-    break_angle: _angle("Toe From", "The roll from which on the foot rolls on its toe", 0.0, pi, pi / 4.0)
-    stretch_max: FloatProperty(
-        name="Stretch Max",
-        description="How many times its length the limb may have",
-        min=1.0,
-        max=100.0,
-        default=2.0,
-        options={"SKIP_SAVE"},
     )
     stretch_volume: EnumProperty(
         name="Volume",
@@ -105,14 +95,10 @@ class POSE_OT_planar_ik_set(RigOperator):
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Do it, or ask for the numbers that are given, beginning with these."""
-        if not any(self._is_number(name) for name in _given(self.properties)):
+        if not NUMBERS.keys() & {*_given(self.properties)}:
             return super().invoke(context, event)
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self)
-
-    def _is_number(self, name: str) -> bool:
-        kind: Any = self.properties.bl_rna.properties[name]
-        return bool(kind.type == "FLOAT")
 
     def draw(self, context: Context) -> None:
         """What is given."""
@@ -125,6 +111,9 @@ class POSE_OT_planar_ik_set(RigOperator):
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
         set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)})
+
+
+POSE_OT_planar_ik_set.__annotations__ |= {name: _property(name) for name in (*WHETHER, *NUMBERS)}
 
 
 def _given(properties: Any) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
+from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps, Stepwise
 from ...blender.types import scene_of
 from ...blender.words import Message, Refused, translated_text
@@ -15,7 +16,6 @@ from ...tasks.mirroring import mirror
 from ...tasks.snapping import other_mode, snap_fk, snap_target, switch
 from ...tasks.switching import switch_over
 from .base import LimbOperator
-from .selecting import select_if_shown
 
 TOLERANCE: Any = {
     "name": "Tolerance",

@@ -17,7 +17,9 @@ def test_patterns_are_those_of_fnmatch(addon) -> None:
     patterns = addon("cli.patterns")
     for pattern in PATTERNS:
         for name in NAMES:
-            letters = patterns.wildcards_in(pattern, name)
+            if name == pattern:
+                continue
+            letters = patterns.matches_of(pattern, [name]).get(name)
             assert (letters is not None) == fnmatchcase(name, pattern), (pattern, name)
             if letters is not None:
                 assert patterns.fill_wildcards(pattern, letters) == name

@@ -62,7 +62,7 @@ def test_removed_without_a_trace():
     before = snapshot()
     assert bpy.ops.pose.planar_ik_cylinder() == {"FINISHED"}
     rigs.click(ob, "rod")
-    assert bpy.ops.pose.planar_ik_cylinder_remove() == {"FINISHED"}
+    assert bpy.ops.pose.planar_ik_cylinder(remove=True) == {"FINISHED"}
     rigs.click(ob, "housing", "rod")
     assert [found for found in differences(before, snapshot()) if "select_head" not in found] == []
 

@@ -35,7 +35,7 @@ WRITES = {
     "rigging.making": ("add_helper_bone", "finish_helper", "constrain", "drive", "put_in_order"),
     "rigging.widgets": ("draw_bone", "widget_of"),
     "poses.converted": ("switch_pole",),
-    "ui.operators.selecting": ("_show", "select_bone"),
+    "blender.selecting": ("_show", "select_bone"),
 }
 """What writes, by the module that has it; it is broken as it is called, wherever it is called from."""
 
@@ -283,7 +283,7 @@ OPERATORS: dict[str, Case] = {
     "pick a new pole": (lambda mode: leg("LIVE"), "pick", {"role": "POLE", "followed": "\n"}),
     "repair": (broken_up, "repair", {"repair": "TARGET"}),
     "cylinder": (lambda mode: halves(), "cylinder", {}),
-    "no cylinder": (lambda mode: halves(made=True), "cylinder_remove", {}),
+    "no cylinder": (lambda mode: halves(made=True), "cylinder", {"remove": True}),
     "select": (leg, "select", {"role": "TARGET"}),
 }
 """What there is, what is called, and how."""
@@ -292,7 +292,7 @@ OPERATORS: dict[str, Case] = {
 EVALUATIONS = {
     "add": 32, "remove": 7, "set": 25, "switch": 6, "snap_target": 7, "snap_fk": 21, "mirror": 14, "hold": 4,
     "find_contacts": 1, "plant": 11, "bake": 18, "convert": 38, "unconvert": 7, "rebuild": 13, "pick": 24,
-    "repair": 9, "cylinder": 6, "cylinder_remove": 6, "select": 1,
+    "repair": 9, "cylinder": 6, "select": 1,
 }  # fmt: skip
 """How often each operator has the scene evaluated at most in these cases, of five frames and up to nine keyed ones;
 frames that it steps through count too."""
