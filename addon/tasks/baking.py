@@ -23,7 +23,7 @@ from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
 from ..limb.follow import check_posable
 from ..limb.settings import SLIDER
-from ..limb.storage import bones_of_limb, group_of, path_to_influence
+from ..limb.storage import bones_of_limb, group_of, path_to_influence, read_slider
 from ..live import refresh
 from ..motion.frames import ends_of, moved_by
 from ..motion.passing import play
@@ -137,7 +137,8 @@ def bake(context: Context, request: BakeRequest) -> Steps[BakeReport]:
             baked, more = yield from bake_for_game(context, limbs, request.frames, request.new_action)
             return _report_of(request, baked, [*notes, *more])
         driven = [limb.name for limb in limbs if driver_of_influence(limb) and not request.remove]
-        baked = yield from see_limbs(context, limbs, request.frames, request.tolerance)
+        frames = request.frames if request.remove else with_end(context, limbs, request.frames)
+        baked = yield from see_limbs(context, limbs, frames, request.tolerance)
         yield from key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
         notes += [Message(MUTED, bone=name) for name in driven]
         notes += [Message(SHEARED_BY_BLEND, bone=limb.name) for limb in baked if limb.is_sheared]
@@ -147,6 +148,14 @@ def bake(context: Context, request: BakeRequest) -> Steps[BakeReport]:
 
 
 # keys
+
+
+def with_end(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> list[float]:
+    """Frames, and the one after them where limbs are in IK again: FK goes there as IK does. None, where it may show."""
+    ends, influences = ends_of(context, moved_by(limbs)), [path_to_influence(limb.name) for limb in limbs]
+    shows = any(path in animated_paths(limb.id_data) for limb, path in zip(limbs, influences, strict=True))
+    shows |= any(read_slider(limb, "influence") < 1.0 for limb in limbs)
+    return [*frames, frames[-1] + 1.0] if ends and ends[-1] >= frames[-1] + 1.0 and not shows else [*frames]
 
 
 def key_in_fk(
@@ -161,7 +170,9 @@ def key_in_fk(
     limbs = [one.limb for one in baked]
     driven = (yield from _driven_outside(context, limbs, frames)) if keeps_limbs else {}
     kept = times_of(scene_of(context), ends_of(context, moved_by(limbs)))
-    times = times_of(scene_of(context), with_halves(frames) if baked[0].every == 2 else frames)
+    seen_in = with_end(context, limbs, frames) if keeps_limbs else frames
+    times = times_of(scene_of(context), with_halves(seen_in) if baked[0].every == 2 else seen_in)
+    between = times_of(scene_of(context), [frames[0], frames[-1]])
     writers: dict[Any, ActionWriter] = {}
     for one in baked:
         influence = path_to_influence(one.name)
@@ -176,9 +187,9 @@ def key_in_fk(
             writer.write(channel.path, times[one.which], numbers[one.which], after, sides, before=before)
             writer.hold(channel.path, times[one.cuts])
         if outside := driven.get((one.object, one.name)):
-            writer.fold(influence, times, outside.times, outside.values)
+            writer.fold(influence, between, outside.times, outside.values)
         elif keeps_limbs:
-            writer.set_between(influence, times, 0.0, one.influence[0], kept)
+            writer.set_between(influence, between, 0.0, one.influence[0], kept)
     mute_drivers(context, [outside.driver for outside in driven.values()])
     for writer in writers.values():
         writer.show(context)
@@ -199,7 +210,8 @@ def _report_of(request: BakeRequest, baked: Sequence[SeenLimb], notes: list[Mess
     """What became of limbs, in plain numbers."""
     limbs, frames = [], request.frames
     for one in baked:
-        misses = one.misses[:: one.every][one.influence[:: one.every] >= 1.0]
+        misses, influence = (rows[:: one.every][: len(frames)] for rows in (one.misses, one.influence))
+        misses = misses[influence >= 1.0]
         limbs.append(
             BakedLimb(
                 object=one.object.name,
@@ -209,13 +221,13 @@ def _report_of(request: BakeRequest, baked: Sequence[SeenLimb], notes: list[Mess
                 first=float(frames[0]),
                 last=float(frames[-1]),
                 frames=len(frames),
-                unreached=int(one.is_missed(request.max_miss).sum()),
+                unreached=int(one.is_missed(request.max_miss)[: len(frames)].sum()),
                 miss=float(misses.max()) if len(misses) and np.isfinite(misses).all() else None,
                 keys=len(one.which),
                 deviation=one.deviation,
             )
         )
-    unreached = np.any([one.is_missed(request.max_miss) for one in baked], axis=0)
+    unreached = np.any([one.is_missed(request.max_miss)[: len(frames)] for one in baked], axis=0)
     return BakeReport(frames, limbs, notes, int(unreached.sum()))
 
 

@@ -103,7 +103,8 @@ def _write(writer: ActionWriter, rig: GameRig, besides: dict[str, list[Any]], ti
     for channel, numbers in rig.values.items():
         writer.write(channel.path, times, numbers)
     for path, rows in besides.items():
-        writer.write(path, times, np.array(rows))
+        if value_at(rig.object, path) is not None:  # of controls that are gone it is
+            writer.write(path, times, np.array(rows))
     return writer
 
 

@@ -15,7 +15,7 @@ from ..motion.seen import check_alone, see_limbs
 from ..motion.writing import Task
 from ..poses.influence import check_influence, key_influence
 from ..poses.over_frames import show_in_ik
-from .baking import key_in_fk
+from .baking import key_in_fk, with_end
 from .snapping import check_snap, snap_fk_now, snap_target_now
 
 
@@ -32,7 +32,8 @@ def switch_over(
     if to == "FK":
         for limb in limbs:
             check_alone(limb)
-        yield from key_in_fk(context, (yield from see_limbs(context, limbs, frames, tolerance, True)), frames)
+        seen = yield from see_limbs(context, limbs, with_end(context, limbs, frames), tolerance, in_lengths=True)
+        yield from key_in_fk(context, seen, frames)
     else:
         named = [(limb.id_data, limb.name) for limb in limbs]
         task = Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)))

@@ -539,7 +539,7 @@ VERBS: dict[str, Callable[[Scene], str]] = {
     "switch over a part": lambda made: part(made, "switch", to="FK"),
     "there and back": there_and_back,
     "bake": lambda made: now(made, "bake"),
-    "bake few": lambda made: now(made, "bake", tolerance=0.0005),
+    "bake few": lambda made: now(made, "bake", tolerance=0.0005 * made.size),
     "bake a part": lambda made: part(made, "bake"),
     "bake and remove": lambda made: now(made, "bake", remove=True),
     "bake a new action": lambda made: now(made, "bake", new_action=True),

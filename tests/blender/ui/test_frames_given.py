@@ -20,8 +20,8 @@ def keyed(ob: Any, bone: str) -> list[int]:
 
 
 SAID: dict[str, tuple[str, str, dict[str, Any], list[int]]] = {
-    "bake": ("bake", "thigh.L", {"frame_start": 3, "frame_end": 5}, [3, 4, 5]),
-    "bake to": ("bake", "thigh.L", {"frame_end": 3}, [1, 2, 3]),
+    "bake": ("bake", "thigh.L", {"frame_start": 3, "frame_end": 5}, [3, 4, 5, 6]),
+    "bake to": ("bake", "thigh.L", {"frame_end": 3}, [1, 2, 3, 4]),
     "bake of the scene": ("bake", "thigh.L", {"frame_start": 3, "range": "SCENE"}, [1, 2, 3, 4, 5, 6]),
     "snap FK": ("snap_fk", "thigh.L", {"frame_start": 3, "frame_end": 5}, [2, 3, 4, 5, 6]),
     "snap FK from": ("snap_fk", "thigh.L", {"frame_start": 5}, [4, 5, 6]),
