@@ -216,34 +216,6 @@ def test_a_leg_renamed_to_the_other_side(legs, addon, mode):
     assert last.planar_ik.reach == "REACHED"
 
 
-@pytest.mark.parametrize(("mode", "knee", "count"), LIMBS)
-def test_tasks_write_the_number_of_the_side(legs, addon, mode, knee, count):
-    """Snapped to a pose with a swivel, given other planes, and switched, limbs stay where they are."""
-    ob = legs(mode, knee, count)
-    lasts = [ob.pose.bones[LAST[count] + side] for side in (".L", ".R")]
-    pose(ob, count, random.Random(f"{mode}{knee}{count}"), twist=0.0)
-    for last in lasts:
-        if knee == "POLE":  # which can't be moved, so that the swivel has to
-            place = bpy.data.objects.new("place", None)
-            bpy.context.collection.objects.link(place)
-            pole = ob.pose.bones[last.planar_ik.pole_subtarget]
-            place.matrix_world = ob.matrix_world @ pole.matrix
-            pole.constraints.new("COPY_LOCATION").target = place
-    before = joints(ob, count)
-    addon("tasks.snapping").switch(bpy.context, lasts, "FK")
-    for last in lasts:
-        last["IK Swivel"] = 0.0
-    update(ob)
-    addon("tasks.snapping").switch(bpy.context, lasts, "IK")
-    update(ob)
-    assert np.abs(joints(ob, count) - before).max() < 1e-4
-    assert min(abs(last["IK Swivel"]) for last in lasts) > 0.3
-    for plane in ("POLE", "FREE"):
-        addon("tasks.following").set_plane(bpy.context, lasts, plane)
-        update(ob)
-        assert np.abs(joints(ob, count) - before).max() < 1e-4
-
-
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
 def test_unlike_limbs_are_swapped(addon, mode):
     """Each gets all of the other: plane, pole, features, how its foot follows, and what it stands at."""

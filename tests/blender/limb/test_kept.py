@@ -46,15 +46,6 @@ def test_bones_that_are_added_below_the_shin(leg):
     is_well(leg)
 
 
-def test_all_bones_renamed(leg):
-    for i, bone in enumerate([*leg.data.bones]):
-        side = bone.name[-2:] if bone.name.endswith((".L", ".R")) else ""  # which says what Swivel means
-        bone.name = f"foot {i}" if bone.name == "toe.L" else f"x{i}{side}"
-    last = next(bone for bone in leg.pose.bones if bone.planar_ik.enabled)
-    foot = next(child for child in last.children if child.children)
-    is_well(leg, last.name, foot.name)
-
-
 def test_a_thigh_that_is_cut_in_two(leg):
     """A bone that Subdivide makes is a part of the segment that it was."""
     rigs.activate(leg, "EDIT")
@@ -66,52 +57,6 @@ def test_a_thigh_that_is_cut_in_two(leg):
     limb = leg.pose.bones["shin.L"].planar_ik
     assert limb.chain_count == 3
     is_well(leg)
-
-
-def test_other_objects_that_are_joined(leg):
-    name, other = leg.name, rigs.biped()
-    rigs.activate(bpy.data.objects[name], "OBJECT")
-    other.select_set(True)
-    bpy.ops.object.join()
-    rigs.activate(bpy.data.objects[name])
-    is_well(bpy.data.objects[name])
-
-
-def test_the_other_side_by_symmetrize(leg):
-    leg.data.bones["Fuss"].name = "Fuss.L"
-    rigs.activate(leg, "EDIT")
-    for bone in leg.data.edit_bones:
-        is_left = bone.name in ("thigh.L", "shin.L", "Fuss.L", "toe.L", "Fuss_ik.L")
-        bone.select = bone.select_head = bone.select_tail = is_left
-    for name in ("thigh.R", "shin.R", "foot.R", "toe.R"):
-        leg.data.edit_bones.remove(leg.data.edit_bones[name])
-    bpy.ops.armature.symmetrize()
-    grown(leg, {"foot armour.R": ((-0.1, -0.1, 0.4), (-0.1, -0.2, 0.4), "shin.R")})
-    other = leg.pose.bones["shin.R"].planar_ik
-    assert (other.enabled, other.chain_count, other.subtarget) == (True, 2, "Fuss_ik.R")
-    assert leg.data.bones["Fuss_ik.R"]["planar_ik.part"] == "target"
-    assert [bone.name for bone in leg.pose.bones["shin.R"].children if "planar_ik_tip" in bone] == ["Fuss.R"]
-
-
-def test_the_other_side_by_mirror(leg, addon):
-    """The foot is the image of the foot, whatever else hangs there."""
-    leg.data.bones["Fuss"].name, leg.data.bones["foot.R"].name = "Fuss.L", "Fuss.R"
-    armour = {f"foot armour {i}.R": ((-0.1, -0.2, 0.3), (-0.1, -0.3, 0.3), f"foot armour {i - 1}.R") for i in (1, 2)}
-    grown(leg, {"foot armour 0.R": ((-0.1, -0.1, 0.4), (-0.1, -0.2, 0.4), "shin.R"), **armour})
-    addon("tasks.mirroring").mirror(bpy.context, [leg.pose.bones["shin.L"]])
-    bpy.context.view_layer.update()
-    is_well(leg, "shin.R", "Fuss.R")
-
-
-def test_appended(leg, tmp_path):
-    path, name = str(tmp_path / "rig.blend"), leg.name
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path) as (_, data):
-        data.objects = [name]
-    bpy.context.collection.objects.link(data.objects[0])
-    rigs.activate(bpy.data.objects[name])
-    is_well(bpy.data.objects[name])
 
 
 def test_a_foot_that_is_gone(leg, addon):

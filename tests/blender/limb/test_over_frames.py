@@ -77,17 +77,6 @@ def make(add, addon):
     return limb
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-@pytest.mark.parametrize("knee", ["FREE", "POLE"])
-@pytest.mark.parametrize("count", [2, 3])
-def test_a_walk_keyed_on_some_frames_is_snapped(make, addon, mode, knee, count):
-    last, names = make(count % 2, mode, knee, count)
-    before = seen(last.id_data, names)
-    addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
-    last.planar_ik.influence = 1.0
-    assert off(seen(last.id_data, names), before) < 1e-4
-
-
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3])
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 def test_fewer_keys_hold_the_tolerance(make, addon, tolerance, knee):
@@ -99,27 +88,6 @@ def test_fewer_keys_hold_the_tolerance(make, addon, tolerance, knee):
     curves = [curve for curve in rigs.curves(last.id_data) if "foot_ik" in curve.data_path]
     assert curves
     assert all(len(curve.keyframe_points) < (20 if tolerance > 5e-3 else 50) for curve in curves)
-
-
-@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
-@pytest.mark.parametrize("count", [2, 3])
-def test_adding_keeps_what_is_animated(add, addon, knee, count):
-    rng = random.Random(count % 2)
-    ob = rigs.random_limb(rng, parents=("SCALED", "MIRRORED")[count - 2], count=count)
-    shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
-    animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
-    if knee == "HINGE":
-        for frame in KEYED:
-            ob.pose.bones["upper"].rotation_quaternion = Quaternion(shape.normals[0], rng.uniform(-2, 2))
-            ob.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame)
-    names = [*shape.names, "foot"]
-    before = seen(ob, names)
-    scene = bpy.context.scene
-    scene.frame_set(7)
-    last = add(ob, "lower", knee=knee, segments=(1,) * count, tolerance=0.0)[0]
-    assert scene.frame_current == 7
-    assert last.planar_ik.influence == 1.0
-    assert off(seen(ob, names), before) < 1e-4
 
 
 @pytest.mark.parametrize("is_posed", [False, True])
@@ -269,54 +237,3 @@ def test_fk_keeps_stretch(make, addon, mode, volume):
     addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
     last.planar_ik.influence = 1.0
     assert off(seen(ob, names), before) < 1e-4
-
-
-def walk_of_ik(ob, rng, add, addon, count):
-    """FK keys of poses that IK makes, for three bones (with their ankle) in some frames, for four in all of them: they
-    have more poses than IK has."""
-    last = add(ob, "lower", knee="FREE", segments=(1,) * count, target=(rigs.empty("goal"), ""), foot=False)[0]
-    target, root = last.planar_ik.target, Vector(joints(ob, ["upper"])[0])
-    size = sum(bone.length for bone in (last, *last.parent_recursive[: count - 1]))
-    for frame in KEYED:
-        target.location = root + rigs.turn(rng, 3.0) @ Vector((0, 0, size * rng.uniform(0.6, 0.85)))
-        target.keyframe_insert("location", frame=frame)
-        if count == 3:
-            last.planar_ik.ankle = rng.uniform(-0.3, 0.3)
-            last.keyframe_insert('["IK Ankle"]', frame=frame)
-    addon("tasks.snapping").snap_fk(bpy.context, [last], KEYED if count == 3 else FRAMES)
-    addon("tasks.removing").remove(bpy.context, [last])
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_there_and_back(add, addon, seed):
-    """Add, Snap, Switch, Bake and Remove of a limb with FK animation: it is where it was in every frame."""
-    rng = random.Random(seed)
-    mode, knee, count = ("RIG", "LIVE")[seed % 2], ("FREE", "POLE", "HINGE")[seed % 3], 2 + seed // 3 % 3
-    ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed // 2 % 3], count=count)
-    shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
-    if count > 2:
-        walk_of_ik(ob, rng, add, addon, count)
-        knee = "FREE" if knee == "HINGE" else knee
-    else:
-        animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
-        for frame in KEYED if knee == "HINGE" else ():
-            ob.pose.bones["upper"].rotation_quaternion = Quaternion(shape.normals[0], rng.uniform(-2, 2))
-            ob.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame)
-    names = [*shape.names, "foot"]
-    before = seen(ob, names)
-    add(ob, "lower", knee=knee, segments=(1,) * count, tolerance=0.0)
-    if mode == "RIG":
-        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
-    assert off(seen(ob, names), before) < 1e-4
-    last = ob.pose.bones["lower"]
-    addon("tasks.snapping").snap_fk(bpy.context, [last], FRAMES)
-    last.planar_ik.influence = 0.0
-    assert off(seen(ob, names), before) < 1e-4
-    addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
-    bpy.context.scene.frame_set(12)
-    addon("tasks.snapping").switch(bpy.context, [last], "IK")
-    assert off(seen(ob, names), before) < 1e-4
-    request = addon("tasks.baking").BakeRequest([last], [float(frame) for frame in FRAMES], remove=True)
-    addon("tasks.baking").bake(bpy.context, request)
-    assert off(seen(ob, names), before) < 1e-4
-    assert not last.constraints

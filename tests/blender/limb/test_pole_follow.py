@@ -64,25 +64,6 @@ def test_the_knee_turns_as_the_foot_does(add, addon, mode, child):
         assert last.planar_ik.reach == "REACHED", last.planar_ik.message
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_snaps_hold_at_any_value(add, addon, mode):
-    ob, last = limb(add, addon, mode)
-    snapping, names = addon("tasks.snapping"), ["thigh.L", "shin.L", "foot.L"]
-    for value in (0.0, 0.3, 1.0):
-        last.planar_ik.influence, last.planar_ik.pole_follow = 0.0, value
-        ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0.3 - value, 0.2, 0.1)).normalized()
-        ob.pose.bones["shin.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.6)
-        ob.pose.bones["foot.L"].rotation_quaternion = Quaternion((0, 1, 0.4), 0.6)
-        ob.pose.bones["root"].location = (0.1, value, 0.2)
-        fk = poses(ob, *names)
-        snapping.snap_target(bpy.context, [last])
-        last.planar_ik.influence = 1.0
-        assert apart(poses(ob, *names), fk) < 5e-5, value
-        snapping.snap_fk(bpy.context, [last])
-        last.planar_ik.influence = 0.0
-        assert apart(poses(ob, *names), fk) < 1e-4, value
-
-
 @pytest.mark.parametrize("child", [False, True])
 def test_taken_away_nothing_is_left_and_the_pole_stays(add, addon, child):
     ob, last = limb(add, addon, child=child)

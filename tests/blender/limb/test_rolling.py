@@ -122,32 +122,6 @@ def apart(one, other):
     return max(np.abs(a - b).max() for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize(("mode", "knee"), [("RIG", "POLE"), ("LIVE", "FREE")])
-def test_snaps_hold_at_any_roll(add, addon, mode, knee):
-    snapping = addon("tasks.snapping")
-    ob, last = leg(add, addon, mode, knee=knee)
-    rng = random.Random(3)
-    names = limb_names(".L")
-    for roll, bank in ROLLS:
-        last.planar_ik.influence = 0.0
-        for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
-            ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, 0.3)
-        ob.pose.bones["shin.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.5)
-        set_roll(last, roll, bank)
-        fk = poses(ob, *names)
-        for _ in range(2):  # the second time, there is nothing left to do
-            snapping.snap_target(bpy.context, [last])
-            assert apart(poses(ob, *names), fk) < 5e-5, (roll, bank)
-        last.planar_ik.influence = 1.0
-        assert (last.planar_ik.roll, last.planar_ik.bank) == (0.0, 0.0)
-        assert apart(poses(ob, *names), fk) < 5e-5, (roll, bank)
-        set_roll(last, roll, bank)
-        fk = poses(ob, *names)
-        snapping.snap_fk(bpy.context, [last])
-        last.planar_ik.influence = 0.0
-        assert apart(poses(ob, *names), fk) < 1e-4, (roll, bank)
-
-
 def test_switch_levels_the_foot_unless_it_is_keyed(add, addon):
     snapping = addon("tasks.snapping")
     ob, last = leg(add, addon)
@@ -333,36 +307,6 @@ def test_any_control_rolls_a_foot(add, addon, kind):
     snapping.snap_target(bpy.context, [last])
     last.planar_ik.influence = 1.0
     assert apart(poses(ob, *limb_names(".L")), fk) < 1e-4
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_snap_over_frames_and_bake(add, addon, mode):
-    ob, last = leg(add, addon, mode)
-    scene, rng, names = bpy.context.scene, random.Random(5), limb_names(".L")
-    for frame in (1, 5, 9):
-        for name in names:
-            turn = Quaternion((1, 0, 0), rng.uniform(0.2, 0.8)) if name == "shin.L" else rigs.turn(rng, 0.2)
-            ob.pose.bones[name].rotation_quaternion = turn
-            ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
-        last["IK Roll"] = rng.uniform(-1, 1)
-        last.keyframe_insert('["IK Roll"]', frame=frame)
-    last.planar_ik.influence = 0.0
-    fk = {}
-    for frame in range(1, 10):
-        scene.frame_set(frame)
-        fk[frame] = poses(ob, *names)
-    addon("tasks.snapping").snap_target(bpy.context, [last], range(1, 10))
-    last.planar_ik.influence = 1.0
-    for frame in range(1, 10):
-        scene.frame_set(frame)
-        assert apart(poses(ob, *names), fk[frame]) < 1e-4, frame
-    scene.frame_start, scene.frame_end = 1, 9
-    rigs.select(last)
-    ob.data.bones.active = last.bone
-    assert bpy.ops.pose.planar_ik_bake() == {"FINISHED"}
-    for frame in range(1, 10):
-        scene.frame_set(frame)
-        assert apart(poses(ob, *names), fk[frame]) < 1e-4, frame
 
 
 @pytest.mark.parametrize("across", [True, False])

@@ -7,7 +7,7 @@ import random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Vector
 
 from tests.blender import oracle, rigs
 
@@ -99,39 +99,6 @@ def test_nothing_moves_and_the_tip_follows(limb, count, off, knee, mode):
                 aside = np.linalg.norm(np.cross(joints - joints[0], line), axis=1)
                 assert last.planar_ik.reach == "TOO_FAR"
                 assert aside.max() < (off or 1e-5) * length
-
-
-def repose(last, count, rng):
-    """Another pose of a limb's own bones, in its plane."""
-    ob = last.id_data
-    names = names_of(count)
-    ob.pose.bones[names[0]].rotation_quaternion = rigs.turn(rng, 1.5)
-    shape = oracle.chain_bones(last, (1,) * count)
-    joints, _, _ = oracle.seen_of(rigs.evaluated(ob), last.name, (1,) * count)
-    normal = np.linalg.svd(joints - joints[0])[2][2]
-    for bone in shape[1:]:
-        axes = (ob.matrix_world @ rigs.evaluated(ob).pose.bones[bone.name].matrix).to_3x3().normalized()
-        across = axes.transposed() @ Vector(normal)
-        bone.rotation_quaternion = Quaternion(across, rng.uniform(-0.5, 0.5))
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-@pytest.mark.parametrize("count", [3, 4])
-def test_switched_and_back(limb, addon, count, mode):
-    """Any pose of three bones in their plane is shown by IK, unless a zigzag is none any more; of four the tip
-    stays."""
-    for seed in SEEDS:
-        last, _, length = limb(seed, count, mode)
-        last.planar_ik.influence = 0.0
-        repose(last, count, random.Random(seed))
-        for way in ("IK", "FK"):
-            before = seen(last, count)[0]
-            addon("tasks.snapping").switch(bpy.context, [last])
-            off = np.linalg.norm(seen(last, count)[0] - before, axis=1) / length
-            assert off[-1] < 3e-5, seed
-            if way == "FK" or (count == 3 and not addon("limb.rest_geometry").rest_geometry_of(last).is_zigzag):
-                assert off.max() < 3e-5, seed
-            last.planar_ik.ankle += 0.3
 
 
 def test_a_finger_curls(limb, add, addon):

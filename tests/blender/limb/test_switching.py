@@ -72,14 +72,6 @@ def joints(last: Any, frames: Any = FRAMES) -> dict[int, Any]:
     return found
 
 
-def in_fk(last: Any) -> dict[int, Any]:
-    """The joints that FK alone shows."""
-    last.planar_ik.influence = 0.0
-    found = joints(last)
-    last.planar_ik.influence = 1.0
-    return found
-
-
 def off(one: dict[int, Any], other: dict[int, Any], frames: Any) -> float:
     return max((float(np.abs(one[frame] - other[frame]).max()) for frame in frames), default=0.0)
 
@@ -91,41 +83,6 @@ def switch_at(addon: Any, last: Any, frame: int, to: str) -> None:
     addon("tasks.snapping").switch(bpy.context, [last], to)
     after = joints(last, [frame])[frame]
     assert np.abs(after - before).max() < MOVED
-
-
-@pytest.mark.parametrize("fk_keys", [(), FK_KEYS])
-@pytest.mark.parametrize(
-    ("interpolation", "mode", "knee"),
-    [
-        ("BEZIER", "RIG", "POLE"),
-        ("BEZIER", "LIVE", "FREE"),
-        ("LINEAR", "RIG", "FREE"),
-        ("CONSTANT", "LIVE", "POLE"),
-        ("SINE", "RIG", "POLE"),
-        ("BOUNCE", "LIVE", "FREE"),
-    ],
-)
-def test_there_and_back(limb, autokey, addon, interpolation, mode, knee, fk_keys):
-    last = limb(len(mode), mode, interpolation, fk_keys, knee)
-    ik, fk = joints(last), in_fk(last)
-    switch_at(addon, last, TO_FK, "FK")
-    once = joints(last)
-    assert off(ik, once, range(1, TO_FK + 1)) < MOVED
-    assert off(fk, once, range(25, 61) if fk_keys else ()) < MOVED
-    assert off(once, dict.fromkeys(FRAMES, once[TO_FK]), () if fk_keys else range(TO_FK, 61)) < MOVED
-    switch_at(addon, last, TO_IK, "IK")
-    twice = joints(last)
-    assert off(once, twice, range(1, TO_IK + 1)) < MOVED
-    assert off(ik, twice, range(40, 61)) < MOVED
-    tips = np.array([twice[frame][-1] for frame in range(TO_IK, 41)])
-    steps = np.linalg.norm(np.diff(tips, axis=0), axis=1)
-    if interpolation == "CONSTANT":
-        assert steps[:-1].max() < MOVED
-    elif interpolation in ("LINEAR", "BEZIER"):
-        assert steps.min() > 0.0
-        assert steps.max() < 0.35 * steps.sum()
-    else:
-        assert steps.max() < 0.6 * steps.sum()
 
 
 def test_two_limbs_whose_next_keys_are_in_different_frames(add, autokey, addon):

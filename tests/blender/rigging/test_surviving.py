@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import legs, oracle, rigs
+from tests.blender import legs, rigs
 from tests.blender.legs import EVERYTHING
 
 
@@ -18,79 +18,6 @@ def last(addon, request):
 def is_well(addon, last, target="target.L"):
     assert legs.problem(addon, last) == ""
     assert legs.worst(last, target) < 1e-5
-
-
-def test_renaming(addon, last):
-    ob = last.id_data
-    for i, bone in enumerate([*ob.data.bones]):
-        bone.name = f"foot {i}" if bone.name == "foot.L" else f'new "{i}".L'
-    ob.name = "another"
-    bpy.data.objects["target.L"].name = "aim"
-    last = next(bone for bone in ob.pose.bones if "planar_ik" in bone)
-    is_well(addon, last, "aim")
-    addon("tasks.modes").to_live(bpy.context, [last])
-    assert not [bone for bone in ob.data.bones if "planar_ik.part" in bone]
-
-
-def test_duplicating(addon, last):
-    rigs.activate(last.id_data, "OBJECT")
-    bpy.ops.object.duplicate()
-    twin = bpy.context.object
-    assert twin.data != last.id_data.data
-    bpy.data.objects["target.L"].copy()
-    is_well(addon, twin.pose.bones["shin.L"])
-    addon("tasks.modes").to_live(bpy.context, [last.id_data.pose.bones["shin.L"]])
-    is_well(addon, twin.pose.bones["shin.L"])
-
-
-def test_joining(addon, last):
-    """Bones of the other rig get new names."""
-    ob = last.id_data
-    other = legs.rig_leg(addon, {"plane": "FREE"}, rigs.biped()).id_data
-    rigs.activate(ob, "OBJECT")
-    other.select_set(True)
-    bpy.ops.object.join()
-    lasts = [bone for bone in ob.pose.bones if "planar_ik" in bone]
-    assert len(lasts) == 2
-    for bone in lasts:
-        target = bone.planar_ik.target.name
-        assert legs.problem(addon, bone) == ""
-        for place in legs.PLACES:
-            legs.move(target, place)
-            foot = next(child for child in bone.children if child.name.startswith("foot"))
-            want = oracle.expected(bone)
-            assert (rigs.place(ob, foot.name) - rigs.Vector(want.joints[2])).length < 1e-5 * want.length
-
-
-def test_saving_and_appending(addon, last, tmp_path):
-    path = str(tmp_path / "rig.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path) as (source, data):
-        data.objects = source.objects
-    for ob in data.objects:
-        bpy.context.collection.objects.link(ob)
-    is_well(addon, bpy.data.objects["rig"].pose.bones["shin.L"])
-
-
-def test_symmetrize(addon, last):
-    """The other side's limb is there and says Rebuild; this side's is as it was."""
-    ob = last.id_data
-    rigs.activate(ob, "EDIT")
-    for bone in ob.data.edit_bones:
-        bone.select = bone.select_head = bone.select_tail = bone.name in ("thigh.L", "shin.L", "foot.L")
-    bpy.ops.armature.symmetrize()
-    rigs.activate(ob, "POSE")
-    is_well(addon, ob.pose.bones["shin.L"])
-    other = ob.pose.bones["shin.R"]
-    assert other.planar_ik.enabled
-    assert legs.problem(addon, other)
-    assert addon("tasks.edited").edited_limbs(ob) == [other]
-    other.planar_ik.target = rigs.empty("target.R", (0, 0, 0))
-    addon("tasks.modes").to_rig(bpy.context, [other])
-    is_well(addon, ob.pose.bones["shin.R"], "target.R")
-    is_well(addon, ob.pose.bones["shin.L"])
-    assert addon("tasks.edited").edited_limbs(ob) == []
 
 
 def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):

@@ -100,25 +100,6 @@ def test_stays(case: str, mode: str) -> None:
     assert settings() == has
 
 
-@pytest.mark.parametrize(("mode", "plane"), [("RIG", "AUTO"), ("LIVE", "HINGE"), ("RIG", "FREE"), ("LIVE", "POLE")])
-def test_add_stays(biped: Any, mode: str, plane: str) -> None:
-    bpy.ops.ed.undo_push(message="begun")
-    select("shin.L", "shin.R")
-    before, had = joints(), settings()
-    assert not call("add", mode=mode, plane=plane)
-    assert abs(joints() - before).max() < STILL
-    ob = bpy.data.objects["rig"]
-    lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R")]
-    assert {last.planar_ik.mode for last in lasts} == {mode}
-    assert all(last.planar_ik.reach == "REACHED" for last in lasts)
-    assert bpy.context.mode == "POSE"
-    assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
-    bpy.ops.ed.undo()
-    assert abs(joints() - before).max() < STILL
-    assert settings() == had
-    assert not [ob for ob in bpy.data.objects if ob.type == "EMPTY"]
-
-
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_flip_bends_to_the_other_side(biped: Any, mode: str) -> None:
     begin(mode)
@@ -145,27 +126,3 @@ def test_remove_gives_back_what_was_there(biped: Any, mode: str) -> None:
     assert settings() == had
     assert sorted(each.name for each in bpy.data.objects) == names
     assert bpy.context.active_pose_bone.name == "shin.L"
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_convert_and_back(biped: Any, mode: str) -> None:
-    ob = biped
-    target = bpy.data.objects.new("target", None)
-    bpy.context.collection.objects.link(target)
-    target.location = rigs.place(ob, "foot.L") + rigs.Vector((0.02, -0.1, 0.1))
-    constraint = ob.pose.bones["shin.L"].constraints.new("IK")
-    constraint.target, constraint.chain_count = target, 2
-    for name in ("thigh.L", "shin.L"):
-        ob.pose.bones[name].matrix_basis.identity()
-    bpy.context.view_layer.update()
-    before = joints()
-    bpy.ops.ed.undo_push(message="begun")
-    assert not call("convert", mode=mode)
-    ob = bpy.data.objects["rig"]
-    assert abs(joints() - before).max() < 1e-3
-    assert ob.pose.bones["shin.L"].planar_ik.mode == mode
-    assert not call("unconvert")
-    ob = bpy.data.objects["rig"]
-    assert not ob.pose.bones["shin.L"].planar_ik.enabled
-    assert not ob.pose.bones["shin.L"].constraints[0].mute
-    assert abs(joints() - before).max() < STILL
