@@ -216,48 +216,6 @@ def test_a_leg_renamed_to_the_other_side(legs, addon, mode):
     assert last.planar_ik.reach == "REACHED"
 
 
-@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-def test_unlike_limbs_are_swapped(addon, mode):
-    """Each gets all of the other: plane, pole, features, how its foot follows, and what it stands at."""
-    rng, adding, ob = random.Random(mode), addon("tasks.adding"), biped(2)
-    for side, x in ((".L", 1), (".R", -1)):  # off what the targets' axes are
-        ob.pose.bones["foot" + side].rotation_quaternion = rigs.turn(rng)
-        ob.pose.bones["thigh" + side].rotation_quaternion = Quaternion((1, 0.3 * x, 0.1, 0.2)).normalized()
-    for side, knee in ((".L", "POLE"), (".R", "FREE")):
-        request = adding.LimbRequest(ob.pose.bones["shin" + side])
-        adding.add(bpy.context, [request], knee=knee, foot=side == ".L")
-    left, right = lasts = [ob.pose.bones["shin" + side] for side in (".L", ".R")]
-    left.planar_ik.softness, left.planar_ik.swivel, right.planar_ik.flip = 0.2, 0.7, True
-    right.planar_ik.stretch, right.planar_ik.max_angle, right.planar_ik.swivel = 0.5, 2.0, -0.4
-    if mode == "RIG":
-        addon("tasks.modes").to_rig(bpy.context, lasts)
-    for last in lasts:
-        rigs.put(target_of(last), Vector(rigs.place(ob, "foot" + last.name[-2:])) + 0.2 * rigs.turn(rng).axis)
-    update(ob)
-    names = ["thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R"]
-    before, sliders = rigs.matrices(ob, names), [dict(sliders_of(last)) for last in lasts]
-    mirror_both(ob)
-    update(ob)
-    sideways = np.diag([-1.0, 1.0, 1.0, 1.0])
-    wanted = sideways @ np.roll(before, 3, axis=0) @ sideways
-    found = rigs.matrices(ob, names)
-    assert np.abs(found[:3] - wanted[:3])[..., :3, 3].max() < 2e-5
-    assert np.abs(found[3:] - wanted[3:])[..., :3, 3].max() < 2e-5
-    assert np.abs(found[5] - wanted[5]).max() < 1e-4  # the foot that follows goes along
-    assert [dict(sliders_of(last)) for last in lasts] == sliders[::-1]
-    assert [last.planar_ik.plane for last in lasts] == ["FREE", "POLE"]
-    assert [bool(ob.pose.bones[name].constraints) for name in ("foot.L", "foot.R")] == [False, True]
-
-
-def target_of(last):
-    limb = last.planar_ik
-    return limb.target.pose.bones[limb.subtarget] if limb.subtarget else limb.target
-
-
-def sliders_of(last):
-    return ((key, last[key]) for key in [*last.keys()] if key.startswith("IK "))
-
-
 def test_sides_by_names(addon):
     side_of = addon("blender.names").side_sign
     left = ("shin.L", "shin.L.001", "l_shin", "LeftLeg", "leg_left", "mixamorig:LeftLeg", "LEFT shin", "Bone-L")

@@ -15,8 +15,6 @@ from tests.blender.test_libraries import overridden, saved
 IN = range(4, 9)
 """Frames that are baked."""
 
-ALL = [*range(-2, 26), 2.5, 5.5]
-"""Frames that are looked at, beyond the scene's and those of keys."""
 
 SLIDER = 'pose.bones["root"]["IK_FK"]'
 
@@ -67,41 +65,6 @@ SETUPS = {
     "BONE": bone,
     "TIME": lambda last: drive(last, expression="1 if frame < 7 or frame > 10 else 0.2"),
 }
-
-
-def posed(last: Any, has_keys: bool) -> None:
-    """A pose in FK, keyed or not."""
-    for frame in (-1, 5, 14, 19):
-        last.rotation_quaternion = rigs.Quaternion((1, 0, 0), 0.06 * frame)
-        last.parent.rotation_quaternion = rigs.Quaternion((0.6, 0.8, 0), 0.5 - 0.04 * frame)
-        for each in (last, last.parent) if has_keys else ():
-            each.keyframe_insert("rotation_quaternion", frame=frame)
-
-
-@pytest.mark.parametrize(("mode", "has_keys"), [("LIVE", False), ("RIG", True)])
-@pytest.mark.parametrize("setup", SETUPS)
-def test_all_frames_look_as_before(addon, mode, has_keys, setup):
-    last = walker(addon, mode)
-    ob = last.id_data
-    posed(last, has_keys)
-    ob.pose.bones["root"]["IK_FK"] = 0.5
-    SETUPS[setup](last)
-    bpy.context.scene.frame_set(6)
-    before = seen(ob, frames=ALL)
-    now = rigs.matrices(ob, ("thigh.L", "shin.L"))
-    report = bake(addon, last, frames=IN)
-    assert "The driver of IK Influence of 'shin.L' is muted now: keys say what it said" in report.warnings
-    assert [curve.mute for curve in ob.animation_data.drivers if "IK Influence" in curve.data_path] == [True]
-    np.testing.assert_allclose(rigs.matrices(ob, ("thigh.L", "shin.L")), now, atol=2e-5)
-    after = seen(ob, frames=ALL)
-    whole = [i for i, frame in enumerate(ALL) if isinstance(frame, int) or setup != "TIME"]
-    near = [i for i in whole if ALL[i] != 5.5]  # half frames are between keys there
-    np.testing.assert_allclose(after[near], before[near], atol=5e-5)
-    for frame in ALL:
-        bpy.context.scene.frame_set(int(frame // 1), subframe=frame % 1)
-        assert frame not in IN or last["IK Influence"] == 0.0
-    bake(addon, last, frames=[10, 11])  # with keys for what was driven
-    np.testing.assert_allclose(seen(ob, frames=ALL)[near], before[near], atol=5e-5)
 
 
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.legs import FRAMES, bake, curves, seen, walker
+from tests.blender.legs import bake, seen, walker
 
 KEPT = ("thigh.L", "shin.L", "foot.L", "toe.L", "hand.R", "hips")
 
@@ -41,42 +41,6 @@ def creature(addon: Any, mode: str, **settings: Any) -> Any:
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
     return ob.pose.bones["shin.L"]
-
-
-def skin_seen() -> np.ndarray:
-    """Where the vertices of the skin are (frames, vertices, 3)."""
-    found = []
-    for frame in FRAMES:
-        bpy.context.scene.frame_set(frame)
-        skin = bpy.data.objects["skin"].evaluated_get(bpy.context.evaluated_depsgraph_get())
-        found.append([vertex.co[:] for vertex in skin.data.vertices])
-    return np.array(found)
-
-
-@pytest.mark.parametrize("foot_follows", [False, True])
-@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-def test_moves_the_same_and_is_clean(addon, mode, foot_follows):
-    last = creature(addon, mode)
-    ob = last.id_data
-    addon("tasks.features").set_feet(bpy.context, [last], foot_follows)
-    names = [*KEPT, "patch"]
-    before, skin = seen(ob, names), skin_seen()
-    own = {bone.name for bone in ob.data.bones if not bone.name.startswith("MCH-")}
-    report = bake(addon, ob.pose.bones["shin.L"], for_game=True)
-    assert (report.limbs[0].mode, report.warnings) == (mode, [])
-    bpy.context.scene.planar_ik.live = False
-    np.testing.assert_allclose(seen(ob, names), before, atol=2e-5)
-    np.testing.assert_allclose(skin_seen(), skin, atol=2e-5)
-    assert {bone.name for bone in ob.data.bones} == own
-    assert not any(bone.constraints for bone in ob.pose.bones if bone.name != "control")
-    assert not [*ob.animation_data.drivers]
-    assert not addon("limb.storage").limbs_of(ob)
-    keyed = curves(addon, ob)
-    for name in names:
-        keys = {len(keys) for (path, _), keys in keyed.items() if f'"{name}"' in path}
-        assert keys == {len(FRAMES)}
-        assert not any(path.endswith("scale") for path, _ in keyed if f'"{name}"' in path)
-    assert {len(keys) for (path, _), keys in keyed.items() if '"control"' in path} == {2}
 
 
 @pytest.mark.parametrize("volume", ["LENGTH", "UNIFORM"])

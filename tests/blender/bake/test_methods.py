@@ -91,41 +91,6 @@ SETUPS = [plain, constrained_target, driven_target, limited_limb, arm_on_leg, mo
 SETUPS += [python_driver, driver_of_the_scene]
 
 
-@pytest.fixture(autouse=True)
-def handlers_back():
-    before = {name: [*getattr(bpy.app.handlers, name)] for name in ("frame_change_pre", "frame_change_post")}
-    yield
-    for name, handlers in before.items():
-        getattr(bpy.app.handlers, name)[:] = handlers
-
-
-@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-@pytest.mark.parametrize("foot_follows", [False, True])
-@pytest.mark.parametrize("setup", SETUPS)
-def test_baked_is_what_was_seen(addon, setup, foot_follows, mode):
-    bpy.context.preferences.filepaths.use_scripts_auto_execute = True
-    last = walker(addon)
-    ob, foot = last.id_data, bpy.data.objects["to foot"]
-    addon("tasks.features").set_feet(bpy.context, [last], foot_follows)
-    method = setup(addon, ob, foot)
-    if mode == "RIG":
-        addon("tasks.modes").to_rig(bpy.context, [last])
-    names = [*LIMB, "hand.L", "forearm.L"]
-    before = seen(ob, names)
-    limbs = addon("limb.storage").limbs_of(ob)
-    if setup is limited_limb and mode == "RIG":
-        with pytest.raises(addon("blender.words").Refused):
-            bake(addon, *limbs)
-        return
-    report = bake(addon, *limbs)
-    assert {limb.method for limb in report.limbs} == {method}
-    assert {limb.mode for limb in report.limbs} <= {mode, "LIVE"}
-    first = int(setup is reading_handler)  # what was read in the frame before that was another
-    np.testing.assert_allclose(seen(ob, names)[first:], before[first:], atol=2e-5)
-    bpy.context.scene.planar_ik.live = False
-    np.testing.assert_allclose(seen(ob, names)[first:], before[first:], atol=2e-5)
-
-
 def test_a_limb_that_is_not_baked_moves_one_that_is(addon):
     last = walker(addon)
     ob = last.id_data

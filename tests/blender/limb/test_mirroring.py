@@ -7,7 +7,7 @@ import random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from tests.blender import rigs
 
@@ -202,78 +202,3 @@ def outlines(limb):
         matrix = owner.matrix_world @ bone.matrix @ Matrix.LocRotScale(place, turn, scale)
         mesh = bone.custom_shape.data
         yield np.array([(matrix @ vertex.co)[:] for vertex in mesh.vertices])
-
-
-def walked(ob, add, kind):
-    """Keys for both legs, which go unlike ways, and hips that move in the middle; the rig has no root."""
-    rng = random.Random(kind)
-    rigs.activate(ob, "EDIT")
-    ob.data.edit_bones.remove(ob.data.edit_bones["root"])
-    rigs.activate(ob)
-    for last in add(ob, "shin.L", "shin.R", plane="POLE" if kind == "IK" else "FREE"):
-        last.planar_ik.influence = float(kind == "IK")
-    own = [f"{name}.{side}" for name in (*LEG, "toe") for side in "LR"]
-    controls = [bone.name for bone in ob.pose.bones if "_ik." in bone.name or "_pole." in bone.name]
-    for frame in (1, 6, 13, 20):
-        ob.pose.bones["hips"].location = (0.0, rng.uniform(-0.1, 0.1), rng.uniform(-0.1, 0.1))
-        ob.pose.bones["hips"].rotation_quaternion = Quaternion((1.0, 0.0, 0.0), rng.uniform(-0.3, 0.3))
-        for name in ("hips", *own, *(controls if kind == "IK" else ())):
-            bone = ob.pose.bones[name]
-            if name in controls:
-                bone.location = rigs.turn(rng).axis * 0.1
-                bone.keyframe_insert("location", frame=frame)
-            if name != "hips":
-                bone.rotation_quaternion = rigs.turn(rng, 0.7)
-            bone.keyframe_insert("rotation_quaternion", frame=frame)
-        ob.pose.bones["hips"].keyframe_insert("location", frame=frame)
-        for side in "LR" if kind == "IK" else "":
-            last = ob.pose.bones[f"shin.{side}"]
-            last.planar_ik.swivel, last.planar_ik.flip = rng.uniform(-1, 1), rng.random() < 0.5
-            last.planar_ik.influence = rng.choice((0.4, 1.0))
-            for key in ("IK Swivel", "IK Flip", "IK Influence"):
-                last.keyframe_insert(f'["{key}"]', frame=frame)
-
-
-def legs_seen(ob, frames):
-    """The bones of the legs as they are evaluated, (2 sides, frames, bones, 4, 4)."""
-    scene, names = bpy.context.scene, [[f"{name}.{side}" for name in (*LEG, "toe")] for side in "LR"]
-    found = []
-    for frame in frames:
-        scene.frame_set(int(frame), subframe=frame % 1.0)
-        found.append([rigs.matrices(ob, of_side) for of_side in names])
-    return np.array(found).swapaxes(0, 1)
-
-
-@pytest.mark.parametrize("tolerance", [0.0, 0.005])
-@pytest.mark.parametrize("kind", ["IK", "FK"])
-def test_a_range(add, mirror, addon, kind, tolerance):
-    """Both sides become each other: whole bones, in frames and halfway between."""
-    ob = rigs.biped()
-    walked(ob, add, kind)
-    sideways, frames = np.diag([-1.0, 1.0, 1.0, 1.0]), np.arange(1.0, 20.5, 0.5)
-    bpy.context.scene.frame_set(9)
-    limbs = [ob.pose.bones[name] for name in ("shin.L", "shin.R")]
-    before = legs_seen(ob, frames)
-    bpy.context.scene.frame_set(9)
-    addon("tasks.mirroring").mirror(bpy.context, limbs, range(1, 21), tolerance)
-    assert bpy.context.scene.frame_current == 9
-    off = np.abs(legs_seen(ob, frames) - sideways @ before[::-1] @ sideways).max(axis=(0, 2, 3, 4))
-    assert off[::2].max() < (tolerance or 2e-6)
-    assert off[1::2].max() < (tolerance or 2e-3)  # where Flip changes, numbers jump
-    curves = rigs.curves(ob)
-    assert max(len(curve.keyframe_points) for curve in curves) <= (8 if tolerance else 21)  # one beside
-    assert kind == "IK" or not any("_ik" in curve.data_path for curve in curves)  # what has no keys gets none
-
-
-def test_a_range_onto_a_new_limb(add, mirror, addon):
-    """Only what is animated gets keys."""
-    ob = rigs.biped()
-    add(ob, "shin.L")
-    for frame in (1, 9):
-        pose(ob, "foot_ik.L", random.Random(frame))
-        ob.pose.bones["foot_ik.L"].keyframe_insert("location", frame=frame)
-    addon("tasks.mirroring").mirror(bpy.context, [ob.pose.bones["shin.L"]], range(1, 10), 1e-3)
-    assert {curve.data_path for curve in rigs.curves(ob)} == {f'pose.bones["foot_ik.{side}"].location' for side in "LR"}
-    for frame in range(1, 10):
-        bpy.context.scene.frame_set(frame)
-        assert off(ob) < 1e-3
