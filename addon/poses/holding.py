@@ -13,18 +13,19 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..limb.follow import follow_of
+from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.tips import foot_of
-from ..limb.transforms import rigid, turns_of
+from ..limb.transforms import rigid
 from ..motion.reading import LimbsRead, Recording, matrices_of, places_of
 from ..motion.writing import KeyedPart
 from ..rigging import feet
 from ..solver.matrices import applied, inverted_all
-from .matching import factor_past, solver_target
+from .matching import factor_past, is_pole_movable, solver_target
 from .over_frames import foot_offset
 from .parts import part_of_foot, part_of_ik
 from .placing import ControlPlacing
-from .planting import ease_out, turned_by, vectors_of
+from .planting import STRAIGHTEST, ease_out, turned_by, vectors_of
 
 Array = NDArray[Any]
 
@@ -52,10 +53,11 @@ class Ease(NamedTuple):
         return flags
 
     def within_reach(self, places: Array, before: Array, roots: Array) -> Array:
-        """Places (rows, 3) on the way, brought so near to the roots of the limb that it is no longer than ``before`` or
-        than it reaches: out of reach, a target would show in no pose, but as one that is missed."""
-        offsets, most = places - roots, np.maximum(np.linalg.norm(before - roots, axis=1), self.reach)
+        """Places (rows, 3) on the way, brought so near to the roots of the limb that it is no straighter than
+        ``before``, unless it is bent anyway: else its knee would be drawn straight, and pop back."""
+        offsets, were = places - roots, np.linalg.norm(before - roots, axis=1)
         distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-30)
+        most = np.maximum(were, STRAIGHTEST * self.reach)
         nearer: Array = roots + offsets * np.minimum(most / distances, 1.0)[:, None]
         for first, end in self.ranges:
             nearer[first : end + 1] = places[first : end + 1]
@@ -95,7 +97,8 @@ def hold_flat(
     placings, parts, turns, offset = [], [part_of_ik(limb)], None, (1.0, 0.0, 0.0, 0.0)
     if foot and (turns_foot or feet.foot_follows(limb)):
         ref = (limb.id_data, foot.name)
-        turns = _turns_held(rotations_of(recording, ref), ease, plants)
+        turns = np.tile(np.eye(4), (recording.frames, 1, 1))
+        turns[:, :3, :3] = _turns_held(rotations_of(recording, ref), ease, plants)
         turns[~changed] = np.nan
         if turns_foot:
             placings.append(ControlPlacing(ref, ref, np.full_like(places, np.nan), sizes_of(limbs, row), turns))
@@ -106,15 +109,16 @@ def hold_flat(
     target = ControlPlacing(
         moved_control(limb), solver_target(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
     )
-    return HeldLimb(limb, [target, *placings], places, ease, parts)
+    return HeldLimb(limb, [target, *pole_stays(recording, limbs, row, changed), *placings], places, ease, parts)
 
 
 def _turns_held(turns: Array, ease: Ease, plants: Sequence[HoldPose]) -> Array:
-    """How a foot that is turned so, (rows, 3, 3), is turned where it is held, (rows, 4), w first."""
+    """How a foot that is turned so, (rows, 3, 3), is turned where it is held, (rows, 3, 3)."""
     offsets = np.zeros((len(turns), 3))
     for (first, end), plant in zip(ease.ranges, plants, strict=True):
         offsets[first : end + 1] = vectors_of(plant.turn @ turns[first : end + 1].swapaxes(1, 2))
-    return turns_of(turned_by(ease.over(offsets)) @ turns)
+    held: Array = turned_by(ease.over(offsets)) @ turns
+    return held
 
 
 def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
@@ -124,6 +128,17 @@ def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
     targets = applied(frames, factor_past(limbs, row, in_frame)[0] * in_frame)
     targets[~np.isfinite(tips).all(axis=1)] = np.nan
     return targets
+
+
+def pole_stays(recording: Recording, limbs: LimbsRead, row: int, changed: Array) -> list[ControlPlacing]:
+    """Have a pole that hangs on the target stay where it was in the rows that are changed, as knees do."""
+    limb = limbs.rig.limbs[row]
+    if not (pole_goes_along(limb) and is_pole_movable(limb)):
+        return []
+    pole: Any = follow_of(limb).pairs[1]
+    places = places_of(recording, *pole)
+    places[~changed] = np.nan
+    return [ControlPlacing(pole, pole, places, sizes_of(limbs, row))]
 
 
 # what was read

@@ -20,7 +20,7 @@ from ..motion.reading import LimbsRead, Recording, matrices_of
 from ..motion.writing import KeyedPart, Keys, no_points
 from ..solver.matrices import inverted_all, rotation
 from .contacts import SOLE
-from .holding import Ease, HeldLimb, moved_control, roots_of, sizes_of
+from .holding import Ease, HeldLimb, moved_control, pole_stays, roots_of, sizes_of
 from .matching import own_foot_turns, solver_target
 from .over_frames import nearest_in_rotation_mode
 from .parts import rotation_channel_of, slider_channel
@@ -79,12 +79,14 @@ def hold_rolling(
     rolled_held = _rolled_targets(rolled_targets, rolled_by, ease, [foot.flat for foot in feet], roots)
     toes = _turn_toes(recording, limb, ease, contacts, curves.rolls[:, 0], values)
     controls = rolled_held @ inverted_all(rolled_by) @ _control_in_rolled_target(limb)
-    places, turns, changed = controls[:, :3, 3].copy(), turns_of(rigid(controls)[0]), ease.changed(len(rolled_targets))
+    places, turns, changed = controls[:, :3, 3].copy(), controls.copy(), ease.changed(len(rolled_targets))
     tips = rolled_held[:, :3, 3].copy()
     places[~changed], turns[~changed], tips[~changed] = np.nan, np.nan, np.nan
     placing = ControlPlacing(moved_control(limb), moved_control(limb), places, sizes_of(limbs, row), turns)
-    stays = KeyedPart([*placing.channels, *toes], no_points, still_keys(ease))
-    return HeldLimb(limb, [placing], tips, ease, [stays, KeyedPart(sliders, no_points, curves.keys(sliders))])
+    poles = pole_stays(recording, limbs, row, changed)
+    moved = [channel for one in (placing, *poles) for channel in one.channels]
+    stays = KeyedPart([*moved, *toes], no_points, still_keys(ease))
+    return HeldLimb(limb, [placing, *poles], tips, ease, [stays, KeyedPart(sliders, no_points, curves.keys(sliders))])
 
 
 def shape_of(limb: PoseBone) -> RollShape:

@@ -114,6 +114,8 @@ def moved_near(
     (rows, 3), gets no straighter, if that can be."""
     flat, offsets = foot.flat.copy(), _offsets(shape, foot.flat, foot.rolls)
     distances = np.linalg.norm(tips - roots, axis=1)
+    around = np.pad(distances, 1, mode="edge")
+    distances = np.minimum(distances, (around[:-2] + around[1:-1] + around[2:]) / 3.0)
     middle = _middle(tips - offsets, NEAR * size * _scale_of(flat[None]))
     flat[:3, 3] = place_in_reach(middle, roots - offsets, np.maximum(distances, STRAIGHTEST * reach))
     return foot._replace(flat=flat)

@@ -36,6 +36,18 @@ def joints(rig):
     return np.array(rows)
 
 
+def knee(joints):
+    """Where knees point, square to the line from hip to ankle, and how far they are bent, in degrees, by legs."""
+    hip, at, ankle = joints[:, :, 0], joints[:, :, 1], joints[:, :, 2]
+    thigh, shin, line = (
+        (one - other) / np.linalg.norm(one - other, axis=-1, keepdims=True)
+        for one, other in ((at, hip), (ankle, at), (ankle, hip))
+    )
+    aside = thigh - line * (thigh * line).sum(axis=-1, keepdims=True)
+    aside /= np.linalg.norm(aside, axis=-1, keepdims=True)
+    return aside.swapaxes(0, 1), np.degrees(np.arccos((thigh * shin).sum(axis=-1))).T
+
+
 @pytest.mark.parametrize("there", [(), (".L",), (".L", ".R")])
 def test_a_capture_is_planted_in_one_step(capture, there):
     """Whichever of its legs have IK already: these get Foot Roll."""
@@ -59,6 +71,9 @@ def test_a_capture_is_planted_in_one_step(capture, there):
             near[max(first - 5, 0) : last + 4] = True
         assert np.abs(now[~near, i] - before[~near, i]).max() < 1e-3
         assert np.linalg.norm(now[:, i] - before[:, i], axis=-1).max() < 0.05
+        (was, knees), (bend, bent) = ([each[i] for each in pair] for pair in zip(knee(before), knee(now), strict=True))
+        assert np.degrees(np.arccos((was * knees).sum(axis=-1).min())) < 12.0
+        assert bent.min() > bend.min() - 0.5
     marked = {marker.name for marker in bpy.context.scene.timeline_markers}
     assert {"foot.L", "foot.R"} <= {word for name in marked for word in name.split()}
     if not there:
