@@ -71,10 +71,13 @@ class ActionWriter:
                 for time in (some[0] - k * self._frame, some[-1] + k * self._frame)
                 if len(kept) and (far > 1 or kept[0] <= time <= kept[-1])
             ]
-            _key_sides(curve, sides, now[index])
+            ends = [(some[end], end) for some in np.split(times, starts) for end in (0, -1)] if sides else []
+            shapes = _key_sides(curve, sides, [] if is_stepped else ends, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             after, ahead = (None if rows is None else rows[:, index] for rows in (slopes, before))
             fcurves.write_keys(curve, times, values[:, index], kind, after, ahead, starts)
+            for shape in shapes:
+                fcurves.keep_shape(curve, *shape)
             if cycle:
                 fcurves.repeat(curve, cycle)
 
@@ -200,13 +203,16 @@ def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
         writer.restore(context)
 
 
-def _key_sides(curve: Any, sides: Sequence[float], now: float) -> None:
-    """Key what a curve has at these times, or a number without keys is ``now``: outside, the curve keeps its shape."""
-    if not len(curve.keyframe_points) and sides:
-        fcurves.write_keys(curve, np.array(sides), np.full(len(sides), now))
-        return
-    for time in sides:
+def _key_sides(curve: Any, sides: Sequence[float], ends: Sequence[tuple[float, int]], now: float) -> list[Any]:
+    """Key what a curve has at these times, or a number without keys is ``now``: outside, the curve keeps its shape.
+    Returns what shape it has beyond ``ends``, first (0) or last (-1) ones, for `fcurves.keep_shape`."""
+    if not len(curve.keyframe_points):
+        if sides:
+            fcurves.write_keys(curve, np.array(sides), np.full(len(sides), now))
+        return []
+    for time in (*sides, *(time for time, _ in ends)):
         fcurves.insert_key_keeping_shape(curve, time)
+    return [fcurves.shape_beyond(curve, *end) for end in ends]
 
 
 def _unkeyed(ob: Any, time: float) -> dict[str, Any]:

@@ -72,9 +72,16 @@ def animated_paths(owner: Any) -> set[str]:
     return {curve.data_path for curve in (*drivers_of(owner), *curves_everywhere(owner))}
 
 
-def is_animated(owner: Any, path: str) -> bool:
-    """Whether keys or a driver animate a property, so that the next frame overwrites what it is set to."""
-    return path in animated_paths(owner)
+def is_animated(owner: Any, path: str, strips: bool = True) -> bool:
+    """Whether keys or a driver animate a property, so that the next frame overwrites what it is set to; or, without
+    ``strips``, its own action's keys."""
+    curves = curves_everywhere(owner) if strips else curves_of(owner)
+    return any(curve.data_path == path for curve in (*drivers_of(owner), *curves))
+
+
+def is_by_strips(owner: Any, path: str) -> bool:
+    """Whether strips of the NLA alone animate a property."""
+    return is_animated(owner, path) and not is_animated(owner, path, strips=False)
 
 
 def modifiers_of(curve: Any) -> list[Any]:

@@ -113,7 +113,7 @@ def repeat(curve: Any, modes: tuple[str, str]) -> None:
 def insert_hold_key(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
     """Insert a key that holds its value until the next key, and leave the rest of the curve as it is."""
     insert_key_keeping_shape(curve, frame, kind, goes_on=False)
-    min(curve.keyframe_points, key=lambda key: abs(key.co.x - frame)).interpolation = "CONSTANT"
+    _key_at(curve, frame).interpolation = "CONSTANT"
 
 
 def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = True) -> list[float]:
@@ -144,6 +144,26 @@ def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", g
         _fix_handles(key)
         key.interpolation = interpolation
     return later
+
+
+def shape_beyond(curve: Any, frame: float, end: int) -> tuple[float, int, str, Any]:
+    """How a curve goes on beyond a key, before it if that is a first one (``end`` 0), else after it."""
+    key = _key_at(curve, frame)
+    return frame, end, key.interpolation, (key.handle_right if end else key.handle_left) - key.co
+
+
+def keep_shape(curve: Any, frame: float, end: int, interpolation: str, handle: Any) -> None:
+    """Have a curve go on beyond a key so: see `shape_beyond`."""
+    key = _key_at(curve, frame)
+    key.handle_left_type = key.handle_right_type = "FREE"
+    if end:
+        key.interpolation, key.handle_right = interpolation, key.co + handle
+    else:
+        key.handle_left = key.co + handle
+
+
+def _key_at(curve: Any, frame: float) -> Any:
+    return min(curve.keyframe_points, key=lambda key: abs(key.co.x - frame))
 
 
 def fade(curve: Any, start: float, frames: Collection[float], by: float) -> None:

@@ -152,6 +152,12 @@ def rotated_axes(mode: str, rows: Array, length: float) -> list[Array]:
     return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
 
 
+def lever_of(bone: PoseBone) -> float:
+    """How far what hangs on a bone goes from where that begins."""
+    below = [bone.bone, *bone.bone.children_recursive]
+    return float(max((each.tail_local - bone.bone.head_local).length for each in below))
+
+
 def part_of_fk(limb: PoseBone, tolerance: float, table: Table | None = None, row: int = 0) -> KeyedPart:
     """The own channels of a limb's bones and of the foot that follows its target; joints may be off by a
     ``tolerance``. Who knows a ``table`` that has the limb in a ``row`` saves the time to make it."""
@@ -163,7 +169,7 @@ def part_of_fk(limb: PoseBone, tolerance: float, table: Table | None = None, row
     table = table or table_of(ob, [limb])
     ref, reference = table.limbs[row], table.singles[row].reference
     slid = [Channel.of_bone(ob, bones[0].name, "location")] if ref.plane == "SLIDE" else []
-    lengths = {bone.name: bone.bone.length for bone in following}
+    lengths = {bone.name: lever_of(bone) for bone in following}
     geometry, size = ref.geometry, sum(ref.geometry.lengths)
 
     def points_over_frames(recording: Recording, whole: Values) -> Points:

@@ -48,7 +48,8 @@ class Span(NamedTuple):
 
 def frames_of(context: Context, refs: Iterable[BoneRef], beside: Iterable[BoneRef] = ()) -> Frames:
     """Which frames show how these objects and bones move: those of the scene's range in which anything that they hang
-    on can change, and those of its keys outside. What also moves what goes along ``beside`` them does not count."""
+    on can change, those of its keys outside, and the one that is shown. What also moves what goes along ``beside``
+    them does not count."""
     scene, dependencies = scene_of(context), Dependencies()
     moving = dependencies.dependencies_of(*refs) - dependencies.dependencies_of(*beside)
     names: dict[Object, set[str]] = {}
@@ -68,7 +69,9 @@ def frames_of(context: Context, refs: Iterable[BoneRef], beside: Iterable[BoneRe
     inside = range(floor(max(scene.frame_start, first)), ceil(min(scene.frame_end, last)) + 1)
     keys = np.concatenate([span.keys for span in spans])
     wholes = {*np.floor(keys).astype(int).tolist(), *np.ceil(keys).astype(int).tolist()}
-    return Frames(sorted({*inside, *(key for key in wholes if not scene.frame_start <= key <= scene.frame_end)}))
+    shown = {scene.frame_current} if first <= scene.frame_current <= last else ()
+    outside = {key for key in wholes if not scene.frame_start <= key <= scene.frame_end}
+    return Frames(sorted({*inside, *outside, *shown}))
 
 
 def moved_by(limbs: Iterable[PoseBone]) -> list[BoneRef]:

@@ -27,7 +27,6 @@ from ..motion.writing import Task, Writing
 from ..rigging import feet
 from ..rigging.features import ROLL_SLIDERS
 from .placing import ControlPlacing, parents_of, place_controls
-from .standing import world_turns
 
 Array = NDArray[Any]
 
@@ -96,7 +95,7 @@ def _put(context: Context, kept: Sequence[Kept]) -> None:
 
 def _placing(kept: Kept) -> ControlPlacing:
     matrices, size = np.array([kept.matrix], float), np.array([kept.size])
-    turns = world_turns(matrices) if kept.is_turned else None
+    turns = matrices if kept.is_turned else None
     return ControlPlacing(kept.control, kept.control, matrices[:, :3, 3], size, turns)
 
 

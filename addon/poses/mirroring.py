@@ -37,7 +37,6 @@ from ..rigging.mirrored import Image, Pair, images_there, matrix_across
 from .over_frames import go_on, reader_of, turn_bone
 from .parts import index_in_channel, part_of_ik, rotation_channel_of, slider_channel
 from .placing import ControlPlacing, owner_of, parents_of, place_controls
-from .standing import world_turns
 
 Array = NDArray[Any]
 
@@ -179,7 +178,7 @@ def _placing(image: Image, recording: Recording) -> ControlPlacing:
     places = np.array(to_be)
     size = sum(rest_geometry_of(image.pair.limbs[1]).lengths)
     sizes = size * np.cbrt(np.abs(np.linalg.det(read[1][:, :3, :3])))
-    return ControlPlacing(there, there, places[:, :3, 3], sizes, world_turns(places))
+    return ControlPlacing(there, there, places[:, :3, 3], sizes, places)
 
 
 def _parts_of(tolerance: float, limb: PoseBone, channels: Sequence[Channel]) -> list[KeyedPart]:

@@ -24,7 +24,7 @@ from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..motion.by_curves import Curves, filled_in
 from ..motion.channels import Channel, Values, copied
-from ..motion.reading import Recording, matrices_of
+from ..motion.reading import Recording, matrices_of, worlds_of
 from ..motion.recording import read_again, record
 from ..motion.thinning import Sampling, sampling_of
 from ..motion.writing import Run, Task, Writing
@@ -32,6 +32,7 @@ from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import with_twist
+from ..solver.matrices import inverted_all
 from ..solver.rotation import conjugate, multiply
 from .inverse import angle_between
 from .matching import (
@@ -242,5 +243,6 @@ def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -
 
 def foot_offset(recording: Recording, followed: Any, foot: Any) -> Any:
     """How a foot is turned off what it follows, (f, 4), w first."""
-    one, other = (tuple(world_turns(matrices_of(recording, ref)).T) for ref in (followed, foot))
+    into = inverted_all(worlds_of(recording, foot[0]))
+    one, other = (tuple(world_turns(into @ matrices_of(recording, ref)).T) for ref in (followed, foot))
     return np.stack(multiply(conjugate(one), other), axis=-1)

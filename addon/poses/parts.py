@@ -18,7 +18,7 @@ from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
 from ..motion.channels import Channel, Values
-from ..motion.fk import arm_for, joints_and_sides, rotated_axes
+from ..motion.fk import arm_for, joints_and_sides, lever_of, rotated_axes
 from ..motion.reading import Recording, limb_frames, places_of, worlds_of
 from ..motion.writing import KeyedPart
 from ..rigging import feet
@@ -127,8 +127,8 @@ class _IKPoints:
         if not feet.foot_follows(self._limb):
             return []
         foot: Any = foot_of(self._limb)
-        refs_turned = [(follow_of(self._limb).pairs[0], foot.bone.length)]
-        refs_turned += [((toe.id_data, toe.name), toe.bone.length) for toe in flat_toes(self._limb)]
+        refs_turned = [(follow_of(self._limb).pairs[0], lever_of(foot))]
+        refs_turned += [((toe.id_data, toe.name), lever_of(toe)) for toe in flat_toes(self._limb)]
         return [
             point
             for ref, length in refs_turned
@@ -165,6 +165,6 @@ def part_of_foot(limb: PoseBone) -> KeyedPart:
     channel = Channel.of_bone(limb.id_data, foot.name, rotation_channel(mode))
 
     def points(values: Values, _at: Array) -> list[Array]:
-        return rotated_axes(mode, values[channel], foot.bone.length / size)
+        return rotated_axes(mode, values[channel], lever_of(foot) / size)
 
     return KeyedPart([channel], lambda _recording, _values: points)

@@ -45,8 +45,8 @@ def owner_of(ref: tuple[Any, str]) -> Any:
 
 class ControlPlacing:
     """A control under way: where it, or what rolls with it, is to be seen, ``places`` (f, 3) in the world, not a number
-    where it is to stay; and how what it turns is to be turned, ``turns`` (f, 4), or None. ``offset`` (4) or (f, 4) is
-    how that is turned off what is seen."""
+    where it is to stay; and how what it turns is to be turned, ``turns`` (f, 4, 4) in the world, or None: as is seen in
+    its object, which may shear. ``offset`` (4) or (f, 4) is how that is turned off what is seen."""
 
     def __init__(
         self,
@@ -88,18 +88,25 @@ class ControlPlacing:
         is_off = self.off[rows] > self._slack(ROUNDING)[rows]
         turn: Any = None
         if self.turns is not None:
-            turn = self._turn_lacking(seen_at, rows)
+            into = self._into_object(recording, rows)
+            turn = self._turn_lacking(into @ seen_at, into @ self.turns[rows], rows)
             is_off |= self.off_turn[rows] > NO_TURN
         if not is_off.any():
             self.moved = carried
             return is_off
-        some, by, turn_by = rows[is_off], missed[is_off], None
+        some, by, turned = rows[is_off], missed[is_off], None
         if self.turns is not None:
             turn_by = tuple(component[is_off] for component in turn)
-            off_control = seen_at[is_off, :3, 3] - now[is_off, :3, 3]
-            by = by + off_control - applied(rotation(turn_by), off_control)  # what turns about the control goes along
-            values[self.rotation][some] = self._turned(recording, values, turn_by, some)
-        self._note_move(now, carried, is_off, by, turn_by)
+            off_control, into, below = (
+                seen_at[is_off, :3, 3] - now[is_off, :3, 3],
+                into[is_off],
+                into[is_off] @ now[is_off],
+            )
+            values[self.rotation][some] = self._turned(below, recording, values, turn_by, some)
+            turned = inverted_all(into) @ rotation(turn_by) @ into
+            turned[:, :3, 3] = 0.0
+            by = by + off_control - applied(turned, off_control)  # what turns about the control goes along
+        self._note_move(now, carried, is_off, by, turned)
         if self.location not in values:  # a foot, which is only turned
             return is_off
         slopes = slopes_of(recording, self.control)
@@ -108,28 +115,33 @@ class ControlPlacing:
         values[self.location][some] += np.einsum("fij,fj->fi", pseudo_inverted(slopes[some]), by)
         return is_off
 
-    def _note_move(self, now: Array, carried: Array | None, is_off: Array, by: Array, turn_by: Any) -> None:
+    def _note_move(self, now: Array, carried: Array | None, is_off: Array, by: Array, turned: Any) -> None:
         """Remember how it is moved in the world, for what hangs on it. Only of all rows, the first time."""
         moved, place = np.tile(np.eye(4), (len(now), 1, 1)), now[is_off, :3, 3]
-        if turn_by is not None:
-            moved[is_off] = rotation(turn_by)
+        if turned is not None:
+            moved[is_off] = turned
         moved[is_off, :3, 3] = place + by - (moved[is_off, :3, :3] @ place[..., None])[..., 0]
         self.moved = moved if carried is None else moved @ carried
 
-    def _turn_lacking(self, seen_at: Array, rows: Array) -> Any:
-        """By how much it has to be turned in the world."""
+    def _into_object(self, recording: Recording, rows: Array) -> Array:
+        """What takes the world into the object of a bone, (rows, 4, 4); an object is turned in the world."""
+        ob, bone = self.control
+        return inverted_all(worlds_of(recording, ob)[rows]) if bone else np.tile(np.eye(4), (len(rows), 1, 1))
+
+    def _turn_lacking(self, seen_at: Array, to_be: Array, rows: Array) -> Any:
+        """By how much it has to be turned in its object."""
         is_turned = multiply(tuple(world_turns(seen_at).T), tuple(self.offset[rows].T))
-        turn = np.array(multiply(tuple(self.turns[rows].T), conjugate(is_turned)))  # type: ignore[index]
+        turn = np.array(multiply(tuple(world_turns(to_be).T), conjugate(is_turned)))
         turn[:, ~np.isfinite(turn).all(axis=0)] = np.array(IDENTITY)[:, None]
         w, *vector = turn
         self.off_turn[rows] = 2.0 * np.arctan2(np.linalg.norm(vector, axis=0), np.abs(w))
         return tuple(turn)
 
-    def _turned(self, recording: Recording, values: Values, turn: Any, rows: Array) -> Array:
-        """What its rotation has to say to be turned by so much in the world."""
+    def _turned(self, now: Array, recording: Recording, values: Values, turn: Any, rows: Array) -> Array:
+        """What its rotation has to say to be turned by so much in its object, where it is ``now`` (rows, 4, 4)."""
         channels = values[self.rotation][rows]
         own = to_quaternion(self.mode, [*channels.T], ARRAY_ANGLES)
-        below = matrices_of(recording, self.control)[rows] @ inverted_all(recording.bases[self.control][rows])
+        below = now @ inverted_all(recording.bases[self.control][rows])
         carried: Any = tuple(world_turns(below).T)
         new = multiply(multiply(multiply(conjugate(carried), turn), carried), own)
         return np.stack(np.broadcast_arrays(*to_channels(self.mode, new, [*channels.T], ARRAY_ANGLES)), axis=-1)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
-from ..blender.animation import changes, curves_everywhere
+from ..blender.animation import changes, clips_besides, curves_everywhere, lists_of, strips_of
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.stepping import Steps
-from ..blender.types import bones_of, own_matrix, split_path, tag_rig, view_layer_of
+from ..blender.types import ArmatureObject, bones_of, own_matrix, path_to_bone, split_path, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
@@ -99,10 +99,29 @@ def task_to_keep(context: Context, requests: Sequence[LimbRequest], tolerance: f
 
 
 def keys_let_go(requests: Sequence[LimbRequest]) -> list[Message]:
-    """Warnings of limbs with keys that follow something that is there, which gets none."""
+    """Warnings of limbs with keys that follow something that is there, which gets none; and of actions of their rigs
+    that are not in use, whose controls get none."""
     keyed = [request for request in requests if request.target and _is_keyed(request)]
     template = "'{bone}' goes to '{target}', not by its keys: Snap IK to FK over a range has '{target}' go by these"
-    return [Message(template, bone=limb.name, target=bone or ob.name) for limb, _, (ob, bone), *_ in keyed]  # type: ignore[misc]  # they have one
+    led = [Message(template, bone=limb.name, target=bone or ob.name) for limb, _, (ob, bone), *_ in keyed]  # type: ignore[misc]  # they have one
+    return led + [warning for ob in {request.limb.id_data for request in requests} for warning in _others(ob, requests)]
+
+
+def _others(ob: ArmatureObject, requests: Sequence[LimbRequest]) -> Iterator[Message]:
+    """A warning of the actions that move limbs of a rig, but not now."""
+    of_rig = [request for request in requests if request.limb.id_data == ob]
+    prefixes = tuple(f"{path_to_bone(bone.name)}." for request in of_rig for bone in _chain(request))
+    playing = {*strips_of(ob, muted=False)}
+    others = {clip.action for clip in clips_besides(ob, prefixes)}
+    others |= {strip.action for strip in strips_of(ob) if strip not in playing and _moves(strip, prefixes)}
+    if others:
+        names = ", ".join(sorted(f"'{action.name}'" for action in others))
+        template = "'{bone}' has keys in {actions} too: show each of these, then Snap IK to FK over its frames"
+        yield Message(template, bone=of_rig[0].limb.name, actions=names)
+
+
+def _moves(strip: Any, prefixes: tuple[str, ...]) -> bool:
+    return any(curve.data_path.startswith(prefixes) for curves in lists_of(strip) for curve in curves)
 
 
 def _is_keyed(request: LimbRequest) -> bool:

@@ -29,7 +29,7 @@ class LimbPoses(NamedTuple):
     turns: Array  # (f, segments, 4), w first: the rotations that its bones need by their own channels to show that
     stretch: Array  # (f): how many times as long as at rest they are
     carry: Array  # (f, 4, 4): takes the limb from its rest pose in the armature to where it hangs in the world
-    foot: Array | None  # (f, 4): how its foot is turned in the world, if that follows the target
+    foot: Array | None  # (f, 4, 4): its foot in the world, if that follows the target
     inverse: Any = None  # how the solver comes nearest to that, once it is known
 
 
@@ -45,7 +45,7 @@ def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
                 turns=limbs.own[:, row, : len(entry.bones)],
                 stretch=limbs.own_length[:, row],
                 carry=limbs.frames[:, row] @ inverted(entry.geometry.frame),
-                foot=world_turns(matrices_of(recording, (rig.object, foot.name))) if foot else None,
+                foot=matrices_of(recording, (rig.object, foot.name)) if foot else None,
             )
     return poses
 

@@ -223,6 +223,8 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[LimbChanges], re
     if not (removed or hung or controls or any(work.bones_on for work in own)):
         return
     check_rests(ob)
+    if gone := {control.name for _, _, control in controls} - {*bones.keys()}:
+        remove_keys(ob, gone)  # of such as were deleted: they would move the new ones
     with editing_bones(context, ob):
         edited = ob.data.edit_bones
         for edit_bone in [edited[name] for name in removed if name in edited]:

@@ -242,6 +242,8 @@ def _move(made: Scene, rng: random.Random) -> None:
     for curve in _curves(ob):
         _goes_on(curve, case["on"])
     _layered(ob, case["by"], rng)
+    for action in bpy.data.actions:
+        action.update_tag()  # which new modifiers don't do
     scene.frame_set(case["shown"])
 
 

@@ -155,3 +155,28 @@ def test_automatic_keys_keep_to_the_keying_set(addon, entire):
     found = addon("blender.animation").curves_of(ob)
     made = [(curve.data_path, curve.array_index, curve.group.name) for curve in found]
     assert made == [("location", i, "Places") for i in (range(3) if entire else [1])]
+
+
+@pytest.mark.parametrize("how", ["", "CYCLES", "NOISE", "LINEAR"])
+@pytest.mark.parametrize("times", [(20, 26), (5, 9), (12, 16)])
+def test_frames_beside_those_written_stay(addon, curve, how, times):
+    """Whatever makes a curve go on beyond its keys; halfway to the next frame, too."""
+    scene, ob = bpy.context.scene, bpy.data.objects["A"]
+    scene.frame_start, scene.frame_end = 1, 40
+    for frame, value in ((1, 0.0), (6.998, 2.0), (13, -1.0)):
+        curve.keyframe_points.insert(frame, value)
+    curve.extrapolation = "LINEAR" if how == "LINEAR" else "CONSTANT"
+    if how in ("CYCLES", "NOISE"):
+        curve.modifiers.new(how)
+    outside = [frame for frame in np.arange(1.0, 40.5, 0.5) if not times[0] <= frame < times[1]]
+    whole = [frame for frame in outside if frame % 1.0 == 0.0]
+    was, was_whole = sampled(curve, outside), sampled(curve, whole)
+    written = np.arange(*times)
+    values = np.tile(sampled(curve, written)[:, None], (1, 3))
+    values[1:-1] += 1.0
+    addon("blender.action_writer").ActionWriter(bpy.context, ob).write("location", written, values, kept=(1, 40))
+    curve = next(each for each in addon("blender.animation").curves_of(ob) if each.array_index == 0)
+    assert np.allclose(sampled(curve, written), values[:, 0], atol=1e-5)
+    assert np.abs(sampled(curve, whole) - was_whole).max() < 1e-4
+    if how not in ("CYCLES", "NOISE"):  # of these, whole frames are kept
+        assert np.abs(sampled(curve, outside)[:-1] - was[:-1]).max() < 1e-4
