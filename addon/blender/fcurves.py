@@ -163,7 +163,7 @@ def keep_shape(curve: Any, frame: float, end: int, interpolation: str, handle: A
 
 
 def _key_at(curve: Any, frame: float) -> Any:
-    return min(curve.keyframe_points, key=lambda key: abs(key.co.x - frame))
+    return curve.keyframe_points[int(np.abs(read_keys(curve)[0] - frame).argmin())]
 
 
 def fade(curve: Any, start: float, frames: Collection[float], by: float) -> None:

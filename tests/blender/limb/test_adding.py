@@ -187,3 +187,19 @@ def test_what_would_move_another_bone_is_refused(add, mode):
     with pytest.raises(RuntimeError, match=r"'toe\.R' would move by"):
         add(ob, "shin.L", mode=mode)
     assert rigs.snapshot() == before
+
+
+@pytest.mark.names_nothing  # what a control had keys for that was deleted
+def test_curves_of_a_deleted_control_do_not_move_the_new_one(addon):
+    """And an action that is not in use, whose controls get no keys, is named."""
+    ob, animation, adding = rigs.biped(), addon("blender.animation"), addon("tasks.adding")
+    ob.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=1)
+    other = ob.animation_data.action
+    other.name, other.use_fake_user, ob.animation_data.action = "other", True, bpy.data.actions.new("now")
+    curve = animation.new_curve(animation.curve_holder(ob), 'pose.bones["foot_ik.L"].location')
+    curve.keyframe_points.insert(1, 5.0)
+    before = rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L"))
+    added = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones["shin.L"])])
+    bpy.context.scene.frame_set(2)
+    assert np.abs(rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L")) - before).max() < 1e-4
+    assert ["'other'" in str(warning) for warning in added.warnings] == [True]
