@@ -141,28 +141,8 @@ def same(before, after, most=1e-5, but=()):
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("method", ["solved", "played"])
-@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-def test_baked(opened, addon, mode, method):
-    before = shown(opened(mode))
-    if method == "played":
-        bpy.app.handlers.frame_change_pre.append(somebody)
-    try:
-        request = addon("tasks.baking").BakeRequest(lasts_now(), cases.FRAMES, remove=mode == "LIVE")
-        report = addon("tasks.baking").bake(bpy.context, request)
-    finally:
-        if method == "played":
-            bpy.app.handlers.frame_change_pre.remove(somebody)
-    assert {limb.method for limb in report.limbs} == {method}
-    same(before, shown(lasts_now()), 2e-5, SHEARED if mode == "RIG" else ())
-
-
 SHEARED = [i for i, case in enumerate(CASES) if not is_smooth(case, case["influence"])]
 """Between FK and IK below shear, Blender blends poses on the rig to some that no channels have."""
-
-
-def somebody(*_args):
-    """A handler that somebody else has."""
 
 
 def test_without_the_extension(opened):

@@ -70,35 +70,6 @@ def test_a_foot_turns_with_its_target_and_does_not_jump(add, addon, kind):
     assert apart(free, turn_of(ob, "foot.L")) < 1e-3
 
 
-def test_another_target_does_not_turn_the_foot(add, addon):
-    ob = rigs.biped()
-    (last,) = add(ob, "shin.L")
-    ob.pose.bones["foot_ik.L"].rotation_quaternion = TURN
-    before = turn_of(ob, "foot.L")
-    goal, _ = goal_of(ob, "OBJECT")
-    last.planar_ik.target = goal
-    assert apart(before, turn_of(ob, "foot.L")) < 1e-3
-    goal.rotation_euler.x += 0.5
-    assert apart(before, turn_of(ob, "foot.L")) > 0.2
-
-
-def test_off_and_on_again(add, addon):
-    ob = rigs.biped()
-    (last,) = add(ob, "shin.L")
-    feet = addon("tasks.features")
-    feet.set_feet(bpy.context, [last], False)
-    assert not ob.pose.bones["foot.L"].constraints
-    assert ob.animation_data is None
-    ob.pose.bones["foot.L"].rotation_quaternion = TURN
-    before = turn_of(ob, "foot.L")
-    feet.set_feet(bpy.context, [last], True)
-    feet.set_feet(bpy.context, [last], True)
-    assert apart(before, turn_of(ob, "foot.L")) < 1e-3
-    assert len(ob.pose.bones["foot.L"].constraints) == len(ob.animation_data.drivers) == 3
-    drivers = [each.driver for each in ob.animation_data.drivers]
-    assert all(driver.is_valid and (driver.type == "SUM" or driver.is_simple_expression) for driver in drivers)
-
-
 def test_a_foot_that_something_else_turns_is_left_to_it(add, addon):
     ob = rigs.biped()
     made = ob.pose.bones["foot.L"].constraints.new("COPY_ROTATION")

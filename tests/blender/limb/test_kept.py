@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import bpy
 import numpy as np
 import pytest
@@ -112,19 +110,3 @@ def removed(ob, *names):
     for name in names:
         ob.data.edit_bones.remove(ob.data.edit_bones[name])
     rigs.activate(ob)
-
-
-def test_the_same_chain_count_changes_nothing(add):
-    ob = rigs.random_limb(random.Random(3), twist=True)
-    (last,) = add(ob, "lower", segments=(2, 1))
-    before, marks = rigs.matrices(ob, ob.pose.bones.keys()), last["planar_ik"].to_dict()
-    last.planar_ik.chain_count = last.planar_ik.chain_count
-    assert last["planar_ik"].to_dict() == marks
-    assert np.abs(rigs.matrices(ob, ob.pose.bones.keys()) - before).max() < 1e-6
-
-
-def test_removing_takes_the_marks_away(add, addon):
-    ob = rigs.biped()
-    before = rigs.snapshot()
-    addon("tasks.removing").remove(bpy.context, add(ob, "shin.L", "forearm.R"))
-    assert rigs.snapshot() == before

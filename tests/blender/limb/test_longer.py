@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender import oracle, rigs
+from tests.blender import rigs
 
 pytestmark = pytest.mark.dear
 
@@ -75,29 +75,6 @@ def seen(ob, count=3, side=".L"):
 def same(before, after, place=3e-5, turn=3e-3):
     assert np.abs(before - after)[:, :3, 3].max() < place
     assert np.abs(before - after)[:, :3, :3].max() < turn
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
-@pytest.mark.parametrize("off", [0.0, 0.05])
-@pytest.mark.parametrize("count", [3, 4])
-def test_adding_moves_nothing_and_the_tip_follows(leg, dog, count, off, knee, mode):
-    """Also where a knee lies a little beside the plane: there it stays."""
-    before = seen(dog(count, off), count)
-    last = leg(count, mode, knee, off)
-    same(before, seen(last.id_data, count), 1e-4, 2e-3)
-    assert (last.planar_ik.chain_count, last.planar_ik.reach, last.planar_ik.mode) == (count, "REACHED", mode)
-    ob, control = last.id_data, last.id_data.pose.bones[last.planar_ik.subtarget]
-    for step in ((0.0, 0.2, 0.1), (0.0, -0.3, 0.2), (0.0, 0.1, -0.3)):
-        rigs.put(control, rigs.place(ob, control.name) + Vector(step))
-        last.planar_ik.ankle = step[1]
-        tip, goal = rigs.place(ob, "foot.L"), Vector(oracle.expected(last).target)
-        reached = last.planar_ik.reach == "REACHED"
-        assert ((tip - goal).length < 2e-5) is reached
-        joints = [rigs.place(ob, name) for name in names_of(count)]
-        if last.planar_ik.reach == "TOO_FAR":  # straight
-            along = (joints[-1] - joints[0]).normalized()
-            assert max((joint - joints[0]).cross(along).length for joint in joints) < 1e-5 + 2.0 * off
 
 
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
@@ -168,25 +145,6 @@ def test_what_is_far_from_one_plane_is_refused(dog, add, addon):
         add(ob, "hock.L", segments=(1, 1, 1))
     assert "beside its plane" in str(refusal.value)
     assert not ob.pose.bones["hock.L"].planar_ik.enabled
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_from_a_script(dog, addon, mode):
-    ob = dog()
-    target = bpy.data.objects.new("Target", None)
-    bpy.context.collection.objects.link(target)
-    limb = ob.pose.bones["hock.L"].planar_ik
-    limb.chain_count = 3
-    limb.target = target
-    if mode == "RIG":
-        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["hock.L"]])
-    for count in (3, 2, 3):
-        limb = ob.pose.bones["hock.L"].planar_ik
-        limb.chain_count = count
-        target.location = (0.1, 0.1, 0.3) if count == 3 else (0.2, 0.0, 0.5)
-        bpy.context.view_layer.update()
-        assert (limb.reach, limb.mode, limb.residual < 1e-5) == ("REACHED", mode, True)
-        assert ("IK Ankle" in ob.pose.bones["hock.L"]) is (count == 3)
 
 
 @pytest.mark.parametrize("clicked", ["thigh.L", "shin.L", "hock.L", "foot.L"])

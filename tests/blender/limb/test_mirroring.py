@@ -90,17 +90,6 @@ def test_straight_limbs_bend_to_the_mirrored_side(add, mirror, solved):
     assert off(ob, ("arm", "fore")) < 2e-5
 
 
-def test_feet_follow_alike(add, mirror, addon):
-    ob = rigs.biped()
-    add(ob, "shin.L")
-    pose(ob, "foot_ik.L", random.Random(2))
-    mirror(ob.pose.bones["shin.L"])
-    addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name] for name in ("shin.L", "shin.R")])
-    assert off(ob) < 2e-5
-    left, right = rigs.matrices(ob, ["foot.L", "foot.R"])[:, :3, 1]
-    assert np.abs(ACROSS @ left - right).max() < 1e-5
-
-
 @pytest.mark.parametrize("flip", [False, True])
 def test_pistons_on_both_sides_go_with_their_cranks(mirror, solved, flip):
     bones = {"base": ((0, 0, -0.3), (0, 0, -0.5), "")}

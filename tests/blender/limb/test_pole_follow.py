@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Quaternion, Vector
 
-from tests.blender import rigs, walk
+from tests.blender import rigs
 from tests.blender.limb.test_rolling import apart, parts, poses
 
 
@@ -149,11 +149,3 @@ def move_by(owner, by):
     """Move a bone or an object along the armature's axes, by its own channel."""
     rest = owner.bone.matrix_local.to_3x3() if hasattr(owner, "bone") else Matrix.Identity(3)
     owner.location = owner.location + rest.inverted() @ Vector(by)
-
-
-def test_a_walk_bends_its_knees_ahead():
-    """That of `walk`, in every frame."""
-    rig = walk.build()
-    for frame in range(1, walk.FRAMES + 1):
-        bpy.context.scene.frame_set(frame)
-        assert min(ahead(rig, side) for side in "LR") > 0.02

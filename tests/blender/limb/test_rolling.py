@@ -10,7 +10,6 @@ import pytest
 from mathutils import Matrix, Quaternion
 
 from tests.blender import rigs
-from tests.blender.libraries import overridden, saved
 
 BREAK = np.pi / 4
 
@@ -198,26 +197,6 @@ def test_a_deleted_pivot_is_told_of_and_made_anew(add, addon):
     assert not [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
 
 
-def test_mirrored_with_its_pivots(add, addon):
-    ob, last = leg(add, addon, "RIG", side=".L")
-    move_pivot(ob, pivots_of(ob, last)["heel pivot"].name)
-    last = ob.pose.bones["shin.L"]
-    last.planar_ik.break_angle = BREAK
-    last.planar_ik.pole_follow = 0.4
-    last = ob.pose.bones["shin.L"]
-    set_roll(last, -0.5, 0.2)
-    addon("tasks.mirroring").mirror(bpy.context, [last])
-    addon("tasks.mirroring").mirror(bpy.context, [ob.pose.bones["shin.L"]])  # also onto one that rolls
-    other = ob.pose.bones["shin.R"]
-    bpy.context.view_layer.update()
-    assert (other.planar_ik.roll, other.planar_ik.bank) == pytest.approx((-0.5, 0.2))
-    assert other.planar_ik.message == "On target"
-    one, two = ([np.array(pose)[:3, 3] for pose in poses(ob, *limb_names(side))] for side in (".L", ".R"))
-    assert apart(one, [place * (-1, 1, 1) for place in two]) < 2e-5
-    heads = [np.array(pivots_of(ob, each)["heel pivot"].head_local) for each in (ob.pose.bones["shin.L"], other)]
-    assert np.abs(heads[0] - heads[1] * (-1, 1, 1)).max() < 1e-6
-
-
 def move_pivot(ob, name):
     rigs.activate(ob, "EDIT")
     bone = ob.data.edit_bones[name]
@@ -247,31 +226,6 @@ def test_another_target_takes_the_roll_along(add, addon):
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.message == "On target"
     assert last.planar_ik.roll == 0.0
-
-
-def test_symmetrize_needs_a_rebuild_only(add, addon):
-    ob = rigs.biped()
-    (last,) = add(ob, "shin.L", knee="POLE", mode="RIG")
-    last.planar_ik.pole_follow = 0.5
-    ob.pose.bones["shin.L"].planar_ik.roll = 0.0
-    rigs.activate(ob, "EDIT")
-    for bone in [each for each in ob.data.edit_bones if each.name.endswith(".R")]:
-        ob.data.edit_bones.remove(bone)
-    for bone in ob.data.edit_bones:
-        bone.select = bone.select_head = bone.select_tail = bone.name.endswith(".L")
-    bpy.ops.armature.symmetrize()
-    rigs.activate(ob)
-    other = ob.pose.bones["shin.R"]
-    bpy.context.view_layer.update()
-    assert "rebuild" in other.planar_ik.message
-    addon("tasks.modes").rebuild(bpy.context, [other])
-    for side in (".L", ".R"):
-        last = ob.pose.bones[f"shin{side}"]
-        last.planar_ik.pole_follow = 0.5
-        set_roll(last, 0.5, 0.3)
-        assert last.planar_ik.message == "On target", side
-    one, two = ([np.array(pose)[:3, 3] for pose in poses(ob, *limb_names(side))] for side in (".L", ".R"))
-    assert apart(one, [place * (-1, 1, 1) for place in two]) < 2e-5
 
 
 @pytest.mark.parametrize("kind", ["OBJECT", "OTHER RIG", "SCALED"])
@@ -344,24 +298,3 @@ def test_any_foot_rolls(add, addon, mode):
             expected = by @ rolled(ob, last, roll, bank) @ rest
             assert last.planar_ik.reach == "REACHED", (seed, last.planar_ik.message)
             assert np.abs(poses(ob, "foot")[0] - expected).max() < 5e-5, (seed, roll, bank)
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_rolls_of_a_library_act_on_an_override(add, addon, tmp_path, mode):
-    ob, last = leg(add, addon, mode)
-    last.planar_ik.pole_follow = 0.0
-    (ob,) = overridden(saved(ob, tmp_path))
-    last = ob.pose.bones["shin.L"]
-    set_roll(last, -0.5, 0.3)
-    last.planar_ik.pole_follow = 0.7
-    assert last.planar_ik.message == "On target"
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-    ob = next(each for each in bpy.data.objects if each.type == "ARMATURE" and each.override_library)
-    last = ob.pose.bones["shin.L"]
-    assert (last.planar_ik.roll, last.planar_ik.pole_follow) == pytest.approx((-0.5, 0.7))
-    expected = rolled(ob, last, -0.5, 0.3) @ np.array(ob.data.bones["foot.L"].matrix_local)
-    assert np.abs(poses(ob, "foot.L")[0] - expected).max() < 2e-5
-    for name in ("subtarget", "pole_subtarget"):
-        with pytest.raises(RuntimeError, match="in the file of"):
-            setattr(last.planar_ik, name, "root")

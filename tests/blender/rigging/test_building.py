@@ -8,29 +8,6 @@ import pytest
 from tests.blender import legs, rigs
 from tests.blender.legs import EVERYTHING
 
-SETTINGS = ({"plane": "HINGE"}, {"plane": "FREE", "swivel": 1.0, "flip": True}, {"plane": "POLE"}, EVERYTHING)
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda each: f"{each['plane']} {len(each)}")
-def test_poses_and_leaves_nothing(addon, settings, capfd):
-    ob = rigs.biped()
-    legs.follow(ob, ".L", settings)
-    for bone in ob.data.bones:  # which some features set for good
-        bone.inherit_scale = "ALIGNED" if bone.name == "shin.L" else bone.inherit_scale
-    bpy.context.scene.planar_ik.live = False
-    before = rigs.snapshot()
-    legs.to_rig(addon, ob)
-    last = ob.pose.bones["shin.L"]
-    assert legs.worst(last) < 1e-5
-    assert legs.problem(addon, last) == ""
-    made = [ob.data.bones[name] for name in legs.parts(ob)]
-    assert made
-    assert not any(bone.use_deform or any(each.is_visible for each in bone.collections) for bone in made)
-    legs.move("target.L", (0.15, -0.2, 0.25))
-    addon("tasks.modes").to_live(bpy.context, [last])
-    assert rigs.snapshot() == before
-    assert "ependency cycle" not in "".join(capfd.readouterr())
-
 
 def test_rebuild_after_an_edit(addon):
     last = legs.whole_leg(addon)

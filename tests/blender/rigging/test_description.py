@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from itertools import permutations
 from typing import Any
 
@@ -34,18 +33,6 @@ def toggle(ob: Any, name: str) -> None:
     bpy.ops.pose.planar_ik_set(**{name: True})
 
 
-def changed(ob: Any, addon: Any, rng: random.Random) -> None:
-    """A limb with some of what it may have."""
-    limb = ob.pose.bones["shin.L"].planar_ik
-    for name, value in (("swivel", 0.3), ("stretch", 0.4), ("min_angle", 0.4), ("stretch_volume", "VOLUME")):
-        if rng.random() < 0.5:
-            setattr(limb, name, value)
-    for name in TOGGLES:
-        if rng.random() < 0.6 and (name != "pole_follows" or limb.subtarget):
-            toggle(ob, name)
-            limb = ob.pose.bones["shin.L"].planar_ik
-
-
 def in_any_order(file: dict[str, Any]) -> dict[str, Any]:
     """A file with its drivers and properties by name."""
     for name, ob in file.items():
@@ -69,19 +56,6 @@ def test_any_order_of_toggles_ends_in_the_same_file(addon: Any, mode: str) -> No
         files.append(in_any_order(snapshot()))
     for file in files[1:]:
         assert not differences(files[0], file)
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_taken_away_nothing_is_left(addon: Any, mode: str) -> None:
-    rigs.biped()
-    select(bpy.context.object, *LIMBS)
-    before = snapshot()
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    ob = added(mode)
-    changed(ob, addon, random.Random(mode))
-    addon("tasks.removing").remove(bpy.context, [ob.pose.bones[name] for name in LIMBS])
-    select(ob, *LIMBS)
-    assert not [each for each in differences(before, snapshot()) if "/select_" not in each]  # what Edit Mode selects
 
 
 def test_add_looks_seldom(addon: Any, monkeypatch: Any) -> None:

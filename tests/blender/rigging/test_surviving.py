@@ -15,11 +15,6 @@ def last(addon, request):
     return legs.rig_leg(addon, request.param)
 
 
-def is_well(addon, last, target="target.L"):
-    assert legs.problem(addon, last) == ""
-    assert legs.worst(last, target) < 1e-5
-
-
 def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
     ob = rigs.biped()
     rigs.click(ob, "shin.L")
@@ -37,20 +32,6 @@ def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
     assert edited.rebuild_edited(bpy.context, ob)
     assert colours[0].palette != colours[1].palette
     assert edited.edited_limbs(ob) == []
-
-
-def test_undoing(addon):
-    bpy.context.preferences.edit.use_global_undo = True
-    ob = rigs.biped()
-    legs.follow(ob, ".L", EVERYTHING)
-    bpy.ops.ed.undo_push(message="before")
-    legs.to_rig(addon, ob)
-    bpy.ops.ed.undo_push(message="on the rig")
-    bpy.ops.ed.undo()
-    ob = bpy.data.objects["rig"]
-    assert addon("limb.storage").mode_of(ob.pose.bones["shin.L"]) == "LIVE"
-    bpy.ops.ed.redo()
-    is_well(addon, bpy.data.objects["rig"].pose.bones["shin.L"])
 
 
 def test_scripts_blocked(addon, last):

@@ -114,15 +114,3 @@ def test_flip_bends_to_the_other_side(biped: Any, mode: str) -> None:
     assert abs(sides[0] + sides[1]).max() < 1e-3
     assert not call("set", flip=False)
     assert abs(joints() - before).max() < STILL
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_remove_gives_back_what_was_there(biped: Any, mode: str) -> None:
-    before, had, names = joints(), settings(), sorted(each.name for each in bpy.data.objects)
-    begin(mode)
-    assert abs(joints() - before).max() > 0.05
-    assert not call("remove")
-    assert abs(joints() - before).max() < STILL
-    assert settings() == had
-    assert sorted(each.name for each in bpy.data.objects) == names
-    assert bpy.context.active_pose_bone.name == "shin.L"
