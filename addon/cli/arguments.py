@@ -92,6 +92,7 @@ def parse(words: list[str]) -> argparse.Namespace:
             where = command.add_mutually_exclusive_group(required=name != "contacts")
             where.add_argument("-o", "--output", metavar="OUT", help="the file to write, or the folder to write into")
             where.add_argument("--in-place", action="store_true", help="write over the input")
+            command.add_argument("--skip-existing", action="store_true", help="leave out files whose output is there")
     arguments = parser.parse_args(words)
     _check_arguments(commands.choices[arguments.command], arguments)
     return arguments
@@ -103,7 +104,11 @@ def _add_by_hand(add: Callable[..., Any], name: str, verb: Verb) -> None:
     add("--scene", metavar="NAME", help="the scene of this name (default: the one saved open)")
     add("--object", metavar="PATTERN", default="*", help="only rigs whose names match, as in 'hero*'")
     add("--bone", metavar="PATTERN", default="*", help="only limbs whose last bone matches, as in '*.L'")
-    add("--strict", action="store_true", help="end with 3 where a limb has a problem, or a pattern matches nothing")
+    add(
+        "--strict",
+        action="store_true",
+        help="write nothing and end with 3 where a limb has a problem, or a pattern matches nothing",
+    )
     add("--allow-scripts", action="store_true", help="run the Python in the files; only if you trust them")
     if verb.has_frames:
         add("--frames", type=_frames, metavar="START:END", help="default: the scene's frames")
@@ -118,7 +123,6 @@ def _add_by_hand(add: Callable[..., Any], name: str, verb: Verb) -> None:
         )
     if name == "bake":
         add("--make-local", action="store_true", help="make what is linked a part of the file first")
-        add("--skip-existing", action="store_true", help="leave out files whose output is there")
     if name == "add":
         add(
             "--limb",

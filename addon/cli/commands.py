@@ -13,7 +13,7 @@ from ..tasks.limbs import frames_counted
 from .arguments import DONE, FAILED, FOUND, output_of
 from .interrupting import Interrupted, heed_signals, interruptible, received
 from .shots import open_shot, save, say
-from .verbs import RUN, Answer, Line, unmatched
+from .verbs import RUN, Line, unmatched
 
 log = logging.getLogger("planar_ik")
 
@@ -38,7 +38,10 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         warnings += unmatched(arguments)
         for warning in warnings:
             say(f"{source}: {warning}")
-        lines = _saved(arguments, source, RUN[arguments.command](arguments))
+        answer = RUN[arguments.command](arguments)
+        wrong = _wrong_limbs(arguments, answer.lines) or "; ".join(warnings) if arguments.strict else ""
+        lines = answer.lines or [{"nothing": answer.nothing}]
+        lines = lines if wrong else _saved(arguments, source, lines, answer.changed)
         heed_signals()
     except Refused as why:
         return _failed(arguments, source, str(why))
@@ -52,8 +55,11 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         return _failed(arguments, source, f"a fault of this program, nothing was written: {what}")
     for line in lines:
         _print(arguments, source, line)
-    if arguments.strict and (warnings or any(_wrong(arguments, line) for line in lines)):
-        say(f"{source}: --strict found something: {_wrong_limbs(arguments, lines) or warnings[0]}")
+    if not answer.lines:
+        say(f"{source}: {answer.nothing}")
+    if wrong:
+        unwritten = "" if arguments.command == "report" else ", nothing was written"
+        say(f"{source}: --strict found something{unwritten}: {wrong}")
         return FOUND
     return DONE
 
@@ -83,15 +89,13 @@ def _wrong_limbs(arguments: Namespace, lines: list[Line]) -> str:
     return ", ".join(f"{line['object']}:{line['limb']} ({why})" for line, why in wrong)
 
 
-def _saved(arguments: Namespace, source: Path, answer: Answer) -> list[Line]:
+def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int) -> list[Line]:
     """Write the open file, if it is to be, unless it would overwrite its source without any change. Returns its lines,
-    with the output's name, or one that says why nothing was done."""
-    if not answer.lines:
-        say(f"{source}: {answer.nothing}")
-    lines = answer.lines or [{"error": answer.nothing}]
+    with the output's name if that was written."""
     if arguments.command == "report" or not (arguments.in_place or arguments.output):
         return lines
     output = output_of(source, arguments)
-    if answer.changed or output != source:
-        save(output)
+    if not changed and output == source:
+        return lines
+    save(output)
     return [{**line, "output": str(output)} for line in lines]

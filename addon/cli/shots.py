@@ -20,6 +20,9 @@ from ..tasks.limbs import limbs_of
 from .interrupting import heed_signals
 from .patterns import is_match
 
+VERSION = bpy.app.version[:2]
+"""Of this Blender."""
+
 
 def say(sentence: object) -> None:
     """Tell a person something, in one line."""
@@ -28,14 +31,7 @@ def say(sentence: object) -> None:
 
 def open_shot(source: Path, arguments: Namespace) -> list[str]:
     """Open a file in the scene that is asked for; give what a person should know of it. Raises `Refused`."""
-    if not source.is_file():
-        raise Refused("there is no such file")
-    if source.stat().st_size == 0:
-        raise Refused("the file is empty")
-    try:
-        bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=arguments.allow_scripts)
-    except RuntimeError as error:
-        raise Refused("Blender can't open it: {why}", why=str(error).strip().splitlines()[-1]) from error
+    _open(source, arguments.allow_scripts)
     if arguments.scene:
         scene = bpy.data.scenes.get(arguments.scene)
         if scene is None:
@@ -43,17 +39,34 @@ def open_shot(source: Path, arguments: Namespace) -> list[str]:
         if bpy.context.window:
             bpy.context.window.scene = scene
     leave_modes()
-    linked = [
-        bpy.path.abspath(library.filepath, library=library.library)
-        for library in bpy.data.libraries
-        if not library.packed_file
-    ]
-    warnings = [f"linked file is missing: {path}" for path in linked if not os.path.exists(path)]
+    if arguments.command != "report" and bpy.data.version[:2] > VERSION:
+        template = "it was saved by Blender {version}, which knows more than this one: write it with that"
+        raise Refused(template, version=".".join(map(str, bpy.data.version[:2])))
+    warnings = list[str]()
     if not arguments.allow_scripts:
         scripted = scripted_things()
         if scripted:
             warnings.append(f"Python in the file was not run, --allow-scripts runs it: {', '.join(scripted)}")
     return warnings
+
+
+def _open(source: Path, allow_scripts: bool) -> None:
+    """Open a file with all that it links. Raises `Refused`."""
+    if not source.is_file():
+        raise Refused("there is no such file")
+    if source.stat().st_size == 0:
+        raise Refused("the file is empty")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=allow_scripts)
+    except RuntimeError as error:
+        raise Refused("Blender can't open it: {why}", why=str(error).strip().splitlines()[-1]) from error
+    linked = [
+        bpy.path.abspath(library.filepath, library=library.library)
+        for library in bpy.data.libraries
+        if not library.packed_file
+    ]
+    if missing := [path for path in linked if not os.path.exists(path)]:
+        raise Refused("it links {path}, which is not there", path=missing[0])
 
 
 def leave_modes() -> None:

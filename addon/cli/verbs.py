@@ -95,20 +95,20 @@ def _hold(arguments: Namespace) -> Answer:
     limbs, frames, options = limbs_asked_for(arguments), frames_asked_for(arguments), options_of(arguments)
     known = contact_markers.contacts_in_range(bpy.context, limbs, frames, heed_signals) if limbs else []
     if not known:
-        return Answer([], nothing=NOT_STANDING if limbs else NO_SUCH_LIMB)
+        return _none_stands(limbs)
     request = HoldOptions(options["ease"], rolls=True, is_mean=options["place"] != "NOW")
     contacts = [of_limb.contacts for of_limb in known]
     steps = hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request)
     held = finished(steps, heed_signals)
     _warn(held.warnings)
-    return _held(known, held, frames)
+    return _held(limbs, known, held, frames)
 
 
 def _plant(arguments: Namespace) -> Answer:
     """Plant the feet of legs; those without IK get some."""
     limbs, requests = _legs(arguments)
     if not limbs and not requests:
-        return Answer([], nothing=NOT_STANDING)
+        return Answer([])
     view_layer_of(bpy.context).objects.active = [*limbs, *(request.limb for request in requests)][0].id_data
     ends = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
     frames = range(round(ends[0]), round(ends[1]) + 1)
@@ -116,9 +116,9 @@ def _plant(arguments: Namespace) -> Answer:
         steps = plant.steps(bpy.context, requests, limbs, frames, PlantOptions(**options_of(arguments)))
         planted = finished(steps, heed_signals)
     except NoContacts:
-        return Answer([], nothing=NOT_STANDING)
+        return _none_stands(limbs)
     _warn(planted.warnings)
-    return _held(planted.legs, planted.report, frames)
+    return _held([limb for limb in limbs_asked_for(arguments) if is_leg(limb)], planted.legs, planted.report, frames)
 
 
 def _convert(arguments: Namespace) -> Answer:
@@ -305,15 +305,26 @@ def _reported(one: LimbReport) -> Line:
     return {**line, "problem": problem} if problem else line
 
 
-def _held(limbs: list[Contacts], held: HoldReport, frames: Sequence[float]) -> Answer:
-    """A line for each limb that is held in contacts, of which is known how far it slid there before."""
-    now = contact_markers.slides_now(bpy.context, limbs, frames, heed_signals)
-    missed = [held.missed[before.limb.id_data, before.limb.name] for before in limbs]
-    lines = [
-        {**_names(before.limb), "slid": before.slide, "missed": count, **_contact_words(of_limb)}
-        for before, count, of_limb in zip(limbs, missed, now, strict=True)
-    ]
-    return Answer(lines, len(lines), NOT_STANDING)
+def _none_stands(limbs: Sequence[PoseBone]) -> Answer:
+    """A line for each limb, none of which is in contact."""
+    if limbs:
+        say(NOT_STANDING)
+    return Answer([{**_names(limb), "missed": 0, **_contact_words(None)} for limb in limbs], 0, NOT_STANDING)
+
+
+def _held(limbs: Sequence[PoseBone], known: list[Contacts], held: HoldReport, frames: Sequence[float]) -> Answer:
+    """A line for each limb; of those that are held in contacts, how far they slid there before."""
+    now = contact_markers.slides_now(bpy.context, known, frames, heed_signals)
+    lines = {(limb.id_data, limb.name): {**_names(limb), "missed": 0, **_contact_words(None)} for limb in limbs}
+    for before, of_limb in zip(known, now, strict=True):
+        ref = before.limb.id_data, before.limb.name
+        lines[ref] = {
+            **_names(before.limb),
+            "slid": before.slide,
+            "missed": held.missed[ref],
+            **_contact_words(of_limb),
+        }
+    return Answer([*lines.values()], len(known), NOT_STANDING)
 
 
 def _contact_words(contacts: Contacts | None) -> Line:

@@ -140,9 +140,9 @@ def test_nothing_to_do_is_done(run: Run, tmp_path: Path) -> None:
     before = source.read_bytes()
     for command in ("bake", "rebuild", "convert"):
         code, (line,), _ = run(command, source, "--in-place", "--strict")
-        assert (code, line["file"], bool(line["error"])) == (0, str(source), True)
+        assert (code, line["file"], bool(line["nothing"])) == (0, str(source), True)
     code, (line,), _ = run("report", source)
-    assert (code, line["file"], bool(line["error"])) == (0, str(source), True)
+    assert (code, line["file"], bool(line["nothing"])) == (0, str(source), True)
     assert source.read_bytes() == before
     assert run("bake", source, "-o", tmp_path / "copy.blend")[0] == 0
     assert (tmp_path / "copy.blend").exists()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from scripts.package import ROOT
-from tests.blender.cli.shots import linked, poses, shot
+from tests.blender.cli.shots import constrained, linked, poses, shot
 
 
 def test_a_link_stays_a_link_and_its_file_is_written(run, tmp_path) -> None:
@@ -85,3 +85,33 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, number, when) -> None:
     assert process.returncode == 128 + number, said
     assert [*folder.iterdir()] == []
     assert source.read_bytes() == before
+
+
+def test_a_character_that_is_not_there_is_no_success(run, tmp_path) -> None:
+    source = linked(shot(tmp_path / "library.blend"), tmp_path / "shot.blend", is_overridden=True)
+    (tmp_path / "library.blend").rename(tmp_path / "moved.blend")
+    for words in (("report",), ("bake", "-o", tmp_path / "out.blend")):
+        code, (line,), _ = run(*words, source)
+        assert (code, "library.blend, which is not there" in line["error"]) == (1, True)
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_a_newer_file_is_not_written_over(run, tmp_path, monkeypatch, addon) -> None:
+    source = shot(tmp_path / "shot.blend")
+    before = source.read_bytes()
+    monkeypatch.setattr(addon("cli.shots"), "VERSION", (4, 0))
+    code, (line,), _ = run("bake", source, "--in-place")
+    assert (code, "write it with that" in line["error"], source.read_bytes() == before) == (1, True, True)
+    assert run("report", source)[0] == 0
+
+
+@pytest.mark.parametrize("verb", ["bake", "hold", "convert"])
+def test_what_strict_finds_is_not_written(run, tmp_path, verb) -> None:
+    """So that a run with --skip-existing tries it again; what was written is left out then."""
+    source = constrained(tmp_path / "a.blend") if verb == "convert" else shot(tmp_path / "a.blend")
+    words = (verb, source, "-o", tmp_path / "out.blend", "--skip-existing")
+    found = run(*words, "--strict", "--bone", "nobody" if verb == "hold" else "*")
+    assert (found[0], "nothing was written" in found[2], (tmp_path / "out.blend").exists()) == (3, True, False)
+    assert run(*words)[0] == 0
+    code, (line,), _ = run(*words, "--strict")
+    assert (code, line["skipped"]) == (0, True)
