@@ -19,21 +19,19 @@ from ..poses.contacts import FrameRange
 from .contact_markers import frame_range, marker_names, names_marked
 
 
-def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str = "AUTO") -> FrameRange:
-    """The ``PREVIEW`` range, the range of selected ``KEYS``, or from the ``CURRENT`` frame to the last one played;
-    ``AUTO`` takes the first of these that is set, but not keys if all are selected, as after an import. Raises
-    `Refused`."""
+def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str) -> FrameRange:
+    """The ``PREVIEW`` range, the range of selected ``KEYS``, or from the ``CURRENT`` frame to the last one played.
+    Raises `Refused`."""
     scene = scene_of(context)
     if source == "PREVIEW" and not scene.use_preview_range:
         raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
-    if source == "PREVIEW" or (source == "AUTO" and scene.use_preview_range):
+    if source == "PREVIEW":
         return FrameRange(scene.frame_preview_start, scene.frame_preview_end)
-    if source in ("AUTO", "KEYS"):
-        selected, is_all = selected_frames(_animated_refs(limbs))
-        if len(selected) > 1 and not (is_all and source == "AUTO"):
-            return FrameRange(min(selected), max(selected))
-        if source == "KEYS":
+    if source == "KEYS":
+        selected, _ = selected_frames(_animated_refs(limbs))
+        if len(selected) < 2:
             raise Refused("Select keys of the limbs or their controls at both ends of the range")
+        return FrameRange(min(selected), max(selected))
     current, last = scene.frame_current, frame_range(scene)[-1]
     if current >= last:
         raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
@@ -42,7 +40,7 @@ def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str = "AU
 
 def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:
     """What clearly sets a range to hold: ``PREVIEW`` range, selected ``KEYS``, or marked ``CONTACTS``; "" if none of
-    these is there."""
+    these is there. Keys do not if all are selected, as after an import."""
     if scene_of(context).use_preview_range:
         return "PREVIEW"
     selected, is_all = selected_frames(_animated_refs(limbs))

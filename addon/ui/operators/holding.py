@@ -114,11 +114,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
     def invoke(self, context: Context, event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
         take_given_range(self, "range", "GIVEN")
-        if self.properties.is_property_set("range"):
-            return super().invoke(context, event)
-        source = range_source(context, selected_limbs(context))
-        if source:
-            self.range = source
+        if self.properties.is_property_set("range") or range_source(context, selected_limbs(context)):
             return super().invoke(context, event)
         scene, manager = scene_of(context), context.window_manager  # type: Any, Any
         self.range, self.frame_start, self.frame_end = "GIVEN", scene.frame_current, frame_range(scene)[-1]
@@ -150,6 +146,10 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
     def _contacts(self, context: Context, limbs: list[PoseBone]) -> list[list[Contact]]:
         """The contacts of each limb, or the range."""
+        if self.range == "AUTO":
+            self.range = range_source(context, limbs) or "AUTO"
+        if self.range == "AUTO":
+            raise Refused("Nothing says which frames to hold: give frame_start and frame_end, or a Range")
         if self.range == "CONTACTS":
             marked = [marked_contacts(scene_of(context), limb) for limb in limbs]
             if not any(marked):

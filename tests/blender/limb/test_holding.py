@@ -177,16 +177,20 @@ def test_operators_from_markers_to_keys(addon, walker):
 
 def test_ranges(addon, walker):
     scene, frame_ranges, lasts = bpy.context.scene, addon("tasks.frame_ranges"), legs(walker)
-    assert frame_ranges.range_to_hold(bpy.context, lasts) == (30, walk.FRAMES)
+    assert frame_ranges.range_to_hold(bpy.context, lasts, "CURRENT") == (30, walk.FRAMES)
+    assert frame_ranges.range_source(bpy.context, lasts) == ""
+    with pytest.raises(RuntimeError, match="give frame_start and frame_end"):
+        bpy.ops.pose.planar_ik_hold()
     control = walker.pose.bones[lasts[0].planar_ik.subtarget]
     for curve in rigs.curves(walker):
         for key in curve.keyframe_points:
             key.select_control_point = control.name in curve.data_path and 11 <= key.co.x <= 31
     keyed = frame_ranges.selected_frames([(walker, control.name)])[0]
-    assert frame_ranges.range_to_hold(bpy.context, lasts) == (min(keyed), max(keyed))
-    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 9
-    assert frame_ranges.range_to_hold(bpy.context, lasts) == (5, 9)
+    assert frame_ranges.range_source(bpy.context, lasts) == "KEYS"
     assert frame_ranges.range_to_hold(bpy.context, lasts, "KEYS") == (min(keyed), max(keyed))
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 9
+    assert frame_ranges.range_source(bpy.context, lasts) == "PREVIEW"
+    assert frame_ranges.range_to_hold(bpy.context, lasts, "PREVIEW") == (5, 9)
 
 
 @pytest.fixture
