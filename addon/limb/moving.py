@@ -81,21 +81,27 @@ class RigSlider(NamedTuple):
 
 
 def rig_slider(limb: PoseBone) -> RigSlider | None:
-    """The rig's own slider that switches a limb between FK and IK, or None."""
-    rig = limb.id_data
-    driven = {curve.data_path: curve for curve in drivers_of(rig) if curve.data_path.endswith(".influence")}
-    if not driven:
+    """The rig's own slider that switches a limb between FK and IK, or None: it drives how far other bones copy each of
+    the limb's; what copies one of them, as a twist bone does, is none."""
+    drivers = [curve for curve in drivers_of(limb.id_data) if not curve.mute]
+    driven = {curve.data_path: curve for curve in drivers if curve.data_path.endswith(".influence")}
+    copied = [_sliders_copying(bone, driven) for bone in bones_of_limb(limb)] if driven else []
+    if not copied:
         return None
-    copies = [
-        (bone, constraint)
-        for bone in rig.pose.bones
-        for constraint in bone.constraints
-        if getattr(constraint, "target", None) == rig and getattr(constraint, "subtarget", "") == limb.name
-    ]
-    for copying, constraint in copies:
-        curve = driven.get(constraint.path_from_id("influence"))
-        for variable in curve.driver.variables if curve else ():
-            bone, path = split_path(variable.targets[0].data_path)
-            if path.startswith("[") and path != f'["{SLIDER["influence"].key}"]':
-                return RigSlider(bone, path.strip("[]\"'"), copying.name, constraint.name)
-    return None
+    return next((slider for key, slider in copied[-1].items() if all(key in of_bone for of_bone in copied)), None)
+
+
+def _sliders_copying(source: PoseBone, driven: dict[str, Any]) -> dict[tuple[str, str], RigSlider]:
+    """The custom properties by which other bones copy one, by bone and name."""
+    sliders, rig = dict[tuple[str, str], RigSlider](), source.id_data
+    for bone in rig.pose.bones:
+        for constraint in bone.constraints:
+            if getattr(constraint, "target", None) != rig or getattr(constraint, "subtarget", "") != source.name:
+                continue
+            curve = driven.get(constraint.path_from_id("influence"))
+            for variable in curve.driver.variables if curve else ():
+                owner, path = split_path(variable.targets[0].data_path)
+                if path.startswith("[") and path != f'["{SLIDER["influence"].key}"]':
+                    name = path.strip("[]\"'")
+                    sliders.setdefault((owner, name), RigSlider(owner, name, bone.name, constraint.name))
+    return sliders

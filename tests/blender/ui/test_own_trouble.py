@@ -109,3 +109,33 @@ def test_one_that_cannot_be_rebuilt_stops_no_other(selected, capfd):
     assert "rebuild" in ob.pose.bones["shin.R"].planar_ik.message
     select("shin.R")
     assert "is connected" in call("rebuild")
+
+
+@pytest.mark.parametrize(
+    ("copied", "is_muted"), [(["shin.L"], False), (["thigh.L", "shin.L"], True), (["thigh.L", "shin.L"], False)]
+)
+def test_only_what_shows_the_whole_limb_is_a_slider_of_the_rig(copied, is_muted):
+    """A driven twist bone copies the shin; a chain of the rig's own copies all of the limb."""
+    ob = legs()
+
+    def add_copies(bones):
+        for name in copied:
+            made = bones.new(f"copy of {name}")
+            made.head, made.tail, made.parent = bones[name].head, bones[name].tail, bones["hips"]
+
+    edit(ob, add_copies)
+    ob.pose.bones["hips"]["slider"] = 1.0
+    for name in copied:
+        constraint = ob.pose.bones[f"copy of {name}"].constraints.new("COPY_ROTATION")
+        constraint.target, constraint.subtarget = ob, name
+        rigs.drive(constraint, "influence", ob, 'pose.bones["hips"]["slider"]').mute = is_muted
+    bpy.context.view_layer.update()
+    is_rigs = len(copied) == 2 and not is_muted
+    for name, options in (
+        ("snap_fk", {}),
+        ("switch", {}),
+        ("switch", {}),
+        ("hold", {"frame_start": 1, "frame_end": 2}),
+    ):
+        select("shin.L")
+        assert ("slider" in call(name, **options)) == is_rigs, name
