@@ -52,6 +52,7 @@ class LimbEntry(NamedTuple):
     to_parent: Array  # (4, 4): takes G to the pose of the parent, if it does
     axes: Array  # (3, 3): those of the first bone at rest, in G, by columns
     is_connected: bool  # whether its first bone begins where its parent ends, so that it has no location of its own
+    outward: float  # the sign of its swivel and twist
 
     @property
     def line(self) -> Array:
@@ -127,6 +128,7 @@ def entry_of(limb: PoseBone) -> LimbEntry:
         to_parent=to_parent,
         axes=geometry.frame[:3, :3].T @ geometry.rest[0][:3, :3],
         is_connected=bool(first.bone.use_connect and parent),
+        outward=outward_sign(limb),
     )
 
 
@@ -191,7 +193,7 @@ def _batches(limbs: Sequence[LimbEntry], is_poled: Array) -> Iterator[Batch]:
             settings=settings,
             is_limited=any(nearest > 0.0 or farthest < inf for nearest, farthest in ranges),
             is_poled=is_poled[rows],
-            outwards=np.array([outward_sign(limb.name) for limb in members]),
+            outwards=np.array([limb.outward for limb in members]),
         )
 
 

@@ -199,7 +199,7 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     first = bones_of_limb(limb)[0]
     channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
     turn, now, read = _turn_about_length(first, channel)
-    sign = outward_sign(limb.name)
+    sign = outward_sign(limb)
     poled = swivel if is_poled else sign * _swivel_of(limb, constraint)
     free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
     if max(abs(poled), abs(free)) < NO_TURN and not read:

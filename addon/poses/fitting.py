@@ -149,12 +149,12 @@ def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
     description = description.with_choice("plane", fit.plane)._replace(
         bend_axis=fit.bend_axis, reference_rotations=fit.reference_rotations
     )
-    description = description.with_slider("flip", fit.flip).with_slider("swivel", outward_sign(limb.name) * fit.swivel)
+    description = description.with_slider("flip", fit.flip).with_slider("swivel", outward_sign(limb) * fit.swivel)
     description = description.with_slider("ankle", fit.ankle) if "ankle" in description.sliders else description
     if not fit.twist and TWISTS[0].name not in description.sliders:
         return description
     for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(description.segments), strict=False):
-        description = description.with_slider(twist.name, outward_sign(limb.name) * angle)
+        description = description.with_slider(twist.name, outward_sign(limb) * angle)
     return description
 
 

@@ -109,7 +109,7 @@ class LimbToMatch(NamedTuple):
 
 
 def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> MatchedLimb:
-    entry, limb, sign = to_match.entry, to_match.limb, outward_sign(to_match.limb.name)
+    entry, limb, sign = to_match.entry, to_match.limb, outward_sign(to_match.limb)
     flip = to_match.slider("flip") > 0.5
     turns = to_match.poses.turns
     pose = solver_pose_of_rows(turns, _joints(to_match))
@@ -184,7 +184,7 @@ def _joints_of(to_match: LimbToMatch, stretch: Any = 1.0) -> Any:
 def _swivelled(to_match: LimbToMatch, inverse: Inverse, target: Array) -> tuple[Array, Array | None]:
     """What turns the knee to where the pose has it: the swivels that the slider is to have, and the places in G that
     the pole is to have where that can be moved, not a number where it is to stay."""
-    limbs, row, sign, roll = to_match.limbs, to_match.row, outward_sign(to_match.limb.name), inverse.swivel
+    limbs, row, sign, roll = to_match.limbs, to_match.row, outward_sign(to_match.limb), inverse.swivel
     before = to_match.slider("swivel")
     swivel, length = sign * before, np.linalg.norm(target, axis=1)
     line: Any = line_to(tuple(target.T), length, ARRAYS)

@@ -59,7 +59,7 @@ def pivots_found(limb: PoseBone, geometry: RestGeometry) -> Pivots:
     if toes:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
         middle = sole.off_tip(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
-    at_ball, side = sole.off_tip(ball)[0], -outward_sign(limb.name)  # 1 on the left
+    at_ball, side = sole.off_tip(ball)[0], -outward_sign(limb)  # 1 on the left
     outer, inner = (outer, inner) if side > 0.0 else (inner, outer)
     lengthwise = {HEEL_PIVOT: sole.ground(*heel), TOE_PIVOT: sole.ground(sole.toe, middle), BALL_PIVOT: ball}
     edges = {OUTER_PIVOT: sole.ground(at_ball, outer), INNER_PIVOT: sole.ground(at_ball, inner)}

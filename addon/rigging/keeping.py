@@ -111,7 +111,7 @@ def _keep_group(limb: Any, before: Description | None, description: Description)
                 del group[name]
         elif name not in group or _as_python(group[name]) != value:
             group[name] = value
-    if axes[0] in kept:
+    if axes[0] in kept or KEPT_ON not in group:
         keep_side(limb)
 
 
