@@ -25,6 +25,7 @@ from ..limb.storage import (
     is_control,
     is_limb,
     is_mechanism_constraint,
+    is_on_rig,
     is_orphaned,
     limbs_of,
 )
@@ -145,11 +146,12 @@ def mute_constraints(constraints: Iterable[Any]) -> None:
 
 
 def check_overruled(limb: PoseBone) -> None:
-    """Refuse a limb on the rig whose mechanism overrules what would pose its bones in its place: constraints above its
+    """Refuse a limb whose mechanism overrules what would pose its bones in its place, or is to: constraints above its
     own, and drivers."""
-    dependencies = Dependencies()
+    dependencies, posed = Dependencies(), [] if is_on_rig(limb) else bones_of_limb(limb)
     for bone in chain_bones(limb):
-        own = next((i for i, constraint in enumerate(bone.constraints) if is_mechanism_constraint(constraint)), 0)
+        last = len(bone.constraints) if bone in posed else 0
+        own = next((i for i, constraint in enumerate(bone.constraints) if is_mechanism_constraint(constraint)), last)
         above = list(bone.constraints[:own])
         for mover in dependencies.constraints_and_drivers(bone):
             if not hasattr(mover, "influence"):

@@ -13,7 +13,7 @@ from ..blender.transaction import all_or_nothing
 from ..blender.types import can_edit_bones, scene_of
 from ..blender.words import Message, Refused
 from ..finding.checking import check_length, check_overruled, check_solvers_above
-from ..limb.storage import chain_bones, check_complete, mode_of
+from ..limb.storage import chain_bones, check_complete, is_on_rig, mode_of
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.controls import recolour
@@ -43,6 +43,8 @@ def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
         check_length(limb)
         check_solvers_above(limb, chain_bones(limb), dependencies)
         check_moved(limb)
+        if not is_on_rig(limb):
+            check_overruled(limb)
     descriptions = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}
     again = [ref for ref, description in descriptions.items() if description.mode == "RIG"]
     apply(context, {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, again)

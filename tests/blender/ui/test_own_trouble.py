@@ -139,3 +139,24 @@ def test_only_what_shows_the_whole_limb_is_a_slider_of_the_rig(copied, is_muted)
     ):
         select("shin.L")
         assert ("slider" in call(name, **options)) == is_rigs, name
+
+
+def copies(bone):
+    made = bone.constraints.new("COPY_ROTATION")
+    made.target, made.subtarget = bone.id_data, "hand.R"
+
+
+def is_limited(bone):
+    bone.constraints.new("LIMIT_ROTATION").use_limit_x = True
+
+
+@pytest.mark.parametrize("name", ["thigh.L", "shin.L"])
+@pytest.mark.parametrize("constrain", [copies, is_limited])
+def test_a_constraint_of_a_person_is_not_overruled(name, constrain):
+    ob = legs("LIVE")
+    constrain(ob.pose.bones[name])
+    bpy.context.view_layer.update()
+    before = rigs.matrices(ob, ["thigh.L", "shin.L", "foot.L"])
+    select("shin.L")
+    assert "conflicts with IK: mute it" in call("set", mode="RIG")
+    assert abs(rigs.matrices(ob, ["thigh.L", "shin.L", "foot.L"]) - before).max() == 0.0
