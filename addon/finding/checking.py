@@ -156,7 +156,7 @@ def check_overruled(limb: PoseBone) -> None:
         for mover in dependencies.constraints_and_drivers(bone):
             if not hasattr(mover, "influence"):
                 raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)
-            if mover in above:
+            if mover in above and "SCALE" not in mover.type:
                 raise Refused(CONFLICTS, "mute", name=mover.name, bone=bone.name)
 
 

@@ -31,12 +31,12 @@ def keep_side(limb: PoseBone) -> None:
 
 
 def stored_axes(limb: PoseBone) -> tuple[list[float], list[float]]:
-    """The axis that a straight limb bends about, in its last bone's axes, and the rotations of its bones in the
-    reference pose, four numbers each, or none, as stored on its bone. Symmetrize copies them unchanged to the other
-    side, where axes are mirrored across X: there, the mirror image of a turn has the same part about X, and the others
-    negated."""
+    """The axis that a straight limb or a hinge bends about, in its last bone's axes, or none, and the rotations of its
+    bones in the reference pose, four numbers each, or none, as stored on its bone. Symmetrize copies them unchanged to
+    the other side, where axes are mirrored across X: there, the mirror image of a turn has the same part about X, and
+    the others negated."""
     group: Any = group_of(limb) or {}
-    axis, flat = [*group.get("bend_axis", (1.0, 0.0, 0.0))], [*group.get("reference_rotations", ())]
+    axis, flat = [*group.get("bend_axis", ())], [*group.get("reference_rotations", ())]
     if _is_image(limb):
         axis[1:] = [-number for number in axis[1:]]
         flat = [-number if i % 4 > 1 else number for i, number in enumerate(flat)]

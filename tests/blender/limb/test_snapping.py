@@ -176,19 +176,7 @@ def _scaled(last):
     last.scale = (1, 1.2, 1)
 
 
-def _own_slider(last):
-    ob = last.id_data
-    ob.pose.bones["root"]["IK_FK"] = 0.0
-    copy = ob.pose.bones["foot"].constraints.new("COPY_TRANSFORMS")
-    copy.target, copy.subtarget = ob, "lower"
-    driver = copy.driver_add("influence").driver
-    driver.variables.new().targets[0].id = ob
-    driver.variables[0].targets[0].data_path = 'pose.bones["root"]["IK_FK"]'
-
-
-@pytest.mark.parametrize(
-    "setup", [_held, _kept_away, _driven_target, _driven_influence, _no_target, _carried, _scaled, _own_slider]
-)
+@pytest.mark.parametrize("setup", [_held, _kept_away, _driven_target, _driven_influence, _no_target, _carried, _scaled])
 def test_refusals(limb, switch, addon, setup):
     last = limb(random.Random(7), foot=False)
     last.planar_ik.influence = 0.0
