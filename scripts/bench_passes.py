@@ -96,7 +96,7 @@ def with_constraints(frames: int, poles: bool) -> None:
 
 
 def hold_feet(frames: range) -> None:
-    holding, contacts = installed.addon("tasks.holding"), installed.addon("poses.contacts")
+    holding, contacts = installed.addon("tasks.holding"), installed.addon("feet.contacts")
     spans = [contacts.FrameRange(first, first + 9) for first in range(frames[10], frames[-1] - 10, 20)]
     contacts_of = [[holding.sole_contact(span) for span in spans]] * 2
     holding.hold_tips(bpy.context, limbs()[:2], contacts_of, holding.HoldOptions())
@@ -154,7 +154,7 @@ def measured(count: int) -> dict[str, tuple[float, float]]:
 def numbers_read() -> int:
     """How many numbers of a frame are read of the character's limbs and what they follow."""
     added(10)
-    reading, controls = installed.addon("motion.reading"), installed.addon("poses.placing").controls_of(limbs())
+    reading, controls = installed.addon("motion.reading"), installed.addon("motion.placing").controls_of(limbs())
     recording = reading.new_recording(limbs(), 1, reading.bones_to_read, True, controls, controls=controls)
     return sum(array[0].size for _, array in installed.addon("motion.by_curves").arrays_of(recording))
 

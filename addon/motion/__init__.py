@@ -1,1 +1,1 @@
-"""The way through time: which frames are looked at."""
+"""The way through time: frames, read, poses, to IK or to FK, write."""

@@ -19,8 +19,7 @@ from ..limb.settings import SLIDER
 from ..limb.tolerances import ON_TARGET, ROUNDING, UNSEEN
 from ..limb.transforms import posed
 from ..solver.matrices import rotation
-from .channels import Values
-from .reading import Recording
+from .reading import Recording, Values
 
 Array = NDArray[Any]
 

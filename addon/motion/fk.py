@@ -21,8 +21,7 @@ from ..solver.limb import joints_and_normals
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
 from ..solver.rotation import rotate
-from .channels import Channel, Values
-from .reading import Recording, Rig, channel_of, limbs_read, own_turns_of, poses_of
+from .reading import Channel, Recording, Rig, Values, channel_of, limbs_read, own_turns_of, poses_of
 from .writing import KeyedPart, Points
 
 Array = NDArray[Any]

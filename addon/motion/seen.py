@@ -38,10 +38,20 @@ from ..rigging.description import ref_of
 from ..rigging.feet import foot_follows
 from ..rigging.parts import POSE
 from ..solver.matrices import applied
-from .channels import Channel, Values
 from .fk import is_sheared, part_of_fk, to_fk
 from .passing import can_be_apart, play
-from .reading import Recording, Rig, bones_to_read, followed_places, limb_frames, new_recording, readers_of, worlds_of
+from .reading import (
+    Channel,
+    Recording,
+    Rig,
+    Values,
+    bones_to_read,
+    followed_places,
+    limb_frames,
+    new_recording,
+    readers_of,
+    worlds_of,
+)
 from .thinning import Slopes, thinned
 from .writing import Points
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blender.reduction import Segments, fewest, hermite
-from .channels import Values
+from .reading import Values
 
 Array = NDArray[Any]
 

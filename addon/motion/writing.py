@@ -19,9 +19,8 @@ from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..limb.tolerances import ROUNDING
-from .channels import Channel, Values
-from .reading import Recording
-from .recording import PassProgress
+from .passing import PassProgress
+from .reading import Channel, Recording, Values
 from .thinning import Slopes, thinned
 
 Array = NDArray[Any]

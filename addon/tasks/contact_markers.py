@@ -16,10 +16,7 @@ from ..blender.announcing import announce
 from ..blender.stepping import Progress, Steps, Stepwise, finished
 from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..blender.words import Refused
-from ..limb.storage import bones_of_limb, by_rig, limbs_of
-from ..limb.tips import foot_of
-from ..motion.recording import record
-from ..poses.contacts import (
+from ..feet.contacts import (
     HEEL,
     HEIGHT,
     SOLE,
@@ -32,8 +29,11 @@ from ..poses.contacts import (
     contacts_of,
     floor_of,
     slide_of,
+    tip_path,
 )
-from ..poses.tip_paths import tip_path
+from ..limb.storage import bones_of_limb, by_rig, limbs_of
+from ..limb.tips import foot_of
+from ..motion.passing import record
 
 __all__ = ["HEIGHT", "SPEED", "Contact", "FrameRange", "Path"]
 

@@ -13,10 +13,10 @@ from ..blender.words import Refused
 from ..finding.checking import check_addable, check_chain, check_followed
 from ..limb import values
 from ..limb.storage import check_structure, group_of, is_limb, limb_constraint_of, segments_of
-from ..poses.planned import new_limb, with_segments
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from .following import refollow
+from .planned import new_limb, with_segments
 from .removing import remove
 from .setting import check_settable
 

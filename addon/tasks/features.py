@@ -13,10 +13,10 @@ from ..finding.checking import check_editable
 from ..limb.foot_roll import has_roll, rolled_target
 from ..limb.pole_follow import has_pole_follow
 from ..limb.transactional import transactional
-from ..poses.keeping_controls import keeping_poles, keeping_rolled_feet
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
 from ..rigging.features import ROLL_SLIDERS, pole_follow_for, roll_for, with_foot, with_twist
+from .keeping_controls import keeping_poles, keeping_rolled_feet
 
 
 @transactional

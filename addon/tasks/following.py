@@ -12,12 +12,12 @@ from ..blender.types import view_layer_of
 from ..blender.words import Refused
 from ..finding.checking import pickable
 from ..limb.transactional import transactional
-from ..poses.keeping_controls import keeping_poles
-from ..poses.planned import let_turn, refitted, without_target
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import keeping_pose
 from ..rigging.rolling import reset_roll
+from .keeping_controls import keeping_poles
+from .planned import let_turn, refitted, without_target
 
 __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_plane"]
 

@@ -12,10 +12,10 @@ from ..blender.dependencies import BoneRef
 from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
 from ..blender.words import Refused
+from ..feet.contacts import FrameRange
 from ..limb.follow import follow_of
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
-from ..poses.contacts import FrameRange
 from .contact_markers import frame_range, marker_names, names_marked
 
 

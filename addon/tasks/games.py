@@ -27,10 +27,9 @@ from ..limb.storage import chain_bones, limbs_of, mode_of
 from ..limb.tolerances import UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..live import refresh
-from ..motion.channels import Channel, Values
 from ..motion.fk import in_rotation_mode
 from ..motion.passing import play
-from ..motion.reading import Evaluated, Recording, bones_to_read, new_recording, poses_of, readers_of
+from ..motion.reading import Channel, Evaluated, Recording, Values, bones_to_read, new_recording, poses_of, readers_of
 from ..motion.seen import SeenLimb, limbs_of_recording, method_of
 from .cylinders import remove_cylinders
 from .removing import remove

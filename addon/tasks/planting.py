@@ -11,8 +11,8 @@ from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import as_one
 from ..blender.types import scene_of
 from ..blender.words import Message, Refused
+from ..feet.contacts import HEIGHT, SPEED
 from ..limb.tolerances import UNSEEN
-from ..poses.contacts import HEIGHT, SPEED
 from ..rigging.description import ref_of
 from . import holding
 from .adding import LimbRequest, add

@@ -10,9 +10,9 @@ from bpy.types import Context, Depsgraph, PoseBone
 from ..blender.editing import keeping_frame, set_frame
 from ..blender.stepping import Progress
 from ..blender.types import scene_of, view_layer_of
+from ..feet.contacts import tip_path
 from ..limb.storage import by_rig
 from ..motion.reading import bones_to_read, new_recording, readers_of
-from ..poses.tip_paths import tip_path
 from .contact_markers import Contacts, contacts_known, readable_limbs_beside
 from .status import Status, statuses
 

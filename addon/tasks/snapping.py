@@ -16,13 +16,13 @@ from ..limb.follow import check_posable, follow_of
 from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.transactional import transactional, transactional_steps
-from ..motion.channels import copied
 from ..motion.fk import part_of_fk, to_fk
 from ..motion.frames import around, moved_by
-from ..motion.recording import record
+from ..motion.ik import MatchResult, show_in_ik
+from ..motion.passing import record
+from ..motion.reading import copied
 from ..motion.thinning import sampling_of
 from ..motion.writing import Run, Task, Writing
-from ..poses.over_frames import MatchResult, show_in_ik
 from ..rigging.rolling import reset_roll
 
 Snap = Callable[[Context, Sequence[PoseBone]], MatchResult]

@@ -61,11 +61,11 @@ def walk(addon: Any, rate: float, count: float = 5.6, level: Any = lambda stride
     """The paths of two feet over some strides, in metres, at so many frames a second."""
     times = np.arange(round(count * STRIDE * rate)) / rate
     soles = {side: sole_at(times, begins, level) for side, begins in BEGINS.items()}
-    return {side: addon("poses.contacts").Path(sole[0], sole, LENGTH) for side, sole in soles.items()}
+    return {side: addon("feet.contacts").Path(sole[0], sole, LENGTH) for side, sole in soles.items()}
 
 
 def found(addon: Any, paths: dict[str, Any], rate: float) -> dict[str, Any]:
-    contacts = addon("poses.contacts")
+    contacts = addon("feet.contacts")
     floor = contacts.floor_of([*paths.values()])
     return {side: contacts.contacts_of(path, range(path.sole.shape[1]), rate, floor) for side, path in paths.items()}
 
@@ -125,7 +125,7 @@ def test_a_foot_held_in_the_air_does_not_stand(addon: Any) -> None:
 
 
 def test_markers_say_phases_and_are_read_again(addon: Any) -> None:
-    markers, contacts = addon("tasks.contact_markers"), addon("poses.contacts")
+    markers, contacts = addon("tasks.contact_markers"), addon("feet.contacts")
     last, scene = rigs.biped().pose.bones["shin.L"], bpy.context.scene
     wanted = [
         contacts.Contact((contacts.Phase(3, "heel"), contacts.Phase(6, "sole"), contacts.Phase(12, "toe")), 15),

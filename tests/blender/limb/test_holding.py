@@ -64,7 +64,7 @@ def legs(rig):
 
 
 def holds(addon, lasts, *frame_ranges, **options):
-    holding, contacts = addon("tasks.holding"), addon("poses.contacts")
+    holding, contacts = addon("tasks.holding"), addon("feet.contacts")
     ranges = [holding.sole_contact(contacts.FrameRange(*span)) for span in frame_ranges]
     return holding.hold_tips(bpy.context, lasts, [ranges] * len(lasts), holding.HoldOptions(**options))
 
@@ -222,7 +222,7 @@ def rolling(addon, walker):
 
 def soles(addon, last):
     """The points of a limb's sole, each with its bone and where it is in that."""
-    return addon("poses.tip_paths")._sole_of(last)
+    return addon("feet.contacts")._sole_of(last)
 
 
 def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
@@ -277,7 +277,7 @@ def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
 def test_no_marker_hides_another(addon, walker):
     """One is of both feet where these do the same; else one is a frame further inside its contact, all of which the
     markers still say."""
-    markers, contacts = addon("tasks.contact_markers"), addon("poses.contacts")
+    markers, contacts = addon("tasks.contact_markers"), addon("feet.contacts")
     scene, lasts = bpy.context.scene, legs(walker)
     phases = [
         [((10, "heel"), (12, "sole"), (20, "toe")), ((40, "sole"),)],

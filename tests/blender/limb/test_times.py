@@ -89,7 +89,7 @@ def test_every_frame_looks_as_before(add, addon, task, kind):
         times = addon("blender.stepping").times_of(context.scene, frames)
         assert [curve.evaluate(time) for time in times[[3, 4, 8, 9]]] == [1.0, 0.0, 0.0, 1.0]
     elif task == "hold":
-        span, holding = addon("poses.contacts").FrameRange(frames[5], frames[8]), addon("tasks.holding")
+        span, holding = addon("feet.contacts").FrameRange(frames[5], frames[8]), addon("tasks.holding")
         holding.hold_tips(context, [last], [[holding.sole_contact(span)]], holding.HoldOptions(ease=2))
         same[3:11] = False
         assert np.abs(np.diff(seen(ob, frames[5:9])[:, 2], axis=0)).max() < 1e-4 * LONG
@@ -161,7 +161,7 @@ def test_what_is_stopped_leaves_nothing(add, addon, task):
     adding, snapping, holding, bake = (
         addon(name) for name in ("tasks.adding", "tasks.snapping", "tasks.holding", "tasks.baking")
     )
-    planting, span = addon("tasks.planting"), [[holding.sole_contact(addon("poses.contacts").FrameRange(8, 12))]]
+    planting, span = addon("tasks.planting"), [[holding.sole_contact(addon("feet.contacts").FrameRange(8, 12))]]
     steps_of = {
         "add": lambda last: adding.add.steps(context, [adding.LimbRequest(last)], mode="RIG"),
         "snap_target": lambda last: snapping.snap_target.steps(context, [last], frames),

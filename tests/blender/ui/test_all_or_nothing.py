@@ -34,7 +34,7 @@ WRITES = {
     "rigging.keeping": ("keep_settings",),
     "rigging.making": ("add_helper_bone", "finish_helper", "constrain", "drive", "put_in_order"),
     "rigging.widgets": ("draw_bone", "widget_of"),
-    "poses.converted": ("switch_pole",),
+    "tasks.converted": ("switch_pole",),
     "blender.selecting": ("_show", "select_bone"),
 }
 """What writes, by the module that has it; it is broken as it is called, wherever it is called from."""

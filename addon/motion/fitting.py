@@ -29,14 +29,7 @@ from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit_array
 from ..solver.rotation import rotate
-from .inverse import (
-    Inverse,
-    SolverPose,
-    end_of_first_group,
-    nearest_inverse,
-    solver_pose_of_rows,
-    without_rounding,
-)
+from .inverse import Inverse, SolverPose, end_of_first_group, nearest_inverse, solver_pose_of_rows, without_rounding
 
 Array = NDArray[Any]
 

@@ -21,12 +21,12 @@ from ..limb.foot_roll import flat_toes, rolled_target
 from ..limb.pole_follow import has_pole_follow, pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import read_slider
-from ..motion.channels import copied
-from ..motion.recording import read_again, record
+from ..motion.passing import read_again, record
+from ..motion.placing import ControlPlacing, parents_of, place_controls
+from ..motion.reading import copied
 from ..motion.writing import Task, Writing
 from ..rigging import feet
 from ..rigging.features import ROLL_SLIDERS
-from .placing import ControlPlacing, parents_of, place_controls
 
 Array = NDArray[Any]
 

@@ -15,10 +15,10 @@ from ..limb.storage import bones_of_limb, has_slider
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.tolerances import KEPT, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
-from ..motion.reading import Recording, channel_of, limbs_read, matrices_of, poses_of, worlds_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
 from ..solver.matrices import inverted
+from .reading import Recording, channel_of, limbs_read, matrices_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 

@@ -16,6 +16,7 @@ from ..limb.rest_geometry import RestGeometry, hinge_axis
 from ..limb.settings import IN_ONE_PLANE
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
+from ..motion.fitting import Fit
 from ..rigging.control_shapes import (
     HANGING,
     Drawing,
@@ -29,7 +30,6 @@ from ..rigging.control_shapes import (
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..rigging.skins import skin_of
 from ..solver.matrices import unit_array
-from .fitting import Fit
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.06
 """How long the bones of controls are, in lengths of their limb."""

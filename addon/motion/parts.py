@@ -17,17 +17,16 @@ from ..limb.solving import solve_rows
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
-from ..motion.channels import Channel, Values
-from ..motion.fk import arm_for, joints_and_sides, lever_of, rotated_axes
-from ..motion.reading import Recording, limb_frames, places_of, worlds_of
-from ..motion.writing import KeyedPart
 from ..rigging import feet
 from ..rigging.description import LimbRef
 from ..solver.limb import joints_of
 from ..solver.matrices import applied, inverted_all
+from .fk import arm_for, joints_and_sides, lever_of, rotated_axes
 from .matching import is_pole_movable
 from .placing import owner_of, slopes_of
-from .standing import LimbPoses
+from .poses import LimbPoses
+from .reading import Channel, Recording, Values, limb_frames, places_of, worlds_of
+from .writing import KeyedPart
 
 Array = NDArray[Any]
 

@@ -22,18 +22,13 @@ from ..limb.settings import TWISTS
 from ..limb.storage import has_twist
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
-from ..motion.by_curves import Curves, filled_in
-from ..motion.channels import Channel, Values, copied
-from ..motion.reading import Recording, matrices_of, worlds_of
-from ..motion.recording import read_again, record
-from ..motion.thinning import Sampling, sampling_of
-from ..motion.writing import Run, Task, Writing
 from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import with_twist
 from ..solver.matrices import inverted_all
 from ..solver.rotation import conjugate, multiply
+from .by_curves import Curves, filled_in
 from .inverse import angle_between
 from .matching import (
     MatchedLimb,
@@ -45,8 +40,12 @@ from .matching import (
     warnings_of_misses,
 )
 from .parts import index_in_channel, part_of_bone_above, part_of_ik, rotation_channel_of, slider_channel
+from .passing import read_again, record
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
-from .standing import LimbPoses, fk_poses, world_turns
+from .poses import LimbPoses, fk_poses, world_turns
+from .reading import Channel, Recording, Values, copied, matrices_of, worlds_of
+from .thinning import Sampling, sampling_of
+from .writing import Run, Task, Writing
 
 Array = NDArray[Any]
 

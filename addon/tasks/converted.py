@@ -27,10 +27,10 @@ from ..limb.sides import outward_sign
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
+from ..motion.fitting import Fit, fit, with_fit
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef
 from ..rigging.features import live_for_now
-from .fitting import Fit, fit, with_fit
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""

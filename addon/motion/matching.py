@@ -21,7 +21,6 @@ from ..limb.storage import can_change_structure, has_slider, has_twist, limbs_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT_TURN, NO_TURN, ON_TARGET, SEEN, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
-from ..motion.reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
 from ..solver.ankles import within_half_turn
@@ -30,14 +29,9 @@ from ..solver.matrices import applied, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
 from .fitting import PAST_STRAIGHT
-from .inverse import (
-    Inverse,
-    angle_of,
-    end_of_first_group,
-    inverse_over_frames,
-    solver_pose_of_rows,
-)
-from .standing import LimbPoses
+from .inverse import Inverse, angle_of, end_of_first_group, inverse_over_frames, solver_pose_of_rows
+from .poses import LimbPoses
+from .reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
 
 Array = NDArray[Any]
 

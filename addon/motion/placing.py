@@ -22,11 +22,10 @@ from ..blender.words import Refused
 from ..limb.follow import follow_of
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
 from ..limb.transforms import posed
-from ..motion.channels import Channel, Values
-from ..motion.reading import Recording, matrices_of, poses_of, worlds_of
 from ..solver.matrices import applied, inverted_all, pseudo_inverted, rotation
 from ..solver.rotation import IDENTITY, conjugate, multiply
-from .standing import world_turns
+from .poses import world_turns
+from .reading import Channel, Recording, Values, matrices_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
-from ..blender.animation import changes, clips_besides, curves_everywhere, lists_of, strips_of
+from ..blender.action_writer import UNCHANGED
+from ..blender.animation import animated_paths, changes, clips_besides, curves_everywhere, lists_of, strips_of, value_at
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.stepping import Steps
-from ..blender.types import ArmatureObject, bones_of, own_matrix, path_to_bone, split_path, tag_rig, view_layer_of
+from ..blender.stepping import Steps, stepping
+from ..blender.types import (
+    ArmatureObject,
+    bones_of,
+    own_matrix,
+    path_to_bone,
+    scene_of,
+    split_path,
+    tag_rig,
+    view_layer_of,
+)
 from ..blender.words import Message, Refused
 from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
@@ -23,9 +34,10 @@ from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import TURNED
+from ..motion.fitting import fit, turned_around, with_fit
 from ..motion.frames import frames_of, moved_by
+from ..motion.passing import record
 from ..motion.reading import Recording, bones_to_read
-from ..motion.recording import record
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.apply import apply
@@ -33,8 +45,6 @@ from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
 from .bend_axes import bend_axes_seen, is_of_body
-from .fitting import fit, turned_around, with_fit
-from .keeping import is_posed_by_hand
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
 
 
@@ -376,3 +386,20 @@ def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
         first.location = own_matrix(evaluated.pose.bones[first.name]).translation
         tag_rig(limb)
     view_layer_of(context).update()
+
+
+def is_posed_by_hand(context: Context, refs: Iterable[BoneRef]) -> bool:
+    """Whether something that moves these bones, or what carries them, is not as its keys have it in this frame: looked
+    at by showing that anew."""
+    moving = Dependencies().dependencies_of(*refs)
+    paths = [(ob, path) for ob in {ob for ob, _ in moving} for path in animated_paths(ob)]
+    posed = [(ob, path, value_at(ob, path)) for ob, path in paths if (ob, split_path(path)[0]) in moving]
+    with stepping(context) as show_frame:
+        show_frame(scene_of(context).frame_current_final)
+        return any(not _is_same(value_at(ob, path), value) for ob, path, value in posed)
+
+
+def _is_same(now: object, before: object) -> bool:
+    return now == before or (
+        isinstance(now, float | int | tuple) and np.allclose(now, before, rtol=UNCHANGED, atol=UNCHANGED)  # type: ignore[arg-type]
+    )

@@ -1,0 +1,1 @@
+"""When feet stand, and where they are planted for that."""
