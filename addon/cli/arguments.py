@@ -159,9 +159,10 @@ def _check_arguments(command: argparse.ArgumentParser, arguments: argparse.Names
     outputs = [output_of(source, arguments) for source in arguments.inputs]
     if len({output.resolve() for output in outputs}) < len(outputs):
         command.error("several files would be written to one: give -o a folder, and files of different names")
-    for source, output in zip(arguments.inputs, outputs, strict=True):
-        if source.resolve() == output.resolve():
-            command.error(f"{source} would be written over: give another -o, or --in-place")
+    if over := [
+        source for source, output in zip(arguments.inputs, outputs, strict=True) if source.resolve() == output.resolve()
+    ]:
+        command.error(f"{over[0]} would be written over: give another -o, or --in-place")
 
 
 def output_of(source: Path, arguments: argparse.Namespace) -> Path:

@@ -38,16 +38,17 @@ def open_shot(source: Path, arguments: Namespace) -> list[str]:
             raise Refused("it has no scene '{name}'", name=arguments.scene)
         if bpy.context.window:
             bpy.context.window.scene = scene
-    leave_modes()
+    active = bpy.context.view_layer.objects.active if bpy.context.view_layer else None
+    if active and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
+        bpy.ops.object.mode_set(mode="OBJECT")  # a rig that was saved in Edit Mode stands at rest
     if arguments.command != "report" and bpy.data.version[:2] > VERSION:
         template = "it was saved by Blender {version}, which knows more than this one: write it with that"
         raise Refused(template, version=".".join(map(str, bpy.data.version[:2])))
-    warnings = list[str]()
-    if not arguments.allow_scripts:
-        scripted = scripted_things()
-        if scripted:
-            warnings.append(f"Python in the file was not run, --allow-scripts runs it: {', '.join(scripted)}")
-    return warnings
+    scripts = [text.name for text in bpy.data.texts if text.use_module]
+    scripts += [ob.name for ob in all_objects() if any(map(is_python, drivers_of(ob)))]
+    named = ", ".join(scripts[:5])
+    is_told = scripts and not arguments.allow_scripts
+    return [f"Python in the file was not run, --allow-scripts runs it: {named}"] if is_told else []
 
 
 def _open(source: Path, allow_scripts: bool) -> None:
@@ -60,27 +61,10 @@ def _open(source: Path, allow_scripts: bool) -> None:
         bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=allow_scripts)
     except RuntimeError as error:
         raise Refused("Blender can't open it: {why}", why=str(error).strip().splitlines()[-1]) from error
-    linked = [
-        bpy.path.abspath(library.filepath, library=library.library)
-        for library in bpy.data.libraries
-        if not library.packed_file
-    ]
+    libraries = [library for library in bpy.data.libraries if not library.packed_file]
+    linked = [bpy.path.abspath(library.filepath, library=library.library) for library in libraries]
     if missing := [path for path in linked if not os.path.exists(path)]:
         raise Refused("it links {path}, which is not there", path=missing[0])
-
-
-def leave_modes() -> None:
-    """Go to Object Mode: a rig that was saved in Edit Mode stands at rest."""
-    active = bpy.context.view_layer.objects.active if bpy.context.view_layer else None
-    if active and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
-        bpy.ops.object.mode_set(mode="OBJECT")
-
-
-def scripted_things() -> list[str]:
-    """Objects whose drivers need Python, and texts that are run as the file opens; a few of them."""
-    scripts = [text.name for text in bpy.data.texts if text.use_module]
-    scripts += [ob.name for ob in all_objects() if any(map(is_python, drivers_of(ob)))]
-    return scripts[:5]
 
 
 def rigs_of(arguments: Namespace) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -66,10 +66,8 @@ def _bake(arguments: Namespace) -> Answer:
     if not limbs:
         return Answer([])
     frames = frames_asked_for(arguments, options.pop("step"))
-    baked = finished(
-        bake.steps(bpy.context, BakeRequest(limbs, frames, max_miss=arguments.max_miss, **options)), heed_signals
-    )
-    _warn(baked.warnings)
+    request = BakeRequest(limbs, frames, max_miss=arguments.max_miss, **options)
+    baked = _done(bake.steps(bpy.context, request))
     return Answer([limb._asdict() for limb in baked.limbs], len(limbs))
 
 
@@ -98,9 +96,7 @@ def _hold(arguments: Namespace) -> Answer:
         return _none_stands(limbs)
     request = HoldOptions(options["ease"], rolls=True, is_mean=options["place"] != "NOW")
     contacts = [of_limb.contacts for of_limb in known]
-    steps = hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request)
-    held = finished(steps, heed_signals)
-    _warn(held.warnings)
+    held = _done(hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request))
     return _held(limbs, known, held, frames)
 
 
@@ -113,11 +109,9 @@ def _plant(arguments: Namespace) -> Answer:
     ends = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
     frames = range(round(ends[0]), round(ends[1]) + 1)
     try:
-        steps = plant.steps(bpy.context, requests, limbs, frames, PlantOptions(**options_of(arguments)))
-        planted = finished(steps, heed_signals)
+        planted = _done(plant.steps(bpy.context, requests, limbs, frames, PlantOptions(**options_of(arguments))))
     except NoContacts:
         return _none_stands(limbs)
-    _warn(planted.warnings)
     return _held([limb for limb in limbs_asked_for(arguments) if is_leg(limb)], planted.legs, planted.report, frames)
 
 
@@ -127,10 +121,8 @@ def _convert(arguments: Namespace) -> Answer:
     new, lines = 0, list[Line]()
     for ob, of_rig in groupby(owners, key=lambda owner: owner.id_data):
         view_layer_of(bpy.context).objects.active = ob
-        steps = convert_what_can.steps(bpy.context, [*of_rig], **options)
-        done = finished(steps, heed_signals)
+        done = _done(convert_what_can.steps(bpy.context, [*of_rig], **options), f"{ob.name}: ")
         new += len(done.limbs)
-        _warn([f"{ob.name}: {warning}" for warning in done.warnings])
         for (_, name), why in done.refused:
             say(f"{ob.name}: {why}")
             lines.append({"object": ob.name, "limb": name, "problem": str(why)})
@@ -155,8 +147,7 @@ def _add(arguments: Namespace) -> Answer:
     for ob in dict.fromkeys(ob for ob, _ in requests):
         view_layer_of(bpy.context).objects.active = ob
         of_rig = [request for (rig, _), request in requests.items() if rig == ob]
-        added = finished(add.steps(bpy.context, of_rig, **as_options(options)), heed_signals)
-        _warn([f"{ob.name}: {warning}" for warning in added.warnings])
+        _done(add.steps(bpy.context, of_rig, **as_options(options)), f"{ob.name}: ")
     if present and not requests:
         say(PRESENT)
     return Answer([_limb_fields(ob.pose.bones[name]) for ob, name in {**present, **requests}], len(requests))
@@ -168,7 +159,8 @@ def _rebuild(arguments: Namespace) -> Answer:
     limbs = [limb for limb in limbs_asked_for(arguments) if modes.mechanism_problem(limb)]
     named = [(limb.id_data, limb.name) for limb in limbs if description_of(limb).mode == "RIG"]
     refused = modes.rebuild(bpy.context, [ob.pose.bones[name] for ob, name in named])
-    _warn(refused)
+    for why in refused:
+        say(why)
     return Answer([_limb_fields(ob.pose.bones[name]) for ob, name in named], len(named) - len(refused))
 
 
@@ -272,9 +264,12 @@ def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
 # what is said
 
 
-def _warn(warnings: Iterable[object]) -> None:
-    for warning in warnings:
-        say(warning)
+def _done(steps: Any, where: str = "") -> Any:
+    """Go through a task, and say its warnings."""
+    done = finished(steps, heed_signals)
+    for warning in done.warnings:
+        say(f"{where}{warning}")
+    return done
 
 
 def _names(limb: PoseBone) -> Line:

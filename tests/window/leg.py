@@ -49,7 +49,7 @@ def open_file(hand: Hand, path: str) -> Iterator[None]:
     yield
 
 
-def open_limb(hand: Hand, mode: str, plane: str = "AUTO", features: bool = False) -> Iterator[None]:
+def open_limb(hand: Hand, mode: str, plane: str = "POLE", features: bool = False) -> Iterator[None]:
     """The same with IK on it, a target that was moved, and maybe softness and stretch; its shin is selected."""
     yield from open_leg(hand)
     select("shin.L")

@@ -33,12 +33,12 @@ def test_add_by_the_menu_drag_undo_redo_flip(play):
 
 def test_adjust_last_operation(play):
     found = play("adjusts_the_last_operation")
-    assert found["bends"][1:] == ["POLE", "RIG", "REACHED", "POSE"]
+    assert found["bends"][1:] == ["HINGE", "RIG", "REACHED", "POSE"]
     assert found["plane"][1:] == ["FREE", "RIG", "REACHED", "POSE"]
     assert found["mode"][1:] == ["FREE", "LIVE", "REACHED", "POSE"]
     assert found["refused"] == [0, True, "LIVE", "REACHED"]
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
-    assert found["again"] == ["FOUND", "AUTO", "POLE"]
+    assert found["again"] == ["FOUND", "AUTO", "HINGE"]
 
 
 def test_add_begins_as_the_preferences_say(play):
