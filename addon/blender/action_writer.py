@@ -54,12 +54,13 @@ class ActionWriter:
         before: Array | None = None,
         starts: Sequence[int] = (),
         cycle: tuple[str, str] | None = None,
+        cuts: Sequence[float] = (),
     ) -> None:
         """Replace the keys of a property from the first to the last of these times, or of several ranges of them, by
         where the others start; ``values``, ``slopes`` per frame
         and slopes ``before`` it where these differ are ``(times, numbers)``; ``is_stepped`` holds each value up to the
         next key. What is beside them and from the first to the last time that is ``kept`` stays as it is, by a key on
-        each side. With a ``cycle`` they repeat before and after."""
+        each side. With a ``cycle`` they repeat before and after; at ``cuts`` they stay until the next key."""
         now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
             curve = self._curve(path, index, cycle is not None)
@@ -76,6 +77,8 @@ class ActionWriter:
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             after, ahead = (None if rows is None else rows[:, index] for rows in (slopes, before))
             fcurves.write_keys(curve, times, values[:, index], kind, after, ahead, starts)
+            for time in cuts:
+                fcurves.hold(curve, time)
             for shape in shapes:
                 fcurves.keep_shape(curve, *shape)
             if cycle:

@@ -113,6 +113,11 @@ def repeat(curve: Any, modes: tuple[str, str]) -> None:
 def insert_hold_key(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
     """Insert a key that holds its value until the next key, and leave the rest of the curve as it is."""
     insert_key_keeping_shape(curve, frame, kind, goes_on=False)
+    hold(curve, frame)
+
+
+def hold(curve: Any, frame: float) -> None:
+    """Have a key hold its value until the next one."""
     _key_at(curve, frame).interpolation = "CONSTANT"
 
 

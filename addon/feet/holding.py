@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.reduction import Segments, fewest, hermite
+from ..blender.reduction import Segments, few, hermite
 from ..limb.follow import follow_of
 from ..limb.foot_roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET, flat_toes, helpers_of
 from ..limb.pole_follow import pole_goes_along
@@ -368,7 +368,7 @@ def _fewest(shape: RollShape, ends: Array, times: Array, rolls: Array, slopes: A
         worst: Array = np.linalg.norm(ends_at(guessed) - ends_held[rows.at], axis=2).max(axis=1)
         return worst
 
-    return fewest(errors, len(rolls), ROLL_TOLERANCE)[0]
+    return few(errors, len(rolls), ROLL_TOLERANCE)[0]
 
 
 def _segments(which: Array) -> Segments:

@@ -3,7 +3,7 @@ whatever changes it; where all of it repeats, one period."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from math import ceil, floor, inf
 from typing import Any, NamedTuple
@@ -29,12 +29,18 @@ BY_TIME = ("TRANSFORM_CACHE", "CAMERA_SOLVER", "FOLLOW_TRACK", "OBJECT_SOLVER")
 """Constraints that play something by themselves."""
 
 
+CAPTURED = 0.5
+"""The part of frames above which keys are a capture's."""
+
+
 class Frames(NamedTuple):
-    """Whole frames in order, none where nothing changes; and the modes before and after of the *Cycles* with which all
-    that changes repeats, from the first of these to the last, or None."""
+    """Whole frames in order, none where nothing changes; the modes before and after of the *Cycles* with which all that
+    changes repeats, from the first of these to the last, or None; and where there are ``keys``, but for those of
+    captures, which have some anywhere."""
 
     at: list[int]
     cycle: tuple[str, str] | None = None
+    keys: Sequence[int] = ()
 
 
 class Span(NamedTuple):
@@ -64,14 +70,19 @@ def frames_of(context: Context, refs: Iterable[BoneRef], beside: Iterable[BoneRe
     ends = {end for span in spans for end in span[:2]}
     if len(cycles) == 1 and spans[0].cycle and ends == {first, last} and first == round(first) and last == round(last):
         offsets = [span.cycle for span in spans if span.cycle and "REPEAT_OFFSET" in span.cycle]
-        return Frames([*range(round(first), round(last) + 1)], (offsets or [spans[0].cycle])[0])
+        return _keyed(range(round(first), round(last) + 1), spans, (offsets or [spans[0].cycle])[0])
     first, last = (-inf, inf) if any(span.cycle for span in spans) else (first, last)
     inside = range(floor(max(scene.frame_start, first)), ceil(min(scene.frame_end, last)) + 1)
     keys = np.concatenate([span.keys for span in spans])
     wholes = {*np.floor(keys).astype(int).tolist(), *np.ceil(keys).astype(int).tolist()}
     shown = {scene.frame_current} if first <= scene.frame_current <= last else ()
     outside = {key for key in wholes if not scene.frame_start <= key <= scene.frame_end}
-    return Frames(sorted({*inside, *outside, *shown}))
+    return _keyed(sorted({*inside, *outside, *shown}), spans, None)
+
+
+def _keyed(at: Sequence[int], spans: Sequence[Span], cycle: tuple[str, str] | None) -> Frames:
+    keys = np.intersect1d(np.round(np.concatenate([span.keys for span in spans])).astype(int), at)
+    return Frames([*at], cycle, keys.tolist() if len(keys) <= CAPTURED * len(at) else ())
 
 
 def moved_by(limbs: Iterable[PoseBone]) -> list[BoneRef]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blender.reduction import Segments, fewest, hermite
+from ..blender.reduction import Segments, few, hermite
 from .reading import Values
 
 Array = NDArray[Any]
@@ -21,6 +21,10 @@ BETWEEN = 2.0
 
 CHECKED = 4
 """Of how many frames one is looked at, whether what was computed is what Blender shows there."""
+
+
+JUMP, SLIGHT = 4.0, 1e-3
+"""How many times as far as beside it numbers go where they jump, and how much that is at least."""
 
 
 class Sampling(NamedTuple):
@@ -52,14 +56,16 @@ def sampling_of(frames: Sequence[float] | None) -> Sampling:
 
 
 class Slopes(NamedTuple):
-    """How fast numbers change just before and just after each row, per frame, (rows, numbers) each."""
+    """How fast numbers change just before and just after each row, per frame, (rows, numbers) each; and the rows from
+    which they jump to the next one, where a choice changes."""
 
     before: Array
     after: Array
+    cuts: Any = ()
 
     def at(self, rows: Array) -> Slopes:
         """In some rows."""
-        return Slopes(self.before[rows], self.after[rows])
+        return Slopes(self.before[rows], self.after[rows], np.flatnonzero(np.isin(rows, self.cuts)))
 
 
 def thinned(
@@ -70,12 +76,13 @@ def thinned(
     tolerance: float,
     starts: Array | Sequence[int] = (),
     truth: list[Array] | None = None,
+    wanted: Array | None = None,
 ) -> tuple[Array, dict[Any, Slopes]]:
-    """The fewest rows to key, of those that may be, of channels that go together, by their values over all rows (f,
+    """Few rows to key, of those that may be, of channels that go together, by their values over all rows (f,
     numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key, and are keyed
     wherever they change. ``points`` (see `KeyedPart`) may be off by ``tolerance`` from where they are in the row, or
     from the ``truth``, and twice that in the rows between; 0 keys all that may be. ``starts`` are rows that do not go
-    on from those before."""
+    on from those before; ``wanted`` those that get keys first."""
     choices = [rows for rows in values.values() if rows.dtype == bool]
     changes = [1 + np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) for rows in choices]
     chosen = np.unique(np.concatenate([*changes, starts])).astype(int)
@@ -108,12 +115,24 @@ def thinned(
     which, errors_now = keyed, partial(errors, slopes=slopes)
     if tolerance > 0.0:
         always = np.union1d(turns, turns + 1)  # the frame before a choice, and its own
+        if wanted is not None:
+            always = np.union1d(always, np.searchsorted(keyed, np.intersect1d(keyed, wanted)))
         if count > 2:
             of_keyed = lambda rows: errors_now(Segments(*(keyed[row] for row in rows)))  # noqa: E731
-            which = keyed[fewest(of_keyed, count, tolerance, always)[0]]
+            which = keyed[few(of_keyed, count, tolerance, always)[0]]
         which = _right_between(which, keyed, errors_now, tolerance) if has_between else which
-    sides = zip(*(np.split(rows, cuts, axis=1) for rows in slopes), strict=True)
-    return which, {channel: Slopes(*both) for channel, both in zip(smooth, sides, strict=False)}
+    sides = zip(*(np.split(rows, cuts, axis=1) for rows in slopes[:2]), strict=True)
+    jumps = {channel: keyed[turns[_jumps(values[channel][keyed], turns)]] for channel in smooth}
+    pairs = zip(smooth, sides, strict=False)
+    return which, {channel: Slopes(before, after, jumps[channel]) for channel, (before, after) in pairs}
+
+
+def _jumps(rows: Array, turns: Array) -> Array:
+    """At which of these turns numbers (rows, numbers) go much farther to the next row than around there."""
+    steps = np.abs(np.diff(rows, axis=0, prepend=rows[:1], append=rows[-1:]))
+    around = np.maximum(steps[turns], steps[np.minimum(turns + 2, len(steps) - 1)])
+    is_far: Array = (steps[turns + 1] > JUMP * around + SLIGHT).any(axis=1)
+    return is_far
 
 
 def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bool) -> Slopes:
@@ -146,7 +165,7 @@ def _rounded(slopes: Slopes, keyed: Array, errors: Any, tolerance: float) -> Slo
     halves, mean = _halves(keyed), (slopes.before + slopes.after) / 2.0
     is_sharp = np.full((keyed[-1] + 1, 1), tolerance <= 0.0)
     while True:
-        rounded = Slopes(*(np.where(is_sharp, rows, mean) for rows in slopes))
+        rounded = Slopes(*(np.where(is_sharp, rows, mean) for rows in slopes[:2]))
         if is_sharp.all():
             return rounded
         off = errors(halves, rounded) > tolerance

@@ -56,7 +56,8 @@ class Task:
     """Frames to be keyed; None for the current frame, without keys. ``tolerance`` is how far joints may be off for
     fewer keys, in lengths of the limb. Other frames, from the first to the last of ``keeps_others``, keep their values.
     Afterwards the current frame shows what the keys say, or with ``stays`` what it showed before. Keys that are to
-    repeat get a ``cycle``, by the modes before and after of its modifier."""
+    repeat get a ``cycle``, by the modes before and after of its modifier; ``keys`` are frames that get keys
+    first."""
 
     def __init__(
         self,
@@ -66,9 +67,10 @@ class Task:
         stays: bool = False,
         keeps_others: tuple[int, int] | None = None,
         cycle: tuple[str, str] | None = None,
+        keys: Sequence[int] = (),
     ) -> None:
         self.context, self.frames, self.tolerance = context, frames, tolerance
-        self.stays, self.keeps_others, self.cycle = stays, keeps_others, cycle
+        self.stays, self.keeps_others, self.cycle, self.keys = stays, keeps_others, cycle, keys
         self._done = 0.0
 
     def next_progress(self) -> PassProgress:
@@ -176,7 +178,8 @@ class Writing:
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
         truth = bundle.keyed_part.truth and [numbers[rows] for numbers in bundle.keyed_part.truth()]
         times, starts = self._times[rows], ends[:-1]
-        which, slopes = thinned(in_runs, times, keyed, points, self._task.tolerance, starts, truth)
+        wanted = np.flatnonzero(np.isin(times, times_of(scene_of(self._task.context), self._task.keys)))
+        which, slopes = thinned(in_runs, times, keyed, points, self._task.tolerance, starts, truth, wanted)
         for key, numbers in of_part.items():
             of_key = slopes[key].at(which) if key in slopes else None
             self._write(key, numbers, rows[which], of_key, np.searchsorted(which, starts))
@@ -221,6 +224,7 @@ class Writing:
             before,
             starts,
             self._task.cycle,
+            () if slopes is None else [times[i] for i in slopes.cuts],
         )
 
 

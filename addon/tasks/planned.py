@@ -105,7 +105,9 @@ def task_to_keep(context: Context, requests: Sequence[LimbRequest], tolerance: f
     new = [request for request in requests if request.target is None]
     refs = moved_by(request.limb for request in new)
     frames = frames_of(context, refs, {(ob, "") for ob, _ in refs})
-    return Task(context, frames.at, tolerance, stays=is_posed_by_hand(context, refs), cycle=frames.cycle)
+    return Task(
+        context, frames.at, tolerance, stays=is_posed_by_hand(context, refs), cycle=frames.cycle, keys=frames.keys
+    )
 
 
 def keys_let_go(requests: Sequence[LimbRequest]) -> list[Message]:

@@ -1,58 +1,14 @@
-"""The fewest keys are the fewest: no smaller choice of frames holds the tolerance, tried by brute force."""
+"""Keys where they are wanted, then as many more as hold the tolerance."""
 
 from __future__ import annotations
-
-from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 
-@pytest.fixture
-def reduction(addon):
-    return addon("blender.reduction")
-
-
-def path(rng, count):
-    times = np.cumsum(rng.uniform(0.5, 1.5, count))
-    values = 0.3 * np.cumsum(rng.normal(size=(count, 2)), axis=0)
-    return times, values, np.gradient(values, times, axis=0)
-
-
-def test_no_fewer_hold(reduction):
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        count, tolerance = int(rng.integers(3, 12)), rng.uniform(0.05, 1.0)
-        times, values, slopes = path(rng, count)
-
-        def errors(rows, times=times, values=values, slopes=slopes):
-            return np.linalg.norm(reduction.hermite(times, values, slopes, rows) - values[rows.at], axis=1)
-
-        def holds(keys, errors=errors, tolerance=tolerance):
-            rows = [(a, b, k) for a, b in pairwise(keys) for k in range(a + 1, b)]
-            return not rows or errors(reduction.Segments(*np.array(rows).T)).max() <= tolerance
-
-        which, off = reduction.fewest(errors, count, tolerance)
-        assert holds(which.tolist())
-        assert off <= tolerance
-        inner = range(1, count - 1)
-        fewer = [keys for size in range(len(which) - 2) for keys in combinations(inner, size)]
-        assert not any(holds((0, *keys, count - 1)) for keys in fewer)
-
-
-def test_what_is_to_be_keyed_is_and_segments_are_bounded(reduction):
-    def none(rows):
-        return np.zeros(len(rows.at))
-
-    which, off = reduction.fewest(none, 500, 1.0, np.array([17, 300]))
-    assert {0, 17, 300, 499} <= {*which.tolist()}
-    assert np.diff(which).max() <= reduction.LONGEST_SEGMENT
-    assert len(which) == 1 + sum(-(-length // reduction.LONGEST_SEGMENT) for length in (17, 283, 199))
-    assert off == 0.0
-
-
 @pytest.mark.parametrize("tolerance", [0.02, 0.2])
-def test_long_paths_have_as_few_as_all_segments_allow(reduction, tolerance):
+def test_few_hold_the_tolerance(addon, tolerance):
+    reduction = addon("blender.reduction")
     rng, count = np.random.default_rng(1), 240
     times = np.arange(count, dtype=float)
     values = np.stack([np.interp(times, times[::20], 3.0 * rng.normal(size=12)), np.sin(times / 9.0)], axis=1)
@@ -61,13 +17,28 @@ def test_long_paths_have_as_few_as_all_segments_allow(reduction, tolerance):
     def errors(rows):
         return np.linalg.norm(reduction.hermite(times, values, slopes, rows) - values[rows.at], axis=1)
 
-    fewest = [0] + [count] * (count - 1)
-    for end in range(1, count):
-        for start in range(max(end - reduction.LONGEST_SEGMENT, 0), end):
-            inside = np.arange(start + 1, end)
-            rows = reduction.Segments(np.full_like(inside, start), np.full_like(inside, end), inside)
-            if fewest[start] + 1 < fewest[end] and (not len(inside) or errors(rows).max() <= tolerance):
-                fewest[end] = fewest[start] + 1
-    which, off = reduction.fewest(errors, count, tolerance)
-    assert off <= tolerance
-    assert len(which) - 1 <= 1.02 * fewest[-1]
+    which, off = reduction.few(errors, count, tolerance, np.array([17, 130]))
+    assert {0, 17, 130, count - 1} <= {*which.tolist()}
+    ends = np.searchsorted(which, at := np.setdiff1d(np.arange(count), which))
+    assert errors(reduction.Segments(which[ends - 1], which[ends], at)).max() == off <= tolerance
+    assert len(which) < (70 if tolerance < 0.1 else 45)
+
+
+def test_what_is_still_gets_no_more_keys(addon):
+    which, off = addon("blender.reduction").few(lambda rows: np.zeros(len(rows.at)), 500, 1.0, np.array([17, 300]))
+    assert (which.tolist(), off) == ([0, 17, 300, 499], 0.0)
+
+
+def test_what_jumps_as_a_choice_changes_is_cut(addon):
+    """Flip changes where a limb goes through straight, and swivel by half a turn: between the two frames both stay."""
+    flip = np.arange(12)[:, None] > 5
+    values = {
+        "flip": flip,
+        "swivel": np.pi * flip + 0.01 * np.arange(12.0)[:, None],
+        "at": 0.1 * np.arange(12.0)[:, None],
+    }
+    which, slopes = addon("motion.thinning").thinned(
+        values, np.arange(12.0), np.arange(12), lambda now, _: [np.tile(now["at"], 3)], 0.01
+    )
+    assert {5, 6} <= {*which.tolist()}
+    assert (slopes["swivel"].cuts.tolist(), slopes["at"].cuts.tolist()) == ([5], [])
