@@ -16,7 +16,7 @@ from .limb.values import to_word
 from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
 from .tasks.modes import set_mode
 from .tasks.setting import check_settable, set_choices, set_slider, set_twist
-from .tasks.status import Status, status_now
+from .tasks.status import Status, side_now, status_now
 
 
 class PlanarIK:
@@ -89,6 +89,11 @@ class PlanarIK:
     def residual(self) -> float:
         """The distance from tip to target in the evaluated pose, in scene units."""
         return self.status.residual if self.enabled else 0.0
+
+    @property
+    def side(self) -> int:
+        """Which way it bends in the evaluated pose, counted from the front: 1 against the clock, -1 with it."""
+        return side_now(bpy.context, self.bone) if self.enabled else 0
 
     @property
     def message(self) -> str:

@@ -5,8 +5,8 @@ The pictures of docs/machines.md are played in Blender's real window by scripts/
 
 from __future__ import annotations
 
-from cmath import rect
-from math import pi
+from cmath import exp, rect
+from math import acos, pi, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import sample, studio
@@ -19,13 +19,13 @@ Bone = tuple[complex, complex, str]
 
 
 class Machine(NamedTuple):
-    """Bones by name; loops, each a pin, two bones and the choice of *Knee*; cylinders, each two bones; and the bones
-    that are turned, by how much to and fro, or all round."""
+    """Bones by name, and those that are turned, by how much to and fro, or all round; those that slide; and cylinders,
+    each two bones."""
 
     bones: dict[str, Bone]
-    loops: tuple[tuple[str, str, str, str], ...]
-    cylinders: tuple[tuple[str, str], ...]
     turns: dict[str, float]
+    slides: tuple[str, ...] = ()
+    cylinders: tuple[tuple[str, str], ...] = ()
     width: float = 0.05
 
 
@@ -40,7 +40,6 @@ def scissor(stages: int) -> Machine:
         "roller": (foot + 0.3, foot, "ground"),
         "cross bar": (foot, middle, "roller"),
     }
-    loops = [("pin", "roller", "cross bar", "SLIDE")]
     bones["cross bar top"] = (middle, 2.0 * middle - foot, "cross bar")
     start, on_start, on_end = 2.0 * middle - foot, "cross bar", "bar"
     for k in range(2, stages + 1):
@@ -48,12 +47,11 @@ def scissor(stages: int) -> Machine:
         bones[f"pin {k}"] = (end, end + 0.1j, on_end)
         bones[f"bar {k}"] = (start, middle, on_start)
         bones[f"cross bar {k}"] = (middle, end, f"bar {k}")
-        loops.append((f"pin {k}", f"bar {k}", f"cross bar {k}", "AUTO"))
         start, end = 2.0 * middle - end, 2.0 * middle - start
         on_start, on_end = f"cross bar {k}", f"bar {k}"
         bones[f"cross bar top {k}"] = (middle, start, on_start)
         bones[f"bar top {k}"] = (middle, end, on_end)
-    return Machine(bones, tuple(loops), (), {"bar": 0.3}, 0.03)
+    return Machine(bones, {"bar": 0.3}, ("roller",), width=0.03)
 
 
 FOUR_BARS = Machine(
@@ -64,8 +62,6 @@ FOUR_BARS = Machine(
         "rocker": (1.1 + 0j, 1.2 + 0.75j, "ground"),
         "rod": (1.2 + 0.75j, 0.3j, "rocker"),
     },
-    (("pin", "rocker", "rod", "AUTO"),),
-    (),
     {"crank": 2.0 * pi},
 )
 PISTON = {
@@ -73,9 +69,7 @@ PISTON = {
     "piston": (1.2 + 1.9j, 1.2 + 1.5j, "ground"),
     "piston rod": (1.2 + 1.5j, 1.2 + 0.75j, "piston"),
 }
-ENGINE = FOUR_BARS._replace(
-    bones=FOUR_BARS.bones | PISTON, loops=(*FOUR_BARS.loops, ("rocker pin", "piston", "piston rod", "SLIDE"))
-)
+ENGINE = FOUR_BARS._replace(bones=FOUR_BARS.bones | PISTON, slides=("piston",))
 BRACE = Machine(
     {
         "wing": (0.1j, 1.0 + 0.1j, ""),
@@ -84,8 +78,6 @@ BRACE = Machine(
         "upper brace": (0.9 + 0j, 0.62 - 0.42j, "wing"),
         "lower brace": (0.62 - 0.42j, 0.06 - 0.5j, "upper brace"),
     },
-    (("pin", "upper brace", "lower brace", "AUTO"),),
-    (),
     {"leg": 0.5},
 )
 EXCAVATOR = Machine(
@@ -101,10 +93,9 @@ EXCAVATOR = Machine(
         "link": (2.2 + 1.15j, 1.85 + 1.4j, "bucket"),
         "shovel": (2.0 + 0.9j, 2.35 + 0.5j, "bucket"),
     },
-    (("lever pin", "bucket", "link", "AUTO"),),
-    (("housing", "rod"),),
     {"boom": 0.25, "lever": 0.4},
-    0.07,
+    cylinders=(("housing", "rod"),),
+    width=0.07,
 )
 BOOM = EXCAVATOR._replace(
     bones={name: bone for name, bone in EXCAVATOR.bones.items() if name not in ("lever", "lever pin", "link", "shovel")}
@@ -113,10 +104,111 @@ BOOM = EXCAVATOR._replace(
         "housing": (0.3 + 0.3j, 0.53 + 0.87j, "base"),
         "rod": (0.7 + 1.3j, 0.47 + 0.73j, "boom"),
     },
-    loops=(),
     turns={},
 )
 SCISSOR = scissor(4)
+
+
+def meet(a: complex, r: float, b: complex, q: float, side: float = 1.0) -> complex:
+    """Where circles around two places meet, to the left of the way from the first to the second, or to the right."""
+    d = abs(b - a)
+    return a + r * (b - a) / d * exp(1j * side * acos((r * r + d * d - q * q) / (2.0 * r * d)))
+
+
+def jansen(size: float = 0.02) -> Machine:
+    """Theo Jansen's leg, by his numbers: a crank, and three loops."""
+    crank, pivot = 15.0 + 0j, -38.0 - 7.8j
+    upper, lower = meet(pivot, 41.5, crank, 50.0), meet(pivot, 39.3, crank, 61.9, -1.0)
+    back = meet(pivot, 40.1, upper, 55.8)
+    knee = meet(back, 39.4, lower, 36.7, -1.0)
+    bones = {
+        "frame": (pivot, 0j, ""),
+        "crank": (0j, crank, "frame"),
+        "b": (pivot, upper, "frame"),
+        "j": (upper, crank, "b"),
+        "d": (pivot, back, "b"),
+        "c": (pivot, lower, "frame"),
+        "k": (lower, crank, "c"),
+        "f": (back, knee, "d"),
+        "g": (knee, lower, "f"),
+        "h": (knee, meet(knee, 65.7, lower, 49.0, -1.0), "g"),
+    }
+    return _scaled(bones, size, {"crank": 2.0 * pi})
+
+
+def klann(size: float = 0.015) -> Machine:
+    """Joseph Klann's leg, with the lengths that boim.com's optimizer gives: two loops."""
+    crank, below, above = 17.5 + 0j, -38.8 - 12.5j, -14.6 + 41.9j
+    elbow = meet(below, 23.7, crank, 38.8)
+    knee = meet(elbow, 35.2, crank, 73.4)
+    hip = meet(above, 34.1, knee, 57.7, -1.0)
+    bones = {
+        "frame": (below, 0j, ""),
+        "crank": (0j, crank, "frame"),
+        "lower rocker": (below, elbow, "frame"),
+        "rod": (elbow, crank, "lower rocker"),
+        "arm": (elbow, knee, "rod"),
+        "upper rocker": (above, hip, "frame"),
+        "thigh": (hip, knee, "upper rocker"),
+        "foot": (knee, meet(hip, 111.7, knee, 59.0), "thigh"),
+    }
+    return _scaled(bones, size, {"crank": 2.0 * pi})
+
+
+def hoekens(size: float = 0.4) -> Machine:
+    """Hoekens' linkage, 1 : 2 : 2.5 : 2.5 : 2.5: half of each turn, its point goes along a straight line."""
+    crank, ground = -1.0 + 0j, 2.0 + 0j
+    joint = meet(ground, 2.5, crank, 2.5, -1.0)
+    bones = {
+        "frame": (ground, 0j, ""),
+        "crank": (0j, crank, "frame"),
+        "rocker": (ground, joint, "frame"),
+        "rod": (joint, crank, "rocker"),
+        "point": (joint, 2.0 * joint - crank, "rod"),
+    }
+    return _scaled(bones, size, {"crank": 2.0 * pi})
+
+
+def peaucellier(size: float = 0.3) -> Machine:
+    """The inversor of Peaucellier and Lipkin: two arms of 5, a rhombus of 3, and a crank as long as its pivot is from
+    theirs, 1.5: the rhombus' far corner goes along a line."""
+    pivot = 1.5 + 0j
+    near = pivot + rect(1.5, 0.9)
+    sides = {side: meet(0j, 5.0, near, 3.0, turn) for side, turn in (("upper", 1.0), ("lower", -1.0))}
+    far = sides["upper"] + sides["lower"] - near
+    bones = {
+        "frame": (0j, pivot, ""),
+        "crank": (pivot, near, "frame"),
+        **{f"{side} arm": (0j, corner, "frame") for side, corner in sides.items()},
+        **{f"{side} link": (corner, near, f"{side} arm") for side, corner in sides.items()},
+        "upper bar": (sides["upper"], far, "upper arm"),
+        "lower bar": (far, sides["lower"], "upper bar"),
+    }
+    return _scaled(bones, size, {"crank": 0.5})
+
+
+def watt(size: float = 0.4) -> Machine:
+    """Watt's linkage with bars of 2 : sqrt 2 : 2 : sqrt 2: the middle of the rod draws Bernoulli's lemniscate."""
+    left, right = -1.0 + 0j, 1.0 + 0j
+    end = left + sqrt(2.0) * 1j
+    joint = meet(right, sqrt(2.0), end, 2.0)
+    bones = {
+        "frame": (left, right, ""),
+        "lever": (left, end, "frame"),
+        "rocker": (right, joint, "frame"),
+        "rod": (joint, end, "rocker"),
+        "middle": ((joint + end) / 2.0, (joint + end) / 2.0 + 0.2j, "rod"),
+    }
+    return _scaled(bones, size, {"lever": 0.6})
+
+
+def _scaled(bones: dict[str, Bone], size: float, turns: dict[str, float]) -> Machine:
+    return Machine(
+        {name: (size * head, size * tail, on) for name, (head, tail, on) in bones.items()}, turns, width=0.03
+    )
+
+
+JANSEN = jansen()
 
 
 def build(name: str, machine: Machine, place: sample.Place, is_skinned: bool = True) -> Any:
@@ -133,12 +225,14 @@ def build(name: str, machine: Machine, place: sample.Place, is_skinned: bool = T
     bpy.ops.object.mode_set(mode="POSE")
     if is_skinned:
         collection.objects.link(sample.skin(rig, parts_of(machine), True))
-    for pin, first, second, knee in machine.loops:
-        sample.select(rig, pin, first, second)
-        bpy.ops.pose.planar_ik_add(plane=knee, tip="TAIL", foot_follows=False)
     for pair in machine.cylinders:
         sample.select(rig, *pair)
         bpy.ops.pose.planar_ik_cylinder()
+    for bone_name in machine.slides:
+        rig.pose.bones[bone_name].lock_rotation = (True, True, True)
+    if machine.turns:
+        sample.select(rig, *machine.bones)
+        bpy.ops.pose.planar_ik_add()
     turn(rig, machine)
     bpy.ops.object.mode_set(mode="OBJECT")
     collection.asset_mark()
@@ -174,6 +268,7 @@ SHOTS: dict[str, tuple[Machine, int, tuple[str, ...]]] = {
     "excavator": (EXCAVATOR, 7, ("housing", "rod")),
     "scissor": (SCISSOR, 7, ("pin 2", "bar 2", "cross bar 2")),
     "piston": (ENGINE, 8, ("rocker pin", "piston", "piston rod")),
+    "jansen": (JANSEN, 8, ("f", "g")),
 }
 """The machines of the guide, in which frame, and what is clicked for one of their loops."""
 

@@ -1,4 +1,4 @@
-"""Write the sample file, build/planar_ik_sample.blend: a cut-out puppet, a biped and three machines, each an asset.
+"""Write the sample file, build/planar_ik_sample.blend: a cut-out puppet, a biped and four machines, each an asset.
 
 ``make sample``, or with a path where it should go: ``make sample ARGS=/tmp/sample.blend``.
 """
@@ -164,6 +164,7 @@ def write(path: Path) -> None:
     machines.build("Excavator", machines.EXCAVATOR, (2.0, 0.0, 0.0))
     machines.build("Four Bars and a Piston", machines.ENGINE, (-3.0, 0.0, 0.0))
     machines.build("Scissor Lift", machines.SCISSOR, (-4.8, 0.0, 0.0))
+    machines.build("Theo Jansen's Leg", machines.JANSEN, (4.6, 0.0, 1.84))
     for area in (area for screen in bpy.data.screens for area in screen.areas if area.type == "VIEW_3D"):
         view: Any = area.spaces.active.region_3d
         view.view_location, view.view_distance = (0.4, 0.0, 0.9), 4.5

@@ -15,7 +15,7 @@ from bpy.types import Context, Object, PoseBone
 from mathutils import Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import is_hidden
+from ..blender.types import bones_of, is_hidden
 from ..blender.words import Message, Refused
 from ..limb import names
 from ..limb.follow import matrix_of
@@ -25,6 +25,7 @@ from .branches import AT_TIP, BranchLimbs
 from .checking import check_addable, check_followed
 from .clicking import limb_with
 from .cylinders import bones_of_cylinders
+from .loops import Loop, loops_meant
 from .segments import Suggestion, bone_of_offset_group, is_twist, limb_up_from, moved_along_line, segment_of
 
 
@@ -34,6 +35,7 @@ class LimbsToAdd(NamedTuple):
     limbs: list[Suggestion]
     followed: list[BoneRef]  # target and pole of a single limb, as far as they are selected
     skipped: list[tuple[str, Message]]  # the last bones of limbs that are left out, by name, with why
+    loops: dict[str, Loop]  # those of a machine that limbs are to close, by their last bones
 
 
 def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToAdd:
@@ -45,26 +47,48 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
     bones = _selected(context)
     if not bones:
         raise Refused("Select the bones of a limb, or its last one: cylinders are left alone")
+    if loops := _loops(bones, count or ends_at):
+        return _without_refused(_limbs_of(bones[0].id_data, loops))._replace(loops={loop.limb: loop for loop in loops})
     limbs, others = _limbs_and_others(bones, context.active_pose_bone, count)
     if ends_at:
         limbs = [moved_along_line(limb, ends_at, BranchLimbs(limb[0].id_data).shared_parents) for limb in limbs]
-    return _without_refused(limbs) if len(limbs) > 1 else LimbsToAdd(limbs, _followed(context, limbs[0], others), [])
+    if len(limbs) > 1:
+        return _without_refused(limbs)
+    return LimbsToAdd(limbs, _followed(context, limbs[0], others), [], {})
 
 
 def limbs_offered(context: Context) -> list[Suggestion]:
     """The limbs that *Add* would make of the selection; none if that is one bone that is part of no arm or leg of a rig
-    that has some, or of a rig that Rigify generated, which comes with IK."""
+    that has some, and hangs on no limb, or of a rig that Rigify generated, which comes with IK."""
     bones = _selected(context)
     if not bones or "rig_id" in bones[0].id_data.data:
         return []
-    arms_and_legs = BranchLimbs(bones[0].id_data)
-    if len(bones) == 1 and arms_and_legs.clear and not arms_and_legs.at(bones[0]):
-        return []
+    ob, first = bones[0].id_data, bones[0]
+    arms_and_legs, hangs = BranchLimbs(ob), {*first.parent_recursive} & {*limbs_of(ob)}
     try:
+        if loops := _loops(bones):
+            return _limbs_of(ob, loops)
+        if len(bones) == 1 and arms_and_legs.clear and not arms_and_legs.at(first) and not hangs:
+            return []
         limbs, _ = _limbs_and_others(bones, context.active_pose_bone)
     except Refused:
         return []
     return [limb for limb in limbs if not is_limb(limb[0])]
+
+
+def _loops(bones: Sequence[PoseBone], other_bones: int = 0) -> list[Loop]:
+    """The loops of a machine that bones are of; none of a body with arms and legs, or where ``other_bones`` are to be
+    had."""
+    ob = bones[0].id_data
+    is_body = any(limb.is_twin and limb.is_named for limb in BranchLimbs(ob).clear)
+    if is_body or other_bones not in (0, 2):
+        return []
+    own = {bone for bone in bones if not is_mechanism_bone(bone.bone)}
+    return loops_meant(bones, _is_all(own | {ob.pose.bones[name] for name in bones_of_cylinders(ob)}))
+
+
+def _limbs_of(ob: Object, loops: Sequence[Loop]) -> list[Suggestion]:
+    return [(bones_of(ob)[loop.limb], (1, 1)) for loop in loops]
 
 
 def limbs_without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
@@ -276,7 +300,7 @@ def _begins_at_tip(bone: PoseBone, limb: PoseBone) -> bool:
 def _without_refused(limbs: Sequence[Suggestion]) -> LimbsToAdd:
     """Those of several limbs that IK can be put on; raises `Refused` if that is none."""
     taken: dict[PoseBone, PoseBone] = {}
-    to_add = LimbsToAdd([], [], [])
+    to_add = LimbsToAdd([], [], [], {})
     refusal: Refused | None = None
     dependencies = Dependencies()
     for limb, segments in limbs:

@@ -7,7 +7,7 @@ from bpy.types import PoseBone
 from ..blender.types import bones_of
 from ..blender.words import Refused
 from ..limb import names
-from ..limb.storage import chain_bones, is_mechanism_bone, limbs_of, segments_of
+from ..limb.storage import chain_bones, is_limb, is_mechanism_bone, limbs_of, segments_of
 from ..limb.tips import begins_at_tail, foot_of
 from .branches import BranchLimbs
 from .constraints import candidates
@@ -33,6 +33,8 @@ def limb_with(bone: PoseBone, count: int, limbs: BranchLimbs) -> Suggestion:
     if count > 2:
         return limb_up_from(bone, count, limbs.shared_parents)
     limb = limbs.at(bone)
+    if limb and is_limb(limb.suggestion()[0]):  # it hangs on that
+        limb = None
     return limb.suggestion(count) if limb else _last_of_two(bone, limbs)
 
 
@@ -59,7 +61,9 @@ def _last_of_two(bone: PoseBone, limbs: BranchLimbs) -> Suggestion:
 def _is_apart(upper: PoseBone, bone: PoseBone, limbs: BranchLimbs) -> bool:
     """Whether a bone above another is no part of the same limb: it carries several, or is of another one, or it is a
     root, from which the other stands off."""
-    if upper.name in limbs.shared_parents or limbs.at(upper) or existing_at(upper):
+    of = limbs.at(upper)
+    is_below = of is not None and upper.name in of.below and is_limb(of.suggestion()[0])
+    if upper.name in limbs.shared_parents or (of and not is_below) or existing_at(upper):
         return True
     return upper.parent is None and (names.moves_all(upper.name) or not begins_at_tail(bone.bone))
 

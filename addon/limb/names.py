@@ -66,6 +66,9 @@ OTHERS |= {"finger", "thumb", "index", "middle", "ring", "pinky", "skirt", "cape
 OTHERS |= {"temple", "cheek", "chin", "lid", "teeth", "tentacle", "trunk", "weapon", "gun", "strap", "rope", "chain"}
 """What bends and hangs on a body, and is neither arm nor leg."""
 
+DRIVES = frozenset(("crank", "drive", "driver", "motor", "engine", "handle", "wheel"))
+"""What turns a machine."""
+
 MECHANISM = frozenset(("mch", "org", "wgt", "ctrl", "ik", "pole", "target", "control", "ctl"))
 MOVES_ALL = ("root", "master", "global", "armature")
 """What the topmost bone of a rig is called where it moves the whole of it, as pelvis and hips do not."""
@@ -111,6 +114,11 @@ def tell_apart(upper: str, lower: str, foot: str) -> bool:
     parts = [words(name) & PARTS for name in (upper, lower)]
     is_limb = any(map(is_limb_like, (upper, lower)))
     return is_limb and (has_word(foot, FEET) or (all(parts) and parts[0] != parts[1]))
+
+
+def says_drive(name: str) -> bool:
+    """Whether a bone is called as one that drives a machine."""
+    return has_word(name, DRIVES)
 
 
 def is_other(name: str) -> bool:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Bone, PoseBone
 
+from ..blender.types import ArmatureObject
 from ..solver.groups import bends_in_zigzag, members
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
@@ -196,7 +197,7 @@ def hinge_axis(limb: PoseBone, loop: Sequence[Bone] = ()) -> tuple[float, float,
         chain = [*(bone.bone for bone in hierarchy(limb, 2)), *loop]
         heads, tails = (np.array([getattr(bone, name) for bone in chain], float) for name in ENDS)
         normal = _normal_of_flat(tails - heads, np.concatenate((heads, tails)))
-    normal = _normal_of_rig(limb) if normal is None else normal
+    normal = normal_of_rig(limb.id_data, limb.name) if normal is None else normal
     if normal is None or not all(_sine(bone, normal) < ALONG for bone in hierarchy(limb, 2)):
         return None
     axes = rest_matrix(limb.bone)[:3, :3]
@@ -237,10 +238,10 @@ def _normal_by_locks(limb: PoseBone) -> Matrix | None:
     return axes[1] if abs(float(axes[0] @ axes[1])) >= 0.98 else None  # type: ignore[operator]
 
 
-def _normal_of_rig(limb: PoseBone) -> Matrix | None:
+def normal_of_rig(ob: ArmatureObject, limb_name: str = "") -> Matrix | None:
     """The normal of the plane that the bones of a rig lie along, but roots that none goes on from, and controls that go
     on from none. None of a body, of which left and right are mirror images beside that plane."""
-    heads, tails, parents, limb_row = _ends_of(limb)
+    heads, tails, parents, rows = _ends_of(ob)
     along = tails - heads
     sizes = np.linalg.norm(along, axis=1)
     to_tail = np.linalg.norm(heads - tails[parents], axis=1)
@@ -252,7 +253,8 @@ def _normal_of_rig(limb: PoseBone) -> Matrix | None:
         counts[:] = True
     ends = np.concatenate((heads[counts], tails[counts]))
     normal = _normal_of_flat(along[counts], ends)
-    if normal is not None and not goes_on[limb_row]:  # importers leave tails anywhere: they say nothing of layers
+    has_ends = limb_name not in rows or goes_on[rows[limb_name]]
+    if normal is not None and not has_ends:  # importers leave tails anywhere: they say nothing of layers
         return normal if np.ptp(heads @ normal) <= LAYERED * np.linalg.norm(np.ptp(heads, axis=0)) else None
     if normal is None or abs(normal[0]) < 0.9:
         return normal
@@ -263,14 +265,14 @@ def _normal_of_rig(limb: PoseBone) -> Matrix | None:
     return None if is_body else normal
 
 
-def _ends_of(limb: PoseBone) -> tuple[Matrix, Matrix, Matrix, int]:
+def _ends_of(ob: ArmatureObject) -> tuple[Matrix, Matrix, Matrix, dict[str, int]]:
     """Where the bones of a rig begin and end, (n, 3) each, but those of mechanisms; which each hangs on: one that hangs
-    on nothing, on itself; and which is the limb's last."""
-    bones = [bone for bone in limb.id_data.data.bones if not is_mechanism_bone(bone)]
+    on nothing, on itself; and their rows by name."""
+    bones = [bone for bone in ob.data.bones if not is_mechanism_bone(bone)]
     rows = {bone.name: row for row, bone in enumerate(bones)}
     heads, tails = (np.array([getattr(bone, name) for bone in bones], float).reshape(-1, 3) for name in ENDS)
     parents = [rows.get(bone.parent.name, row) if bone.parent else row for row, bone in enumerate(bones)]
-    return heads, tails, np.array(parents, int), rows.get(limb.name, 0)
+    return heads, tails, np.array(parents, int), rows
 
 
 def _mirror_images(heads: Matrix, tails: Matrix, other_heads: Matrix, other_tails: Matrix, near: float) -> Matrix:
@@ -292,7 +294,7 @@ def _mirrored_normal(limb: PoseBone, normal: Matrix) -> Matrix | None:
         np.array([getattr(bone.bone, name) for name in ENDS], float) @ seen for bone in hierarchy(limb, 2)[::-1]
     )
     size = float(np.linalg.norm(last[1] - first[0]))
-    heads, tails, *_ = _ends_of(limb)
+    heads, tails, *_ = _ends_of(limb.id_data)
     aside = float(first[0, 0] + last[1, 0])
     images = _mirror_images(last[:1], last[1:], heads @ seen, tails @ seen, UNSEEN * size)
     if abs(aside) <= UNSEEN * size or not images.any():

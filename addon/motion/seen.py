@@ -31,9 +31,11 @@ from ..limb.storage import (
     limb_constraint_of,
     limbs_of,
     mode_of,
+    segments_of,
 )
 from ..limb.tolerances import MISS, ROUNDING
 from ..live.plan import is_posed, levels_of
+from ..rigging.controls import rig_root
 from ..rigging.description import ref_of
 from ..rigging.feet import foot_follows
 from ..rigging.parts import POSE
@@ -224,8 +226,10 @@ def _closes_loop(limb: PoseBone) -> bool:
     """Whether a limb that stays in its plane has a target on its own rig, as in linkages: there people see where joints
     part, and what is halfway between frames counts."""
     target, bone = follow_of(limb).pairs[0]
-    is_own = target == limb.id_data and bool(bone) and not is_control(limb.id_data, bone)
-    return is_own and choices_of(limb)["plane"] in IN_ONE_PLANE
+    if target != limb.id_data or not bone or choices_of(limb)["plane"] not in IN_ONE_PLANE:
+        return False
+    above = limb.id_data.pose.bones[bone].parent  # of a pin that was made, what drives
+    return not is_control(limb.id_data, bone) or (above is not None and above.name != rig_root(limb, segments_of(limb)))
 
 
 def with_halves(frames: Sequence[float]) -> list[float]:

@@ -88,8 +88,8 @@ def add(
     recording = yield from record_before_adding(task, requests)
     plans, left_out = planned(context, requests, options, dependencies, recording)
     requests, warnings = [plan.request for plan in plans], warnings + left_out
-    new = [plan.limb for plan in plans if plan.request.target is None]
-    led = [plan.limb for plan in plans if turn or plan.request.target or plan.request.pole]
+    new = [plan.limb for plan in plans if not plan.request.is_led]
+    led = [plan.limb for plan in plans if turn or plan.request.is_led or plan.request.pole]
     places, descriptions = bone_places(context, plans, led), {plan.limb: plan.description for plan in plans}
     if mode == "RIG":
         descriptions, on_rig = live_for_now(descriptions, dependencies)

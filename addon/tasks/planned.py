@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, PoseBone
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ..blender.action_writer import UNCHANGED
 from ..blender.animation import animated_paths, changes, clips_besides, curves_everywhere, lists_of, strips_of, value_at
@@ -28,11 +28,13 @@ from ..blender.words import Message, Refused
 from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
 from ..finding.limits import joint_limits, limit_of
+from ..finding.loops import Loop
 from ..limb.follow import Follow, follow_of_constraint, is_gone, matrix_of
+from ..limb.names import target_name
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
-from ..limb.tips import foot_of
+from ..limb.tips import AT_TAIL, foot_of
 from ..limb.tolerances import TURNED
 from ..motion.fitting import fit, turned_around, with_fit
 from ..motion.frames import frames_of, moved_by
@@ -41,6 +43,7 @@ from ..motion.reading import Recording, bones_to_read
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.apply import apply
+from ..rigging.controls import Control
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
@@ -50,13 +53,20 @@ from .new_controls import FittedLimb, pole_for, skins_of, target_for
 
 class LimbRequest(NamedTuple):
     """A limb to be added: its last bone and segments, its target and pole, each an object and the name of a bone;
-    without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
+    without a target, a control is made. ``plane`` may be left to what fits (``AUTO``). With a ``loop``, which its last
+    bone's tail closes, it goes to the loop's pin."""
 
     limb: PoseBone
     segments: tuple[int, ...] = (1, 1)
     target: BoneRef | None = None
     pole: BoneRef | None = None
     plane: str = "AUTO"
+    loop: Loop | None = None
+
+    @property
+    def is_led(self) -> bool:
+        """Whether it follows what is there."""
+        return bool(self.target or self.loop)
 
 
 class AddOptions(NamedTuple):
@@ -102,7 +112,7 @@ def task_to_keep(context: Context, requests: Sequence[LimbRequest], tolerance: f
     """The frames in which something moves those of these limbs that get a target, what hangs on them, or what carries
     them; but for what moves the whole rig: controls go along. This frame then shows what the keys say, unless the
     limbs are posed otherwise there."""
-    new = [request for request in requests if request.target is None]
+    new = [request for request in requests if not request.is_led]
     refs = moved_by(request.limb for request in new)
     frames = frames_of(context, refs, {(ob, "") for ob, _ in refs})
     return Task(
@@ -174,26 +184,32 @@ def planned(
     named = [(request.limb, request.segments) for request in requests]
     axes = {} if options.turn else bend_axes_seen(recording, named, options.tip)
     bodies = {limb.id_data for limb, segments in named if is_of_body(recording, limb, segments)}
-    limbs, left_out, refusals = list[FittedLimb](), list[Message](), list[Refused]()
+    limbs, tips, left_out, refusals = list[FittedLimb](), list[str](), list[Message](), list[Refused]()
     for request in requests:
         try:
-            limbs.append(_seen(context, request, options, axes, request.limb.id_data in bodies))
+            tip = _tip_of(context, request, options.tip)
+            limbs.append(_seen(context, request, tip, options, axes, request.limb.id_data in bodies))
+            tips.append(tip)
         except Refused as why:
             refusals.append(why)
             left_out.append(Message("{name} is left out: {why}", name=request.limb.name, why=why.message))
     if not limbs:
         raise refusals[0]
     requests = [request for request in requests if any(request.limb == seen_limb.limb for seen_limb in limbs)]
-    feet = _feet(context, limbs, among) if options.foot else {}
-    skins = skins_of(request.limb for request in requests if request.target is None)
+    free = [limb for limb, request in zip(limbs, requests, strict=True) if not request.loop]
+    feet = _feet(context, free, among) if options.foot else {}
+    skins = skins_of(request.limb for request in requests if not request.is_led)
     plans = []
-    for request, seen_limb in zip(requests, limbs, strict=True):
+    for request, tip, seen_limb in zip(requests, tips, limbs, strict=True):
         limb, chain = ref_of(request.limb), chain_bones(request.limb, request.segments)
-        target = request.target or target_for(context, seen_limb, options.foot, skins)
+        if request.loop:
+            target: Any = _pin_of(context, request.loop, seen_limb)
+        else:
+            target = request.target or target_for(context, seen_limb, options.foot, skins)
         pole: Any = request.pole
         if seen_limb.fit.plane == "POLE" and pole is None:
             pole = pole_for(seen_limb, target if options.pole_follows else None)
-        description = _described(request, seen_limb, options.tip)._replace(target=target, pole=pole)
+        description = _described(request, seen_limb, tip)._replace(target=target, pole=pole)
         if limb in feet:
             description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
             if options.foot_roll and gets_foot_roll(description):
@@ -246,18 +262,51 @@ def mute_limiting(plans: Sequence[PlannedLimb]) -> list[Message]:
     return [Message(template, name=constraint.name) for constraint in constraints]
 
 
+def _tip_of(context: Context, request: LimbRequest, tip: str) -> str:
+    """Where the tip of a limb is to be: where its target lies, if that is at the tail, which closes loops."""
+    if request.loop:
+        return "TAIL"
+    if request.target is None or is_gone(*request.target):
+        return tip
+    depsgraph = context.evaluated_depsgraph_get()
+    target = matrix_of(*request.target, depsgraph).translation
+    limb = matrix_of(request.limb.id_data, request.limb.name, depsgraph)
+    off, length = (limb @ Vector((0.0, request.limb.bone.length, 0.0)) - target).length, limb.to_scale().y
+    return "TAIL" if off <= AT_TAIL * request.limb.bone.length * length else tip
+
+
+def _pin_of(context: Context, loop: Loop, seen_limb: FittedLimb) -> BoneRef | Control:
+    """The pin of a loop, or one that is to be made where its limb ends at rest."""
+    ob = seen_limb.limb.id_data
+    if loop.pin:
+        return ob, loop.pin
+    control, carrier = target_for(context, seen_limb, False, {}), ob.pose.bones[loop.carrier]
+    now: Any = carrier.matrix @ carrier.bone.matrix_local.inverted() @ control.rest
+    name = target_name(loop.limb, "")  # after no foot
+    return control._replace(name=name, parent=loop.carrier, place=now.translation, turn=now.to_3x3())
+
+
 def _seen(
-    context: Context, request: LimbRequest, options: AddOptions, axes: dict[tuple[Any, str], Any], is_body: bool
+    context: Context,
+    request: LimbRequest,
+    tip: str,
+    options: AddOptions,
+    axes: dict[tuple[Any, str], Any],
+    is_body: bool,
 ) -> FittedLimb:
     """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own. A limb
     of a body that rests flat is no puppet's."""
-    limb, segments, tip, turn = request.limb, request.segments, options.tip, options.turn
+    limb, segments, turn, loop = request.limb, request.segments, options.turn, request.loop
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
-    hinge = None if is_body else hinge_axis(limb)
+    around = [limb.id_data.data.bones[name] for name in loop.bones if name != loop.pin] if loop else []
+    hinge = None if is_body and not loop else hinge_axis(limb, around)
+    if loop and plane == "AUTO":
+        plane = "SLIDE" if loop.slides else "HINGE"
     plane = "POLE" if plane == "AUTO" and not hinge else plane
     follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
     is_flat = plane in ("AUTO", "HINGE") and hinge
-    axis = (None if is_flat else axes.get(ref_of(limb))) or bend_axis(limb, segments, tip, turn, not is_body)
+    axis: Any = hinge if loop else None if is_flat else axes.get(ref_of(limb))
+    axis = axis or (None if loop else bend_axis(limb, segments, tip, turn, not is_body))
     fitted = fit(context, limb, segments, follow, plane, tip, axis=axis)
     rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)
     if turn and not is_straight(rest):

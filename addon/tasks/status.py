@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
+from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
@@ -17,9 +18,10 @@ from ..limb.foot_roll import tip_at_rest
 from ..limb.measuring import SCALED_APART, SIZELESS, Measured, inheriting_otherwise, measure, misplaced_bone
 from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
-from ..limb.storage import is_live, mode_of
+from ..limb.storage import bones_of_limb, choices_of, is_live, mode_of
 from ..limb.table import Table, table_of
-from ..limb.tolerances import MISS, ROUNDING, SEEN
+from ..limb.tips import tip_of
+from ..limb.tolerances import MISS, ROUNDING, SEEN, STRAIGHT
 from ..rigging.state import problems_of
 from ..solver.reach import Reach
 
@@ -123,6 +125,18 @@ def status_now(context: Context, limb: PoseBone) -> Status:
     """The status of one limb as the context's view layer shows it; ``limb`` may be of the evaluated rig."""
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
     return status_of(limb.id_data.original.pose.bones[limb.name], depsgraph)
+
+
+def side_now(context: Context, limb: PoseBone) -> int:
+    """Which way the first joint of a limb is turned in the world, as it is seen along Y: 1 against the clock, -1 with
+    it, and 0 straight."""
+    evaluated: Any = limb.id_data.original.evaluated_get(context.evaluated_depsgraph_get())
+    last = evaluated.pose.bones[limb.name]
+    tip = last.matrix @ Vector(tip_of(last, choices_of(last)["tip"]).tolist())
+    root, knee, end = [*(bone.head for bone in bones_of_limb(last)), tip][:3]
+    one, other = (evaluated.matrix_world.to_3x3() @ along for along in (knee - root, end - knee))
+    turn = one.x * other.z - one.z * other.x
+    return 0 if abs(turn) < STRAIGHT * one.length * other.length else 1 if turn > 0.0 else -1
 
 
 def statuses(

@@ -10,7 +10,7 @@ from bpy.types import Context, Event, Menu, Operator
 
 from ..blender.types import is_armature
 from ..tasks.limbs import description_of
-from ..tasks.selection import candidates, limbs_in_view
+from ..tasks.selection import candidates, limbs_in_view, limbs_offered
 from .finding import selected_limbs
 
 
@@ -23,7 +23,7 @@ def entries(context: Context) -> list[tuple[str, dict[str, Any]]]:
     choices: list[tuple[bool, list[tuple[str, dict[str, Any]]]]] = [
         (bool(limbs), [(name, {}) for name in plain]),
         (bool(limbs), [("set", {"flip": flips[:1] != [True]}), ("remove", {})]),
-        (not limbs and context.mode == "POSE", [("add", {})]),
+        (context.mode == "POSE" and (not limbs or bool(limbs_offered(context))), [("add", {})]),
         (not limbs and len(context.selected_pose_bones or ()) == 2, [("cylinder", {})]),
         (context.mode == "POSE", [("plant", {})]),
         ("LIVE" in modes, [("set", {"mode": "RIG"})]),

@@ -65,6 +65,8 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
             draw_foot(layout, context, limb)
             draw_parts(layout, limb)
             draw_fields(layout, context, limb)
+            if offer_of(context) == "ADD":  # for what hangs on it
+                draw_adding(layout, context)
 
 
 def offer_of(context: Context) -> str:

@@ -84,3 +84,69 @@ def walks(hand: Hand) -> Iterator[Any]:
     yield from hand.key("HOME")
     yield from pictured(hand, "walked")
     return {"ahead": min(ahead), "gone": -rigs.evaluated(ob).pose.bones["spine"].head.y}
+
+
+def adds_fingers(hand: Hand) -> Iterator[Any]:
+    """IK on an arm by a click and the panel; then, by a click each, on a finger below its hand from the panel, and on a
+    second one from the menu's search."""
+    yield from open_metarig(hand)
+    ob = rig()
+    for bone in ("forearm.L", "f_index.02.L", "f_ring.02.L"):
+        yield from shown_from_above(hand, ob, bone)
+        now = ob.pose.bones[bone]
+        yield from hand.click(hand.on_screen(ob.matrix_world @ now.head.lerp(now.tail, 0.5)))
+        clicked = bpy.context.active_pose_bone.name
+        if clicked != bone:
+            return {"clicked": clicked, "limbs": limbs()}
+        if bone == "f_ring.02.L":
+            yield from hand.choose("Add Planar IK")
+            continue
+        yield from hand.open_sidebar()
+        yield from hand.hover_button("bpy.ops.pose.planar_ik_add()", 0.5)
+        yield from hand.key("LEFTMOUSE")
+        yield
+    yield from pictured(hand, "fingers")
+    return {"limbs": limbs(), "missed": misses(ob)}
+
+
+def shown_from_above(hand: Hand, ob: Any, bone: str) -> Iterator[None]:
+    """Have the view show a bone from above, large, and nothing that hides it."""
+    select(bone)
+    yield from hand.to_the_middle()
+    yield from hand.keys("NUMPAD_7", "NUMPAD_PERIOD")
+    for other in ob.data.bones:
+        other.hide = False
+    yield
+
+
+def closes_a_lift(hand: Hand) -> Iterator[Any]:
+    """The scissor lift of four stages, each loop by a click on one of its bars and Add from the search; then the drive
+    is turned."""
+    from scripts import machines
+
+    yield from new_file(hand)
+    ob = rigs.rig(
+        {
+            name: ((head.real, 0.0, head.imag), (tail.real, 0.0, tail.imag), above)
+            for name, (head, tail, above) in machines.SCISSOR.bones.items()
+        }
+    )
+    ob.pose.bones["roller"].lock_rotation = (True, True, True)
+    yield from save_and_open(hand, "lift")
+    yield from hand.keys("NUMPAD_1", "HOME")
+    ob, clicked = rig(), []
+    for last in ("cross bar", "cross bar 2", "cross bar 3", "cross bar 4"):
+        bone = ob.data.bones[last]
+        yield from hand.click(hand.on_screen(ob.matrix_world @ bone.head_local.lerp(bone.tail_local, 0.6)))
+        clicked.append(bpy.context.active_pose_bone.name)
+        yield from hand.choose("Add Planar IK")
+    drive = ob.pose.bones["bar"]
+    drive.rotation_mode = "AXIS_ANGLE"
+    depth = drive.bone.matrix_local.to_3x3().inverted().col[1]
+    parted = []
+    for angle in (0.0, 0.2, -0.3):
+        drive.rotation_axis_angle = (angle, *depth)
+        now = rigs.evaluated(ob).pose.bones
+        parted += [(now[last].tail - now[ob.pose.bones[last].planar_ik.subtarget].head).length for last in limbs()]
+    yield from pictured(hand, "lift")
+    return {"clicked": clicked, "limbs": limbs(), "parted": max(parted), "lifted": now["cross bar top 4"].tail.z}

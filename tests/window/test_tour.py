@@ -84,3 +84,16 @@ def test_the_search(play):
 
 def test_nothing_is_left(play):
     assert play("tour.removes") == {"left": [], "properties": [], "constraints": 0}
+
+
+def test_fingers_below_an_arm(play):
+    found = play("metarigs.adds_fingers")
+    assert found["limbs"] == ["f_index.02.L", "f_ring.02.L", "forearm.L"]
+    assert max(found["missed"].values()) < NEAR
+
+
+def test_a_scissor_lift_by_clicks_alone(play):
+    found = play("metarigs.closes_a_lift")
+    assert found["limbs"] == found["clicked"] == ["cross bar", "cross bar 2", "cross bar 3", "cross bar 4"]
+    assert found["parted"] < NEAR
+    assert found["lifted"] > 1.0

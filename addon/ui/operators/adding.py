@@ -177,9 +177,19 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     def act(self, context: Context, subject: Any) -> Steps[None]:
         """Add, and go on with the targets."""
-        suggestions, followed, skipped = subject
+        suggestions, followed, skipped, loops = subject
         target, pole = [*followed, None, None][:2]
-        requests = [LimbRequest(limb, segments, target, pole, self.plane) for limb, segments in suggestions]
+        requests = [
+            LimbRequest(
+                limb=limb,
+                segments=segments,
+                target=target,
+                pole=pole,
+                plane=self.plane,
+                loop=loops.get(limb.name),
+            )
+            for limb, segments in suggestions
+        ]
         settings = {name: getattr(self, name) for name in (*FIRST, *MORE)}
         added = yield from add.steps(context, requests, **as_options(settings))
         self.warn(*added.warnings)

@@ -37,7 +37,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
         legs = [limb for limb in limbs if is_leg(limb)]
         if not limbs and rigify_ik(context):
             raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")
-        choice = LimbsToAdd(limbs_without_ik(bones) if bones else [], [], []) if limbs else limbs_to_add(context)
+        choice = LimbsToAdd(limbs_without_ik(bones) if bones else [], [], [], {}) if limbs else limbs_to_add(context)
         new = [suggestion for suggestion in choice.limbs if is_leg(*suggestion) and is_arm_or_leg(suggestion[0])]
         if not legs and not new:
             raise Refused("No leg is selected: select bones of legs, or all bones")

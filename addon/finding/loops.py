@@ -1,0 +1,209 @@
+"""Loops of a machine: two bones in line, of which the second ends exactly on a bone that hangs elsewhere. What that
+place hangs on drives the two.
+
+What ends there may be drawn (a pin: a bone that begins there), or is made: a control on the bone that ends there. Of a
+rig that lies along a plane, places are where they are seen from along the axis, in layers of any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import Bone, PoseBone
+
+from ..blender.animation import animated_paths
+from ..blender.types import ArmatureObject, split_path
+from ..blender.words import Refused
+from ..limb.names import says_drive
+from ..limb.rest_geometry import ENDS, normal_of_rig
+from ..limb.storage import chain_bones, limbs_of
+from ..limb.tips import AT_TAIL, looks_like_mechanism
+from ..solver.matrices import Matrix
+from .cylinders import bones_of_cylinders
+
+ALIKE = 1e-3
+"""By what part two lengths differ at least for one to be the longer."""
+
+
+class Loop(NamedTuple):
+    """Two bones of a rig, by the name of the second, which ends where the ``pin`` begins, a bone that hangs on its
+    ``carrier``; without a pin, one is made there. ``bones`` are all that the loop goes through; the first of the two
+    ``slides`` or turns."""
+
+    limb: str
+    first: str
+    carrier: str
+    pin: str
+    bones: tuple[str, ...]
+    slides: bool
+
+
+def loops_meant(bones: Sequence[PoseBone], is_all: bool) -> list[Loop]:
+    """The loops that bones of one rig are of that are selected, or ``is_all`` of it, from what drives them on; none
+    where something else is meant. Raises `Refused` where two bones at a time can't close them, or bones end on others
+    where no loop is."""
+    ob, selected = bones[0].id_data, {bone.name for bone in bones}
+    if "rig_id" in ob.data or any(bone.id_data != ob for bone in bones):
+        return []
+    machine = _Machine(ob)
+    loops = machine.loops()
+    own = [loop for loop in loops if selected & {loop.first, loop.limb, loop.pin}]
+    meant = loops if is_all else own or [loop for loop in loops if selected & {*loop.bones}]
+    if meant and not is_all and not selected <= {name for loop in meant for name in loop.bones}:
+        return []
+    machine.check(meant, loops)
+    if machine.normal is not None:
+        machine.check_ends(machine.bones.keys() if is_all else selected, loops)
+    taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
+    return [loop for loop in meant if not taken & {loop.first, loop.limb}]
+
+
+class _Machine:
+    """The bones of a rig, and where they begin and end, (n, 3) each."""
+
+    def __init__(self, ob: ArmatureObject) -> None:
+        self.ob = ob
+        self.bones: dict[str, Bone] = {bone.name: bone for bone in ob.data.bones if not looks_like_mechanism(bone)}
+        self.rows = {name: row for row, name in enumerate(self.bones)}
+        self.normal = normal_of_rig(ob)
+        seen = np.eye(3) if self.normal is None else np.eye(3) - np.outer(self.normal, self.normal)
+        heads, tails = ([getattr(bone, end) for bone in self.bones.values()] for end in ENDS)
+        self.heads, self.tails = (np.array(ends, float).reshape(-1, 3) @ seen for ends in (heads, tails))
+        self.lengths = np.linalg.norm(self.tails - self.heads, axis=1)
+        self.above = {name: [above.name for above in bone.parent_recursive] for name, bone in self.bones.items()}
+        self.cylinders = bones_of_cylinders(ob)
+        paths = animated_paths(ob) if ob.animation_data else set()
+        self.keyed = {name for name, path in map(split_path, paths) if path.startswith("rotation")}
+
+    def _at(self, places: Matrix, name: str, ends: Matrix) -> list[str]:
+        """The bones of which a place of theirs is where a bone has its own."""
+        row = self.rows[name]
+        near = np.linalg.norm(places - ends[row], axis=1) <= AT_TAIL * self.lengths[row]
+        return [other for other, is_near in zip(self.bones, near.tolist(), strict=True) if is_near and other != name]
+
+    def _parent(self, name: str) -> str:
+        return next(iter(self.above[name]), "")
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        """Two bones in line that a loop may have, from the root down."""
+        for first in self.bones:
+            for limb in self._at(self.heads, first, self.tails):
+                if self._parent(limb) == first and not {limb, first} & self.cylinders:
+                    yield first, limb
+
+    def _ways(self, first: str, limb: str) -> Iterator[tuple[str, str, list[str]]]:
+        """What moves the place where two bones end; the pin that begins there, if it is drawn; and the bones that the
+        loop goes through besides the two."""
+        ends = [(name, "") for name in self._at(self.tails, limb, self.tails)]
+        ends += [(self._parent(name), name) for name in self._at(self.heads, limb, self.tails)]
+        for carrier, pin in ends:
+            name = pin or carrier
+            if first in (name, *self.above[name]) or name in self.above[first]:
+                continue
+            path = [one for one in (name, *self.above[name]) if one not in self.above[first] and one in self.bones]
+            is_goal = path == [pin]  # which nothing moves but itself
+            if is_goal and (self.bones[pin].children or self.bones[pin].use_connect):
+                continue
+            if not is_goal and any({first, limb} & {*self._at(self.heads, one, self.heads)} for one in path):
+                continue  # the same bones once more, as FK and deform bones are, and the arms of a puppet
+            yield carrier, pin, path
+
+    def loops(self) -> list[Loop]:
+        """All loops, each after those that move it as far as that can be."""
+        found = {pair: [*self._ways(*pair)] for pair in self._pairs()}
+        found = {pair: ways for pair, ways in found.items() if ways and not self._drives(*pair, ways)}
+        own = {name for pair in found for name in pair}
+        loops = []
+        for (first, limb), ways in found.items():
+            carrier, pin, path = min(ways, key=lambda way: ((way[1] or way[0]) in own, not way[1]))
+            loop = Loop(
+                limb=limb,
+                first=first,
+                carrier=carrier,
+                pin="" if pin in own else pin,
+                bones=(first, limb, *path),
+                slides=all(self.ob.pose.bones[first].lock_rotation),
+            )
+            loops.append(loop)
+        return self._in_order(loops)
+
+    def _drives(self, first: str, limb: str, ways: Sequence[tuple[str, str, list[str]]]) -> bool:
+        """Whether two bones drive: they have keys, and nothing else of the loop does."""
+        return bool(self.keyed & {first, limb}) and not any(self.keyed & {*path} for _, _, path in ways)
+
+    def _needs(self, loop: Loop, loops: Sequence[Loop]) -> list[Loop]:
+        """Those of other loops that move one."""
+        movers = {loop.carrier, *self.above.get(loop.carrier, ()), *self.above[loop.first]}
+        return [other for other in loops if other is not loop and movers & {other.first, other.limb}]
+
+    def _in_order(self, loops: list[Loop]) -> list[Loop]:
+        ordered: list[Loop] = []
+        while rest := [loop for loop in loops if loop not in ordered]:
+            ordered += [loop for loop in rest if not self._needs(loop, rest)] or rest
+        return ordered
+
+    # what two bones at a time can't close
+
+    def check(self, meant: Sequence[Loop], loops: Sequence[Loop]) -> None:
+        """Refuse loops that are not to be closed by two bones at a time, and ends that are of none; the message says
+        what to draw."""
+        for loop in meant:
+            self._check_drive(loop, loops)
+        for one, other in combinations(loops, 2):
+            if not {one, other} & {*meant}:
+                continue
+            if shared := {one.first, one.limb} & {other.first, other.limb}:
+                template = "'{bone}' is one of two bones in two loops, '{one}' and '{other}', which only one can have"
+                raise Refused(template, bone=min(shared), one=one.limb, other=other.limb)
+            if other in self._moving(one, loops) and one in self._moving(other, loops):
+                template = "The loops of '{one}' and '{other}' hang on each other: no two bones close either"
+                raise Refused(template, one=one.limb, other=other.limb)
+
+    def _moving(self, loop: Loop, loops: Sequence[Loop]) -> list[Loop]:
+        """All loops that move one."""
+        moving = self._needs(loop, loops)
+        for other in moving:
+            moving += [needed for needed in self._needs(other, loops) if needed not in moving]
+        return moving
+
+    def _check_drive(self, loop: Loop, loops: Sequence[Loop]) -> None:
+        """Refuse four bars whose crank is the first of the two bones: that is what drives, and what it is to turn has
+        no rod."""
+        rocker, ground = loop.carrier, self._parent(loop.first)
+        own = {name for other in loops for name in (other.first, other.limb)}
+        if loop.pin or loop.slides or self._parent(rocker) != ground or rocker in own | self.keyed:
+            return
+        one, two, three = (self.rows[name] for name in (loop.first, loop.limb, rocker))
+        crank, rod, far = (float(self.lengths[row]) for row in (one, two, three))
+        base = float(np.linalg.norm(self.heads[one] - self.heads[three]))
+        sides = sorted((rod, far, base))
+        goes_round = crank < (1.0 - ALIKE) * sides[0] and crank + sides[2] <= sides[0] + sides[1]
+        is_other = far < (1.0 - ALIKE) * min(crank, rod, base)
+        says_so = says_drive(loop.first) and not says_drive(rocker)
+        if loop.first in self.keyed or goes_round or (says_so and not is_other):
+            template = "'{rod}' hangs on '{crank}', which drives it: draw it on '{rocker}' instead, up to '{crank}'"
+            raise Refused(template, rod=loop.limb, crank=loop.first, rocker=rocker)
+
+    def check_ends(self, names: Set[str], loops: Sequence[Loop]) -> None:
+        """Refuse bones that end on others where no loop is; the message says what to draw."""
+        closed = {name for loop in loops for name in (loop.limb, *self._at(self.tails, loop.limb, self.tails))}
+        for one in sorted(names & self.bones.keys() - closed - self.cylinders):
+            ends = [other for other in self._at(self.tails, one, self.tails) if other not in self.cylinders]
+            starts = [other for other in self._at(self.tails, one, self.heads) if other not in self.above[one]]
+            apart = [other for other in ends if one not in self.above[other] and other not in self.above[one]]
+            if starts and self._parent(one) in ends:
+                template = "'{bone}' ends where '{above}' does, which it hangs on: switch its direction in Edit Mode"
+                raise Refused(template, bone=one, above=self._parent(one))
+            if starts and apart and not {*starts} & {*apart}:
+                template = "'{bone}' joins '{one}' and '{other}' and hangs on neither: parent it to '{one}'"
+                raise Refused(template, bone=one, one=starts[0], other=apart[0])
+            round_ = [other for other in self._at(self.heads, one, self.tails) if other in self.above[one][2:]]
+            if round_:
+                template = "'{bone}' ends where '{above}' begins, which carries it: draw it there, from its other end"
+                raise Refused(template, bone=one, above=round_[0])
+            for other in apart:
+                if self._parent(one) != self._parent(other):
+                    template = "'{one}' and '{other}' end at one place, which no two bones in line close: draw them so"
+                    raise Refused(template, one=one, other=other)
