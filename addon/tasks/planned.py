@@ -34,7 +34,7 @@ from ..limb.names import target_name
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
-from ..limb.tips import AT_TAIL, foot_of
+from ..limb.tips import AT_TAIL, foot_of, tip_of
 from ..limb.tolerances import TURNED
 from ..motion.fitting import fit, turned_around, with_fit
 from ..motion.frames import frames_of, moved_by
@@ -263,16 +263,17 @@ def mute_limiting(plans: Sequence[PlannedLimb]) -> list[Message]:
 
 
 def _tip_of(context: Context, request: LimbRequest, tip: str) -> str:
-    """Where the tip of a limb is to be: where its target lies, if that is at the tail, which closes loops."""
+    """Where the tip of a limb is to be: at the tail, if its target lies there and its foot begins elsewhere, as on a
+    lug; so do loops end."""
+    limb, target = request.limb, request.target
     if request.loop:
         return "TAIL"
-    if request.target is None or is_gone(*request.target):
+    tail, near = Vector((0.0, limb.bone.length, 0.0)), AT_TAIL * limb.bone.length
+    if target is None or is_gone(*target) or (Vector(tip_of(limb, tip).tolist()) - tail).length <= near:
         return tip
     depsgraph = context.evaluated_depsgraph_get()
-    target = matrix_of(*request.target, depsgraph).translation
-    limb = matrix_of(request.limb.id_data, request.limb.name, depsgraph)
-    off, length = (limb @ Vector((0.0, request.limb.bone.length, 0.0)) - target).length, limb.to_scale().y
-    return "TAIL" if off <= AT_TAIL * request.limb.bone.length * length else tip
+    now, place = matrix_of(limb.id_data, limb.name, depsgraph), matrix_of(*target, depsgraph).translation
+    return "TAIL" if (now @ tail - place).length <= near * now.to_scale().y else tip
 
 
 def _pin_of(context: Context, loop: Loop, seen_limb: FittedLimb) -> BoneRef | Control:
