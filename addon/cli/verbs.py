@@ -167,8 +167,8 @@ def _rebuild(arguments: Namespace) -> Answer:
 def _set(arguments: Namespace) -> Answer:
     """Set what is given."""
     limbs = limbs_asked_for(arguments)
-    if limbs:
-        set_limbs(bpy.context, limbs, options_of(arguments))
+    for warning in set_limbs(bpy.context, limbs, options_of(arguments)) if limbs else ():
+        say(warning)
     return Answer([*map(_limb_fields, limbs_asked_for(arguments))], len(limbs))
 
 

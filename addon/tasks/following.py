@@ -7,17 +7,31 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bpy.types import Context, PoseBone
 
+from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
-from ..blender.types import view_layer_of
-from ..blender.words import Refused
+from ..blender.stepping import Steps, finished
+from ..blender.types import path_to_custom, view_layer_of
+from ..blender.words import Message, Refused
 from ..finding.checking import pickable
+from ..limb.settings import SLIDER
+from ..limb.storage import segments_of
+from ..limb.tips import foot_of
+from ..limb.tolerances import KEPT
 from ..limb.transactional import transactional
+from ..motion.frames import frames_of, moved_by
+from ..motion.ik import show_in_ik
+from ..motion.passing import record
+from ..motion.poses import LimbPoses, evaluated_poses
+from ..motion.reading import matrices_of
+from ..motion.thinning import sampling_of
+from ..motion.writing import Task
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import keeping_pose
+from ..rigging.feet import foot_follows
 from ..rigging.rolling import reset_roll
 from .keeping_controls import keeping_poles
-from .planned import let_turn, refitted, without_target
+from .planned import is_posed_by_hand, let_turn, refitted, without_target
 
 __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_plane"]
 
@@ -38,11 +52,12 @@ def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> N
 
 
 @transactional
-def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> None:
-    """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. Raises `Refused`."""
+def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
+    """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. They stay where they are
+    in every frame; returns warnings of those that can't. Raises `Refused`."""
     if plane != "SLIDE":
         let_turn(context, limbs)
-    _refit(context, limbs, lambda description: description.with_choice("plane", plane))
+    return _refit(context, limbs, lambda description: description.with_choice("plane", plane))
 
 
 def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:
@@ -58,6 +73,42 @@ def make_poles(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 
 @transactional
-def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Description], Description]) -> None:
+def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Description], Description]) -> list[Message]:
+    refs, seen = [ref_of(limb) for limb in limbs], moved_by(limbs)
+    before = {ref: describe(ref) for ref in refs}
+    frames = frames_of(context, seen)
+    task = Task(context, frames.at, KEPT, stays=is_posed_by_hand(context, seen), cycle=frames.cycle)
+    slides = any("SLIDE" in (old.choices["plane"], changed(old).choices["plane"]) for old in before.values())
+    poses = finished(_poses_seen(task, limbs)) if frames.at and not slides else {}
     with keeping_poles(context, limbs):
-        apply(context, refitted(context, [ref_of(limb) for limb in limbs], changed))
+        descriptions = refitted(context, refs, changed)
+        if poses and not task.stays:
+            descriptions = {ref: _with_keyed(ref, new, before[ref]) for ref, new in descriptions.items()}
+        apply(context, descriptions)
+    if not poses:
+        return []
+    has_new = any(describe(ref).followed != before[ref].followed for ref in refs)
+    shown = finished(show_in_ik(task, [ob.pose.bones[name] for ob, name in refs], poses, moves_controls=has_new))
+    return shown.warnings
+
+
+def _with_keyed(ref: LimbRef, new: Description, before: Description) -> Description:
+    """A limb with those sliders as before that have keys."""
+    keyed = {name: value for name, value in before.sliders.items() if _is_keyed(ref, name)}
+    return new._replace(sliders={name: keyed.get(name, value) for name, value in new.sliders.items()})
+
+
+def _is_keyed(ref: LimbRef, slider: str) -> bool:
+    return is_animated(ref[0], path_to_custom(ref[1], SLIDER[slider].key))
+
+
+def _poses_seen(task: Task, limbs: Sequence[PoseBone]) -> Steps[dict[LimbRef, LimbPoses]]:
+    """How IK has limbs in the frames of a task, and halfway between these."""
+    times = sampling_of(task.frames).frames
+    recording = yield from record(task.context, limbs, times, influence=1.0, progress=task.next_progress())
+    poses = {}
+    for limb in limbs:
+        foot = foot_of(limb) if foot_follows(limb) else None
+        matrices = matrices_of(recording, (foot.id_data, foot.name)) if foot else None
+        poses[ref_of(limb)] = evaluated_poses(recording, limb, segments_of(limb))._replace(foot=matrices)
+    return poses

@@ -12,7 +12,7 @@ from bpy.types import Context, PoseBone
 from ..blender.keying import key_automatically
 from ..blender.transaction import as_one
 from ..blender.types import path_to_custom
-from ..blender.words import Refused
+from ..blender.words import Message, Refused
 from ..limb import values
 from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURN_LIMITS, TWISTS, has_first_limits
 from ..limb.storage import (
@@ -74,10 +74,11 @@ def set_slider(limb: PoseBone, name: str, value: Any) -> None:
 
 
 @transactional
-def set_limbs(context: Context, limbs: Sequence[PoseBone], settings: Mapping[str, Any]) -> None:
+def set_limbs(context: Context, limbs: Sequence[PoseBone], settings: Mapping[str, Any]) -> list[Message]:
     """Set what is given of limbs, all at once: whether they have what `FEATURES` names, their ``plane`` and ``mode``,
-    on which side they bend (``flip``), and what else does not animate. Raises `Refused`."""
-    refs = [ref_of(limb) for limb in limbs]
+    on which side they bend (``flip``), and what else does not animate. Returns warnings. Raises
+    `Refused`."""
+    refs, warnings = [ref_of(limb) for limb in limbs], list[Message]()
 
     def now() -> list[PoseBone]:
         return [ob.pose.bones[name] for ob, name in refs]
@@ -86,7 +87,7 @@ def set_limbs(context: Context, limbs: Sequence[PoseBone], settings: Mapping[str
     for name in reversed([name for name in features if not settings[name]]):
         _remove(context, now(), name)
     if "plane" in settings:
-        set_plane(context, now(), settings["plane"])
+        warnings = set_plane(context, now(), settings["plane"])
     choices = {name: settings[name] for name in CHOICES if name in settings and name != "plane"}
     for limb in now() if choices else ():
         set_choices(limb, choices)
@@ -96,6 +97,7 @@ def set_limbs(context: Context, limbs: Sequence[PoseBone], settings: Mapping[str
         _set_flip(context, now(), settings["flip"])
     if "mode" in settings:
         set_mode(context, now(), settings["mode"])
+    return warnings
 
 
 def _remove(context: Context, limbs: Sequence[PoseBone], name: str) -> None:

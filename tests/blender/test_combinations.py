@@ -15,7 +15,6 @@ COUNT = int(os.environ.get("PLANAR_IK_COMBINATIONS", "120"))
 
 SHORT = {
     "Switch: posed by hand, uneven object": (2, 237),
-    "Plane over frames": (15, 32, 108, 113, 207, 299, 313, 360),
     "Add: a limb wrung below an uneven object": (38, 236, 376),
     "Bake": (40, 51, 56, 153, 173, 178, 205, 241, 305, 307, 352, 368),
     "Undo: posed by hand over strips": (94,),

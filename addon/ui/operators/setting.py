@@ -110,7 +110,7 @@ class POSE_OT_planar_ik_set(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
-        set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)})
+        self.warn(*set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)}))
 
 
 POSE_OT_planar_ik_set.__annotations__ |= {name: _property(name) for name in (*WHETHER, *NUMBERS)}
