@@ -29,6 +29,7 @@ class BorrowedChannels:
         self.rig = rig
         self._before: dict[str, Rows] = {}
         self._rows: dict[str, Rows] = {}
+        self._read: dict[str, Rows] = {}
         evaluated: Any = rig.evaluated_get(depsgraph)
         if paths and is_at_other_frame(rig, evaluated, depsgraph):
             self._write_animation(paths, evaluated)
@@ -39,6 +40,12 @@ class BorrowedChannels:
             self._before[channel] = channels.read_channel(self.rig, channel)
             self._rows[channel] = self._before[channel].copy()
         return self._rows[channel]
+
+    def as_they_are(self, channel: str) -> Rows:
+        """The same to be read only, which costs less where nothing is set then."""
+        if channel not in self._read:
+            self._read[channel] = channels.read_channel(self.rig, channel)
+        return self._rows.get(channel, self._read[channel])
 
     def write(self, tag: Literal["OBJECT", "DATA"]) -> None:
         """Write all that was set, for Blender to evaluate."""

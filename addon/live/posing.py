@@ -137,10 +137,11 @@ def _set(group: LimbGroup, solution: Solution, sliders: Sliders, borrowed: Borro
         rows[scaled] = own * solution.stretch[limbs, None] ** powers
         touched.append(("scale", scaled))
     for channel, rest, which, limbs in group.at_rest:
-        rows = borrowed.rows(channel)
-        own = rows[which]
+        own = borrowed.as_they_are(channel)[which]
         if (own != rest).any():
-            rows[which] = rest + (own - rest) * (1.0 - sliders["influence"][limbs, None].clip(0.0, 1.0))
+            borrowed.rows(channel)[which] = rest + (own - rest) * (
+                1.0 - sliders["influence"][limbs, None].clip(0.0, 1.0)
+            )
             touched.append((channel, which))
     if group.sliding and solution.slide is not None:
         bones, limbs, lines = group.sliding

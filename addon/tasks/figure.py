@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..blender.types import is_evaluated
 from ..limb.measuring import Measured, measure
+from ..limb.settings import IN_ONE_PLANE
 from ..limb.solving import LimbsNow, limbs_now
 from ..limb.storage import read_slider
 from ..limb.table import Table
@@ -102,6 +103,9 @@ def _reach(now: LimbsNow, measured: Measured, view: Viewpoint) -> list[Stroke]:
     limb, root = now.table.limbs[0], now.frames[0, :3, 3]
     total = sum(limb.geometry.lengths)
     farthest = measured.sizes[0] * min(now.table.singles[0].settings.farthest / total, 1.0)
+    if limb.plane in IN_ONE_PLANE:  # where the tip is, whatever layer the root is in
+        axis = now.frames[0, :3, 2] / float(np.linalg.norm(now.frames[0, :3, 2]))
+        root = root + axis * float(axis @ (measured.tips[0] - root))
     along, knee = measured.targets[0] - root, measured.joints[0, 0] - root
     distance = float(np.linalg.norm(along))
     along_rest = sum(size * cos(angle) for size, angle in zip(limb.geometry.lengths, limb.geometry.angles, strict=True))
@@ -110,7 +114,7 @@ def _reach(now: LimbsNow, measured: Measured, view: Viewpoint) -> list[Stroke]:
     is_shown = view.has_reach or view.is_dragging or is_at_end
     if not is_shown or not distance:
         return []
-    normal = np.cross(along, knee)
+    normal = now.frames[0, :3, 2] if limb.plane in IN_ONE_PLANE else np.cross(along, knee)
     if np.linalg.norm(normal) < 1e-6 * distance * measured.sizes[0]:  # straight
         normal = now.frames[0, :3, 2] - along * (now.frames[0, :3, 2] @ along) / distance**2
     normal = normal / max(float(np.linalg.norm(normal)), 1e-12)
