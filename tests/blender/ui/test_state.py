@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -59,6 +60,86 @@ def test_softness_is_meant(addon: Any, biped: Any, mode: str) -> None:
         bpy.context.view_layer.update()
         assert (limb.reach, limb.message.startswith("Eased, ")) == (reach, bool(start))
         assert addon("ui.state").colour_of(limb.status) == ("AMBER" if start else "RED")
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_a_tip_that_is_seen_to_miss_is_not_on_target(biped: Any, mode: str) -> None:
+    """By a third of a millimetre, of a leg of 0.9 m."""
+    assert not call("add", mode=mode)
+    limb = biped.pose.bones["shin.L"].planar_ik
+    bones = (biped.data.bones[name] for name in ("thigh.L", "shin.L"))
+    reach = sum((bone.tail_local - bone.head_local).length for bone in bones)
+    control, root = biped.pose.bones[limb.subtarget], rigs.place(biped, "thigh.L")
+    for past, is_reached in ((-3e-4, True), (3e-4, False)):
+        rigs.put(control, root + rigs.Vector((0, 0, -reach - past)))
+        bpy.context.view_layer.update()
+        assert (limb.message == "On target", limb.reach == "REACHED") == (is_reached, is_reached)
+
+
+SLIDERS = {
+    "influence": "Influence", "flip": "Flip", "swivel": "Swivel", "softness": "Softness", "stretch": "Stretch",
+    "ankle": "Ankle", "pole": "Pole", "roll": "Roll", "bank": "Bank", "pole_follow": "Pole Follow",
+    **{f"twist {place}": "Twist" for place in (1, 2, 3, 4)},
+}  # fmt: skip
+
+
+def test_what_sliders_are_called(addon: Any) -> None:
+    assert {slider.name: slider.label for slider in addon("limb.settings").SLIDERS} == SLIDERS
+
+
+class Layout:
+    """Records the buttons that a panel draws."""
+
+    def __init__(self) -> None:
+        self.buttons: list[tuple[str, str]] = []
+
+    def row(self, **_options: Any) -> Layout:
+        return self
+
+    column = row
+
+    def operator(self, name: str, text: str = "", **_options: Any) -> Any:
+        self.buttons.append((name, text))
+        return SimpleNamespace()
+
+
+def test_the_snaps_are_what_they_are_called(addon: Any, biped: Any) -> None:
+    layout = Layout()
+    addon("ui.sections").VIEW3D_PT_planar_ik_tools.draw(SimpleNamespace(layout=layout), bpy.context)
+    snaps = [(name, text) for name, text in layout.buttons if text.startswith("Snap")]
+    assert snaps == [("pose.planar_ik_snap_target", "Snap IK to FK"), ("pose.planar_ik_snap_fk", "Snap FK to IK")]
+    assert not call("add", mode="RIG")
+    control, thigh = biped.pose.bones["foot_ik.L"], biped.pose.bones["thigh.L"]
+    control.location = (0.1, 0.05, 0.1)
+    bpy.context.view_layer.update()
+    own, placed = thigh.matrix_basis.copy(), control.location.copy()
+    assert not call("snap_fk")
+    assert (control.location == placed, thigh.matrix_basis == own) == (True, False)
+    own = thigh.matrix_basis.copy()
+    thigh.rotation_euler.x += 0.2
+    bpy.context.view_layer.update()
+    own = thigh.matrix_basis.copy()
+    assert not call("snap_target")
+    assert (control.location == placed, thigh.matrix_basis == own) == (False, True)
+
+
+def test_a_live_limb_is_not_held_while_live_is_off(biped: Any) -> None:
+    assert not call("add", mode="LIVE")
+    bpy.context.scene.planar_ik.live = False
+    assert "Live is off" in call("hold", frame_start=1, frame_end=3)
+
+
+@pytest.mark.parametrize("kind", ["bone", "object"])
+@pytest.mark.parametrize("is_muted", [False, True])
+def test_a_driver_that_is_muted_drives_nothing(biped: Any, kind: str, is_muted: bool) -> None:
+    assert not call("add", mode="RIG")
+    limb, owner = biped.pose.bones["shin.L"].planar_ik, biped.pose.bones["foot_ik.L"]
+    if kind == "object":
+        limb.target = owner = rigs.empty("goal", (0.1, 0.0, 0.2))
+    rigs.drive(owner, "location", biped, "scale[0]", index=0).mute = is_muted
+    bpy.context.view_layer.update()
+    select("shin.L")
+    assert ("Something else moves" in call("snap_target")) != is_muted
 
 
 def test_what_is_offered_fits_what_is_there(addon: Any, biped: Any) -> None:
