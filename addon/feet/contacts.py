@@ -153,6 +153,8 @@ def contacts_of(
 def _slow(sole: Array, spread: int, pace: float, per_second: float, speed: float) -> Array:
     """Which points (points, frames) are in some ``spread`` frames in which they are slower than a part of the fastest
     nearby. Such frames begin and end with those in which a point stands; a mean around each would blur that."""
+    if sole.shape[1] <= spread:  # too few frames for anything to stand in
+        return np.zeros(sole.shape[:2], bool)
     steps = np.linalg.norm(sole[:, spread:] - sole[:, :-spread], axis=2) * (per_second / spread)
     reach = max(1, round(NEAR * pace))
     fastest = sliding_window_view(np.pad(steps.max(axis=0), reach), 2 * reach + 1).max(axis=1)

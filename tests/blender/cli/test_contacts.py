@@ -51,6 +51,8 @@ def test_a_capture_is_cleaned(run: Run, source: Path, tmp_path: Path) -> None:
             frames = contact["to"] - contact["from"]
             assert contact["slide"] == pytest.approx(walk.DRIFT * frames, abs=1e-4)
         assert line["slide"] == max(contact["slide"] for contact in line["contacts"])
+    for last in range(1, 6):  # however few frames
+        assert run("report", source, "--frames", f"1:{last}")[0] == 0
     code, lines, _ = run("contacts", source)
     assert (code, source.read_bytes() == before) == (0, True)
     for line, same in zip(lines, reported, strict=True):
