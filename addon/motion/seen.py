@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,10 +38,12 @@ from ..rigging.description import ref_of
 from ..rigging.feet import foot_follows
 from ..rigging.parts import POSE
 from ..solver.matrices import applied
+from .by_curves import arrays_of
 from .fk import is_sheared, part_of_fk, to_fk
 from .passing import can_be_apart, play
 from .reading import (
     Channel,
+    Evaluated,
     Recording,
     Rig,
     Values,
@@ -60,6 +60,10 @@ from .writing import Points
 Array = NDArray[Any]
 
 
+FAST = 0.02
+"""From where on what turns is looked at halfway between frames: the change of the change of its numbers, per frame."""
+
+
 @dataclass
 class SeenLimb:
     """What a limb does over F frames, and which of these are keyed for that."""
@@ -73,7 +77,8 @@ class SeenLimb:
     which: Array  # the frames that are keyed, by their numbers
     cuts: Array  # those of them from which nothing goes on to the next frame
     deviation: float  # by how much fewer keys move a joint at most, in the world
-    every: int  # of how many of these frames one was asked for
+    times: Array  # (F): where on F-curves the frames are
+    asked: Array  # those that were asked for, by their numbers
     influence: Array  # (F)
     is_sheared: bool
     misses: Array = field(default_factory=lambda: np.zeros(0))  # (F): how far the tip is from the target in the world
@@ -88,7 +93,7 @@ class SeenLimb:
     def is_missed(self, most: float | None) -> Array:
         """In which of the frames that were asked for the tip is off its target although the limb is all IK."""
         missed = (self.influence >= 1.0) & ~(self.misses <= (self.slack if most is None else most))
-        return missed[:: self.every]
+        return missed[self.asked]
 
 
 class Method(NamedTuple):
@@ -141,16 +146,43 @@ def see_limbs(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], tolerance: float, in_lengths: bool = False
 ) -> Steps[list[SeenLimb]]:
     """What limbs do over frames, and what of it is keyed for joints to be off by no more than a ``tolerance``, in scene
-    units or ``in_lengths`` of the limb."""
+    units or ``in_lengths`` of the limb. What is halfway from frame to frame is looked at where straight lines miss it:
+    of fast motion, and of limbs that close a loop."""
     method = method_of(limbs)
-    every = 2 if tolerance <= 0.0 and len(frames) > 1 and any(map(_closes_loop, limbs)) else 1
-    frames = with_halves(frames) if every == 2 else frames
-    recording = new_recording(limbs, len(frames), bones_to_read, method.is_apart and not method.is_live)
-    reading = partial(readers_of, recording)
-    yield from play(context, recording.worlds, frames, reading, method.is_apart, method.is_live)
-    keyed = np.arange(0, len(frames), every)
+    recording, keyed = (yield from _read(context, limbs, frames, method)), np.arange(len(frames))
+    gaps = keyed[:-1] if any(map(_closes_loop, limbs)) else _unsure(to_fk(recording, method.is_solved).values())
+    if len(gaps):
+        whole, keyed = recording, keyed + np.searchsorted(gaps, keyed)
+        halves = np.array([frames[i] + frames[i + 1] for i in gaps]) / 2.0
+        frames = np.sort(np.concatenate((frames, halves))).tolist()
+        recording = yield from _read(context, limbs, frames, method, np.setdiff1d(np.arange(len(frames)), keyed))
+        for (_, rows), (_, of_whole) in zip(arrays_of(recording), arrays_of(whole), strict=True):
+            rows[keyed] = of_whole
     times = times_of(scene_of(context), frames)
     return limbs_of_recording(recording, method, times, keyed, tolerance, in_lengths)
+
+
+def _read(
+    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], method: Method, rows: Array | None = None
+) -> Steps[Recording]:
+    """Read limbs in frames, or in some rows of these."""
+    recording = new_recording(limbs, len(frames), bones_to_read, method.is_apart and not method.is_live)
+    rows = np.arange(len(frames)) if rows is None else rows
+
+    def reading(evaluated_of: Evaluated) -> Callable[[int], None]:
+        read = readers_of(recording, evaluated_of)
+        return lambda i: read(int(rows[i]))
+
+    some = [frames[row] for row in rows]
+    yield from play(context, recording.worlds, some, reading, method.is_apart, method.is_live)
+    return recording
+
+
+def _unsure(values_of: Iterable[Values]) -> Array:
+    """The frames from which straight lines to the next would miss what is halfway, as limbs turn too fast."""
+    rows = [numbers for values in values_of for channel, numbers in values.items() if "rotation" in channel.path]
+    is_fast = np.any([np.abs(np.diff(numbers, 2, axis=0)).max(axis=1) > FAST for numbers in rows], axis=0)
+    return np.flatnonzero(np.append(is_fast, False) | np.append(False, is_fast))
 
 
 def limbs_of_recording(
@@ -158,7 +190,6 @@ def limbs_of_recording(
 ) -> list[SeenLimb]:
     """What limbs do as it was read, and which of the frames that may be ``keyed`` are, for fewer keys."""
     found, values_of = list[SeenLimb](), to_fk(recording, method.is_solved)
-    every = int(keyed[1] - keyed[0]) if len(keyed) > 1 else 1
     for rig in recording.rigs:
         frames: Array = worlds_of(recording, rig.object)[:, None] @ limb_frames(recording, rig)
         scales: Array = np.linalg.norm(frames[..., :3, :3], axis=2)
@@ -185,7 +216,8 @@ def limbs_of_recording(
                 which=which,
                 cuts=which[np.searchsorted(which, changes) - 1],
                 deviation=size * _deviation(values, times, which, slopes, points, len(entry.bones)),
-                every=every,
+                times=times,
+                asked=keyed,
                 influence=rig.sliders["influence"][:, row],
                 is_sheared=not method.is_solved and is_sheared(recording, limb),
             )
@@ -230,12 +262,6 @@ def _closes_loop(limb: PoseBone) -> bool:
         return False
     above = limb.id_data.pose.bones[bone].parent  # of a pin that was made, what drives
     return not is_control(limb.id_data, bone) or (above is not None and above.name != rig_root(limb, segments_of(limb)))
-
-
-def with_halves(frames: Sequence[float]) -> list[float]:
-    """Frames, and those halfway between: every other one is one of them."""
-    middles = [(before + after) / 2.0 for before, after in pairwise(frames)]
-    return [frame for pair in zip(frames, [*middles, 0.0], strict=True) for frame in pair][:-1]
 
 
 def check_alone(limb: PoseBone) -> None:

@@ -27,7 +27,7 @@ from ..limb.storage import bones_of_limb, group_of, path_to_influence, read_slid
 from ..live import refresh
 from ..motion.frames import ends_of, moved_by
 from ..motion.passing import play
-from ..motion.seen import Method, SeenLimb, check_alone, method_of, see_limbs, with_halves
+from ..motion.seen import Method, SeenLimb, check_alone, method_of, see_limbs
 from ..motion.writing import check_keys
 from .games import bake_for_game
 from .limbs import frames_counted, limbs_counted
@@ -170,8 +170,6 @@ def key_in_fk(
     limbs = [one.limb for one in baked]
     driven = (yield from _driven_outside(context, limbs, frames)) if keeps_limbs else {}
     kept = times_of(scene_of(context), ends_of(context, moved_by(limbs)))
-    seen_in = with_end(context, limbs, frames) if keeps_limbs else frames
-    times = times_of(scene_of(context), with_halves(seen_in) if baked[0].every == 2 else seen_in)
     between = times_of(scene_of(context), [frames[0], frames[-1]])
     writers: dict[Any, ActionWriter] = {}
     for one in baked:
@@ -184,8 +182,8 @@ def key_in_fk(
         for channel, numbers in one.values.items():
             slopes = one.slopes[channel].at(one.which) if channel in one.slopes else None
             after, before = (slopes.after, slopes.before) if slopes else (None, None)
-            writer.write(channel.path, times[one.which], numbers[one.which], after, sides, before=before)
-            writer.hold(channel.path, times[one.cuts])
+            writer.write(channel.path, one.times[one.which], numbers[one.which], after, sides, before=before)
+            writer.hold(channel.path, one.times[one.cuts])
         if outside := driven.get((one.object, one.name)):
             writer.fold(influence, between, outside.times, outside.values)
         elif keeps_limbs:
@@ -210,7 +208,7 @@ def _report_of(request: BakeRequest, baked: Sequence[SeenLimb], notes: list[Mess
     """What became of limbs, in plain numbers."""
     limbs, frames = [], request.frames
     for one in baked:
-        misses, influence = (rows[:: one.every][: len(frames)] for rows in (one.misses, one.influence))
+        misses, influence = (rows[one.asked[: len(frames)]] for rows in (one.misses, one.influence))
         misses = misses[influence >= 1.0]
         limbs.append(
             BakedLimb(
