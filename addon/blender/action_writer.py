@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import bpy
 import numpy as np
 from bpy.types import Context
 from numpy.typing import NDArray
@@ -54,7 +52,7 @@ class ActionWriter:
         before: Array | None = None,
         starts: Sequence[int] = (),
         cycle: tuple[str, str] | None = None,
-        cuts: Sequence[float] = (),
+        cuts: Sequence[float] | Array = (),
     ) -> None:
         """Replace the keys of a property from the first to the last of these times, or of several ranges of them, by
         where the others start; ``values``, ``slopes`` per frame
@@ -100,13 +98,6 @@ class ActionWriter:
         fcurves.write_keys(curve, places[kept], numbers[kept])
         for i in np.flatnonzero(is_step[kept]):
             curve.keyframe_points[int(i)].interpolation = "CONSTANT"
-
-    def hold(self, path: str, times: Array) -> None:
-        """Let nothing go on from the keys of a property at these times: each holds up to the next."""
-        for index in range(4 if len(times) else 0):
-            if curve := self._curves.get((path, index)):
-                for place in np.searchsorted(fcurves.read_keys(curve)[0], times - self._frame * 1e-3):
-                    curve.keyframe_points[int(place)].interpolation = "CONSTANT"
 
     def set_between(self, path: str, times: Array, value: float, now: float, kept: Array) -> None:
         """Set a property to a value from the first to the last of these times. Before and after, from the first to the
@@ -182,28 +173,6 @@ class ActionWriter:
         if curve.mute:
             curve.mute = False
         return curve
-
-
-@contextmanager
-def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
-    """An `ActionWriter` on a copy of a rig's action. Afterwards the copy is removed and nothing has changed."""
-    data = ob.animation_data
-    before, slot = (data.action, data.action_slot) if data else (None, None)
-    had_fake_user = bool(before and before.use_fake_user)
-    writer = ActionWriter(context, ob, into_new=True)
-    tried = ob.animation_data.action
-    try:
-        yield writer
-    finally:
-        ob.animation_data.action = before
-        if slot:
-            ob.animation_data.action_slot = slot
-        if before and before.is_editable:
-            before.use_fake_user = had_fake_user
-        bpy.data.actions.remove(tried)
-        if data is None:
-            ob.animation_data_clear()
-        writer.restore(context)
 
 
 def _key_sides(curve: Any, sides: Sequence[float], ends: Sequence[tuple[float, int]], now: float) -> list[Any]:

@@ -182,8 +182,8 @@ def key_in_fk(
         for channel, numbers in one.values.items():
             slopes = one.slopes[channel].at(one.which) if channel in one.slopes else None
             after, before = (slopes.after, slopes.before) if slopes else (None, None)
-            writer.write(channel.path, one.times[one.which], numbers[one.which], after, sides, before=before)
-            writer.hold(channel.path, one.times[one.cuts])
+            times, cuts = one.times[one.which], one.times[one.cuts]
+            writer.write(channel.path, times, numbers[one.which], after, sides, before=before, cuts=cuts)
         if outside := driven.get((one.object, one.name)):
             writer.fold(influence, between, outside.times, outside.values)
         elif keeps_limbs:
