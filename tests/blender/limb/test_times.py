@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 
 import bpy
-import numpy as np
 import pytest
 from mathutils import Quaternion
 
@@ -26,84 +25,6 @@ def walking(addon):
         for name in NAMES[:2]:
             ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
     return ob
-
-
-def seen(ob, frames):
-    joints = []
-    for frame in frames:
-        bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-        joints.append(rigs.matrices(ob, NAMES)[:, :3, 3])
-    return np.array(joints)
-
-
-LONG = 0.9  # about as long as the leg is
-
-
-def timed(ob, kind):
-    """Have time run otherwise: stretched by the scene, scaled by strips, or with modifiers of curves; the frames that
-    are looked at."""
-    render = bpy.context.scene.render
-    if kind.startswith("stretched"):
-        render.frame_map_new = int(kind.split()[1])
-        return range(1, int(KEYED[-1] * render.frame_map_new / 100) + 3)
-    owners = [each for each in bpy.data.objects if each.animation_data and each.animation_data.action]
-    if kind == "strip":
-        for each in owners:
-            data = each.animation_data
-            strip = data.nla_tracks.new().strips.new("walk", 1, data.action)
-            data.action, strip.scale = None, 1.5
-        return range(1, 33)
-    kinds = bpy.types.FModifier.bl_rna.properties["type"].enum_items.keys()
-    for curve in rigs.curves(ob):
-        noise = curve.modifiers.new("NOISE")
-        noise.scale, noise.strength = 6.0, 0.15
-        if "SMOOTH" in kinds:
-            curve.modifiers.new("SMOOTH")
-    return range(1, KEYED[-1] + 1)
-
-
-@pytest.mark.parametrize("kind", ["stretched 50", "stretched 200", "strip", "modifiers"])
-@pytest.mark.parametrize("task", ["add", "snap", "switch", "hold", "convert"])
-def test_every_frame_looks_as_before(add, addon, task, kind):
-    ob, context = walking(addon), bpy.context
-    if task == "convert":
-        converted(addon, ob)
-    frames = timed(ob, kind)
-    before = seen(ob, frames)
-    assert np.abs(np.diff(before, axis=0)).max() > 1e-2
-    snapping, same = addon("tasks.snapping"), np.ones(len(frames), bool)
-    if task == "convert":
-        addon("tasks.converting").convert(context, [ob.pose.bones["shin.L"]], mode="RIG")
-        assert np.abs(seen(ob, frames) - before).max() < 2.1e-3 * LONG
-        return
-    last = add(ob, "shin.L", mode="RIG", keyed="LEAVE" if task == "snap" else "KEEP", tolerance=1e-4)[0]
-    if task == "snap":
-        snapping.snap_target(context, [last], frames)
-        ob.pose.bones["shin.L"].planar_ik.influence = 1.0
-        assert np.abs(seen(ob, frames) - before).max() < 1e-3 * LONG
-        snapping.snap_fk(context, [ob.pose.bones["shin.L"]], frames)
-        ob.pose.bones["shin.L"].planar_ik.influence = 0.0
-    elif task == "switch":
-        addon("tasks.switching").switch_over(context, [last], "FK", frames[4:9])
-        curve = next(curve for curve in rigs.curves(ob) if "IK Influence" in curve.data_path)
-        times = addon("blender.stepping").times_of(context.scene, frames)
-        assert [curve.evaluate(time) for time in times[[3, 4, 8, 9]]] == [1.0, 0.0, 0.0, 1.0]
-    elif task == "hold":
-        span, holding = addon("feet.contacts").FrameRange(frames[5], frames[8]), addon("tasks.holding")
-        holding.hold_tips(context, [last], [[holding.sole_contact(span)]], holding.HoldOptions(ease=2))
-        same[3:11] = False
-        assert np.abs(np.diff(seen(ob, frames[5:9])[:, 2], axis=0)).max() < 1e-4 * LONG
-    assert np.abs(seen(ob, frames) - before)[same].max() < 1e-3 * LONG
-
-
-def test_what_moves_a_leg_for_a_moment_is_seen_halfway_too(add, addon):
-    """No fourth frame shows it."""
-    ob, frames = walking(addon), np.arange(1.0, 20.5, 0.5)
-    ob.pose.bones["hips"].driver_add("location", 2).driver.expression = "0.1 * (frame > 2.8 and frame < 4.2)"
-    before = seen(ob, frames)
-    assert np.abs(before[4] - before[2]).max() > 0.05
-    add(ob, "shin.L", mode="RIG", tolerance=1e-4)
-    assert np.abs(seen(ob, frames) - before).max() < 1e-3 * LONG
 
 
 MOST = {"add": 1.35, "snap_target": 1.35, "snap_fk": 2, "switch": 2, "mirror": 3, "convert": 2.35}
