@@ -104,7 +104,7 @@ def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
         angles = rows[:, :1]
         turns = np.abs(np.sin(angles[:, 0] / 2.0)) > 1e-6  # without a turn, the axis of the frame before
         rows[:, 1:] = rows[np.maximum.accumulate(np.where(turns, np.arange(len(rows)), 0)), 1:]
-        rows *= _same_side(rows[:, 1:])
+        rows *= _steady_signs(rows)
     else:
         other, middle = rows + np.pi, "XYZ".index(mode[1])  # the other triple of the same rotation
         other[:, middle] = np.pi - rows[:, middle]
@@ -178,6 +178,20 @@ def _same_side(vectors: NDArray[Any]) -> NDArray[Any]:
     """A sign for each row, so that none points away from the one before."""
     against = np.einsum("ij,ij->i", vectors[1:], vectors[:-1]) < 0.0
     signs: NDArray[Any] = np.append(1.0, np.cumprod(np.where(against, -1.0, 1.0)))[:, None]
+    return signs
+
+
+def _steady_signs(rows: NDArray[Any]) -> NDArray[Any]:
+    """A sign for each row of an axis and an angle, with which these are halfway nearest to halfway between the
+    turns."""
+    turns = np.stack(to_quaternion("AXIS_ANGLE", [*rows.T], ARRAY_ANGLES), axis=-1)
+    between, nearness = turns[:-1] + turns[1:] * np.sign((turns[:-1] * turns[1:]).sum(axis=1, keepdims=True)), []
+    for sign in (1.0, -1.0):
+        after = rows[1:] * sign
+        after[:, 0] += _whole_turns(rows[:-1, 0] - after[:, 0], ARRAY_ANGLES)
+        halves = to_quaternion("AXIS_ANGLE", [*((rows[:-1] + after) / 2.0).T], ARRAY_ANGLES)
+        nearness.append(abs((np.stack(halves, axis=-1) * between).sum(axis=1)))
+    signs: NDArray[Any] = np.append(1.0, np.cumprod(np.where(nearness[1] > nearness[0] + 1e-12, -1.0, 1.0)))[:, None]
     return signs
 
 

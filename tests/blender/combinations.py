@@ -514,6 +514,7 @@ def save_and_open(made: Scene) -> str:
 
 
 def undo(made: Scene) -> str:
+    bpy.ops.ed.undo_push(message="as it is seen now, after frames were played")
     now(made, "set", flip=True)
     bpy.ops.ed.undo()
     return ""
