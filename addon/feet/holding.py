@@ -125,7 +125,9 @@ def hold_flat(
     target = ControlPlacing(
         moved_control(limb), solver_target(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
     )
-    return HeldLimb(limb, [target, *pole_stays(recording, limbs, row, changed), *placings], places, ease, parts)
+    poles = pole_stays(recording, limbs, row, changed)
+    parts = [KeyedPart(pole.channels, no_points, still_keys(ease)) for pole in poles] + parts
+    return HeldLimb(limb, [target, *poles, *placings], places, ease, parts)
 
 
 def _turns_held(turns: Array, ease: Ease, plants: Sequence[HoldPose]) -> Array:

@@ -10,14 +10,21 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Vector
 
-from ..blender.dependencies import Dependencies
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import ArmatureObject, view_layer_of
 from ..blender.words import Message, Refused
-from ..limb.storage import is_control
+from ..limb.storage import chain_bones, is_control
+from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
 from ..limb.transactional import transactional_steps
 from ..motion.ik import show_in_ik
+from ..motion.inverse import angle_between
+from ..motion.passing import record
+from ..motion.poses import world_turns
+from ..motion.reading import Recording, matrices_of, worlds_of
+from ..motion.thinning import sampling_of
+from ..motion.writing import Task
 from ..rigging.apply import apply
 from ..rigging.description import LimbRef
 from ..rigging.features import live_for_now
@@ -34,6 +41,10 @@ from .planned import (
 )
 
 __all__ = ["KEPT", "Added", "LimbRequest", "add"]
+
+
+MOVED, TURNED = 5e-3, np.radians(3.0)
+"""By how much bones may be off where they were, in lengths of their limb and in radians, before that is said."""
 
 
 class Added(NamedTuple):
@@ -101,7 +112,35 @@ def add(
     if frames:
         limbs = [ob.pose.bones[bone] for ob, bone in new]
         warnings += (yield from show_in_ik(task, limbs, known=recording)).warnings
+        lengths = {plan.limb: plan.length for plan in plans if plan.limb in new and plan.limb not in led}
+        warnings += yield from _look_again(task, lengths, recording)
     return Added([ob.pose.bones[bone] for ob, bone in descriptions], len(frames), warnings)
+
+
+def _look_again(task: Task, lengths: dict[LimbRef, float], before: Recording) -> Steps[list[Message]]:
+    """Warnings of bones that limbs move, of these ``lengths``, feet and toes among them, which are not where they were
+    ``before``: looked at in some frames, as whole matrices."""
+    sampling, warnings, chains = sampling_of(task.frames), list[Message](), dict[LimbRef, list[BoneRef]]()
+    for ob, name in lengths:
+        limb, foot = ob.pose.bones[name], foot_of(ob.pose.bones[name])
+        bones = [*chain_bones(limb), *((foot, *foot.children) if foot else ())]
+        chains[ob, name] = [(ob, bone.name) for bone in bones]
+    rows, frames = sampling.checked, sampling.frames or []
+    refs = [ref for chain in chains.values() for ref in chain]
+    seen = yield from record(task.context, [], [frames[row] for row in rows], refs, progress=task.next_progress())
+    for (ob, name), chain in chains.items():
+        size = lengths[ob, name] * np.cbrt(np.abs(np.linalg.det(worlds_of(seen, ob)[:, :3, :3])))
+        was, now = (np.stack([matrices_of(each, ref) for ref in chain]) for each in (before, seen))
+        was = was[:, rows]
+        moved = np.linalg.norm(was[..., :3, 3] - now[..., :3, 3], axis=-1) / size
+        turned = angle_between(*(tuple(np.moveaxis(world_turns(each), -1, 0)) for each in (was, now)))
+        worst = np.maximum(moved / MOVED, turned / TURNED)
+        if worst.max() > 1.0:
+            bone, at = (int(i) for i in np.unravel_index(worst.argmax(), worst.shape))
+            template = "'{bone}' is not where it was in frame {frame}: by {moved} of the limb's length and {angle}°"
+            values: Any = {"moved": f"{moved[bone, at]:.2g}", "angle": f"{np.degrees(turned[bone, at]):.1f}"}
+            warnings.append(Message(template, bone=chain[bone][1], frame=round(frames[rows[at]]), **values))
+    return warnings
 
 
 Heads = dict[LimbRef, Vector]
