@@ -73,7 +73,7 @@ class Ease(NamedTuple):
         ``before``, unless it is bent anyway: else its knee would be drawn straight, and pop back."""
         offsets, were = places - roots, np.linalg.norm(before - roots, axis=1)
         distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-30)
-        most = np.maximum(were, STRAIGHTEST * self.reach)
+        most = np.maximum(were, min(STRAIGHTEST * self.reach, float(were.max())))
         nearer: Array = roots + offsets * np.minimum(most / distances, 1.0)[:, None]
         for first, end in self.ranges:
             nearer[first : end + 1] = places[first : end + 1]

@@ -117,7 +117,9 @@ def moved_near(
     around = np.pad(distances, 1, mode="edge")
     distances = np.minimum(distances, (around[:-2] + around[1:-1] + around[2:]) / 3.0)
     middle = _middle(tips - offsets, NEAR * size * _scale_of(flat[None]))
-    flat[:3, 3] = place_in_reach(middle, roots - offsets, np.maximum(distances, STRAIGHTEST * reach))
+    flat[:3, 3] = place_in_reach(
+        middle, roots - offsets, np.maximum(distances, min(STRAIGHTEST * reach, float(distances.max())))
+    )
     return foot._replace(flat=flat)
 
 
