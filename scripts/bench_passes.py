@@ -155,7 +155,7 @@ def numbers_read() -> int:
     """How many numbers of a frame are read of the character's limbs and what they follow."""
     added(10)
     reading, controls = installed.addon("motion.reading"), installed.addon("motion.placing").controls_of(limbs())
-    recording = reading.new_recording(limbs(), 1, reading.bones_to_read, True, controls, controls=controls)
+    recording = reading.new_recording(limbs(), None, reading.bones_to_read, True, reading.Asked(controls=controls))
     return sum(array[0].size for _, array in installed.addon("motion.by_curves").arrays_of(recording))
 
 

@@ -70,23 +70,30 @@ class Fit(NamedTuple):
     pole: Array  # where a new one would keep the limb with no swivel
 
 
+class Wish(NamedTuple):
+    """What of a limb is chosen: its ``plane``, or ``AUTO`` for what fits; whether its tip is where the ``FOOT`` begins
+    or at the last bone's ``TAIL``; and what it bends about if it is straight or a hinge, in its last bone's axes."""
+
+    plane: str = "AUTO"
+    tip: str = "FOOT"
+    axis: Any = None
+
+
+AS_FITS = Wish()
+
+
 def fit(
     context: Context,
     limb: PoseBone,
     segments: tuple[int, ...],
     follow: Follow | None = None,
-    plane: str = "AUTO",
-    tip: str = "FOOT",
+    wish: Wish = AS_FITS,
     tolerance: float = 1.0,
-    axis: Any = None,
 ) -> Fit:
-    """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``;
-    raises `Refused`.
-
-    ``plane`` may be left to what fits (``AUTO``). ``tip`` says where the tip is: where the ``FOOT`` begins, or the last
-    bone's ``TAIL``. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`) the fit may be. ``axis`` is
-    what a straight limb or a hinge is to bend about, in its last bone's axes.
-    """
+    """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``, as
+    far as one may ``wish``; raises `Refused`. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`)
+    the fit may be."""
+    plane, tip, axis = wish
     if plane == "SLIDE":
         check_two_bones(limb.name, segments)
     follow = follow or Follow()
@@ -106,7 +113,7 @@ def fit(
         kept_axis = axis if plane in IN_ONE_PLANE or is_straight(geometry) else ()
         frame = frame_now(evaluated, geometry)
         pole = _pole_of(follow, evaluated, depsgraph)
-        pose = _solver_pose(evaluated, limb, segments, geometry, frame, turns, pole, plane)
+        pose = _solver_pose(evaluated.pose.bones[limb.name], segments, geometry, frame, turns, pole, plane)
         inverse = _exact_fit(geometry, pose, plane)
         error = inverse.off / UNSEEN  # what bones are turned off, twist makes up for
         candidates.append((error, _fit_of(geometry, frame, pose, inverse, plane, reference_rotations, kept_axis)))
@@ -178,8 +185,7 @@ def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) ->
 
 
 def _solver_pose(
-    evaluated: ArmatureObject,
-    limb: PoseBone,
+    evaluated: PoseBone,
     segments: tuple[int, ...],
     geometry: RestGeometry,
     frame: Array,
@@ -187,10 +193,10 @@ def _solver_pose(
     pole: Any,
     plane: str,
 ) -> SolverPose:
-    """How a limb stands in its frame G, which is ``frame`` in the armature, as one row; ``pole`` is where that is
-    there, or None."""
+    """How a limb, by its last bone as it is evaluated, stands in its frame G, which is ``frame`` in the armature, as
+    one row; ``pole`` is where that is there, or None."""
     to_frame, size = np.linalg.pinv(frame), sum(geometry.lengths)
-    places = evaluated_joints(evaluated, limb.name, segments, geometry.tip)
+    places = evaluated_joints(evaluated.id_data, evaluated.name, segments, geometry.tip)
     joints = [(to_frame @ [*place, 1.0])[:3] for place in places]
     tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
     if np.linalg.norm(tip - joints[-1]) < UNSEEN * size:  # without the tiny locations that importers leave: of a limb

@@ -43,7 +43,7 @@ from .parts import index_in_channel, part_of_bone_above, part_of_ik, rotation_ch
 from .passing import read_again, record
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
 from .poses import LimbPoses, fk_poses, world_turns
-from .reading import Channel, Recording, Values, copied, matrices_of, worlds_of
+from .reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
 from .thinning import Sampling, sampling_of
 from .writing import Run, Task, Writing
 
@@ -72,16 +72,12 @@ def show_in_ik(
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     controls = controls_of(limbs) if moves_controls else []
     recording = yield from record(
-        context=task.context,
-        limbs=limbs,
-        frames=sampling.frames,
-        refs=parents_of(controls),
-        channels=channels,
-        controls=controls,
-        influence=None if poses else 0.0,
-        progress=task.next_progress(),
-        known=known,
-        sampling=sampling,
+        task.context,
+        limbs,
+        sampling,
+        Asked(parents_of(controls), channels=channels, controls=controls, known=known),
+        None if poses else 0.0,
+        task.next_progress(),
     )
     poses = poses or fk_poses(recording)
     before = copied(recording.channels)
@@ -91,11 +87,29 @@ def show_in_ik(
         again = [ob.pose.bones[name] for ob, name in named]
         return (yield from show_in_ik(task, again, poses, moves_controls, recording))
     values = copied(before)
-    keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
     _set_sliders(shown, values)
     placings = _placings(shown) if moves_controls else []
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-    read = reader_of(task, recording, limbs, sampling, placings, writing, values)
+    if moves_controls:
+        read = reader_of(task, recording, limbs, sampling, placings, writing, values)
+        yield from _move_controls(read, recording, shown, placings, values, sampling)
+    sliders = {ref_of(limb): sliders for limb, sliders in _sliders_of(shown)}
+    warnings = sum((matched.warnings for matched in shown), warnings_of_misses(recording, poses, sliders))
+    touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
+    touched += [channel for placing in placings for channel in placing.channels]
+    return MatchResult(writing.finish(recording, values, touched), warnings)
+
+
+def _move_controls(
+    read: Reread,
+    recording: Recording,
+    shown: Sequence[MatchedLimb],
+    placings: Sequence[ControlPlacing],
+    values: Values,
+    sampling: Sampling,
+) -> Steps[None]:
+    """Have channels say where controls are to be, and what is set by where these are seen then."""
+    keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
 
     def reread(rows: Array) -> Steps[None]:
         yield from read(rows)
@@ -104,16 +118,10 @@ def show_in_ik(
                 foot: Any = foot_of(matched.limb)
                 placing.offset = foot_offset(recording, placing.followed, (foot.id_data, foot.name))
 
-    if moves_controls:
-        yield from place_controls(placings, recording, values, reread)
-        go_on(placings, values, sampling, keyed)
-        _turn_toes(recording, limbs, values)
-        _set_sliders(swivel_again(recording, shown), values)
-    sliders = {ref_of(limb): sliders for limb, sliders in _sliders_of(shown)}
-    warnings = sum((matched.warnings for matched in shown), warnings_of_misses(recording, poses, sliders))
-    touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
-    touched += [channel for placing in placings for channel in placing.channels]
-    return MatchResult(writing.finish(recording, values, touched), warnings)
+    yield from place_controls(placings, recording, values, reread)
+    go_on(placings, values, sampling, keyed)
+    _turn_toes(recording, [matched.limb for matched in shown], values)
+    _set_sliders(swivel_again(recording, shown), values)
 
 
 def _lets_twist(context: Context, shown: Sequence[MatchedLimb]) -> bool:
@@ -142,11 +150,11 @@ def reader_of(
         context, frames = task.context, sampling.frames
         if frames and len(rows) == recording.frames and not has_toes:
             writing.write(values, sampling.checked)
-            yield from read_again(context, recording, limbs, frames, sampling.checked, 1.0, task.next_progress())
+            yield from read_again(context, recording, limbs, sampling.checked, 1.0, task.next_progress())
             if filled_in(recording, Curves(context, frames, rows, 1.0, new_values=values), sampling.checked, refs):
                 return
         writing.write(values)
-        yield from read_again(context, recording, limbs, frames, rows, 1.0, task.next_progress())
+        yield from read_again(context, recording, limbs, rows, 1.0, task.next_progress())
 
     return read
 

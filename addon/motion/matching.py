@@ -112,16 +112,9 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
     inverse: Inverse = to_match.poses.inverse or inverse_over_frames(
         entry.geometry, pose, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
     )
-    tip, beside = np.stack(pose.tip, axis=-1), sum(entry.geometry.plane_offsets)
-    if (
-        plane in IN_ONE_PLANE
-        and to_match.moves_controls
-        and (np.abs(tip[:, 2] - beside) > UNSEEN * to_match.size).any()
-    ):
-        template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
-        if plane == "SLIDE":
-            template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
-        raise Refused(template, bone=limb.name)
+    tip = np.stack(pose.tip, axis=-1)
+    if plane in IN_ONE_PLANE and to_match.moves_controls:
+        _check_in_plane(to_match, tip)
     is_turned = bool((inverse.off_twist > KEPT_TURN).any())
     warnings = []
     if is_turned and not (has_twist(limb) or can_change_structure(limb)):
@@ -149,6 +142,15 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
         to_match=to_match,
         inverse=inverse,
     )
+
+
+def _check_in_plane(to_match: LimbToMatch, tip: Array) -> None:
+    """Refuse poses whose tip (f, 3), in G, is out of the plane that a limb stays in."""
+    if (np.abs(tip[:, 2] - sum(to_match.entry.geometry.plane_offsets)) > UNSEEN * to_match.size).any():
+        template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
+        if to_match.entry.plane == "SLIDE":
+            template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
+        raise Refused(template, bone=to_match.limb.name)
 
 
 def swivel_again(recording: Recording, shown: Sequence[MatchedLimb]) -> list[MatchedLimb]:

@@ -1,11 +1,9 @@
 """Going through frames once: in the shot as it is, or in a scene that holds nothing but what limbs need.
 
-    recording = yield from record(context, limbs, frames, controls=[(target, "foot_ik.L")], channels=[...])
+    recording = yield from record(context, limbs, frames, Asked(controls=[(target, "foot_ik.L")], channels=[...]))
 
 Each frame is a step, which gives the part done; whoever has more to do than one pass says by ``progress`` of what. With
-``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame. Whoever needs more
-than limbs names it: objects and bones as ``refs``, those that are to be moved as ``controls``, properties as
-``channels``."""
+``frames`` None it reads this frame as it stands, unkeyed changes included, as arrays of one frame."""
 
 from __future__ import annotations
 
@@ -28,7 +26,16 @@ from ..blender.words import Refused
 from ..limb.settings import SLIDER
 from ..rigging.feet import at_influence
 from .by_curves import Curves, arrays_of, filled_in
-from .reading import Channel, Evaluated, Recording, bones_to_read, new_recording, originals_of, readers_of
+from .reading import (
+    NOTHING,
+    Asked,
+    Evaluated,
+    Recording,
+    bones_to_read,
+    new_recording,
+    originals_of,
+    readers_of,
+)
 from .thinning import Sampling
 
 Array = NDArray[Any]
@@ -166,34 +173,26 @@ PassProgress = Callable[[float], float]
 def record(
     context: Context,
     limbs: Sequence[PoseBone],
-    frames: Sequence[float] | None,
-    refs: Iterable[BoneRef] = (),
-    channels: Iterable[Channel] = (),
-    controls: Sequence[BoneRef] = (),
+    frames: Sequence[float] | Sampling | None,
+    asked: Asked = NOTHING,
     influence: float | None = None,
     progress: PassProgress = float,
     within: Callable[[], Any] = nullcontext,
-    bones: Iterable[PoseBone] = (),
-    known: Recording | None = None,
-    sampling: Sampling | None = None,
 ) -> Steps[Recording]:
     """Step through the frames once, with these limbs at an ``influence`` if one is given, and read each ``within``
-    what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands.
-    ``bones`` are read as those of limbs are. Where all is in what is ``known`` of the same frames, nothing is stepped;
-    of a ``sampling``, what is halfway is only where F-curves do not say it."""
-    count = 1 if frames is None else len(frames)
-    recording = new_recording(
-        limbs, count, bones_to_read, True, [*refs, *controls], channels, ("location",), controls, bones
-    )
-    if known and frames and _is_known(recording, known):
-        filled_in(recording, Curves(context, frames, np.arange(count), influence, known))
+    what that makes; then the scene is as it was. None for ``frames`` reads the one that is shown, as it stands. Where
+    all is known that is ``asked``, nothing is stepped; of a `Sampling`, what is halfway is only where F-curves do not
+    say it."""
+    times = frames.frames if isinstance(frames, Sampling) else frames
+    recording = new_recording(limbs, times, bones_to_read, True, asked, ("location",))
+    every = np.arange(recording.frames)
+    if asked.known and times and _is_known(recording, asked.known):
+        filled_in(recording, Curves(context, times, every, influence, asked.known))
         return recording._replace(is_computed=True)
-    rows, rest = (sampling.rows, sampling.between) if sampling else (np.arange(count), np.arange(0))
-    yield from read_again(context, recording, limbs, frames, rows, influence, progress, within)
-    if sampling and frames and len(rest):
-        curves = Curves(context, frames, np.arange(count), influence)
-        if not filled_in(recording, curves, rows):
-            yield from read_again(context, recording, limbs, frames, rest, influence, progress, within)
+    rows, rest = (frames.rows, frames.between) if isinstance(frames, Sampling) else (every, every[:0])
+    yield from read_again(context, recording, limbs, rows, influence, progress, within)
+    if times and len(rest) and not filled_in(recording, Curves(context, times, every, influence), rows):
+        yield from read_again(context, recording, limbs, rest, influence, progress, within)
     return recording
 
 
@@ -224,7 +223,6 @@ def read_again(
     context: Context,
     recording: Recording,
     limbs: Sequence[PoseBone],
-    frames: Sequence[float] | None,
     rows: Array,
     influence: float | None = None,
     progress: PassProgress = float,
@@ -232,7 +230,7 @@ def read_again(
 ) -> Steps[None]:
     """Step through some frames, by their ``rows`` in a recording, and read them into it: see `record`."""
     with at_influence(context, limbs, influence) if influence is not None and limbs else nullcontext():
-        if frames is None:
+        if recording.at is None:
             with within():
                 readers_of(recording, _evaluated_in(context), _as_it_is)(0)
                 originals_of(recording.channels, recording.bases, is_first=True)(0)
@@ -240,7 +238,7 @@ def read_again(
         with going_through(context, limbs, influence) as show_frame:
             read_originals = originals_of(recording.channels, recording.bases)
             for done, i in enumerate(rows.tolist()):
-                show_frame(frames[i])
+                show_frame(recording.at[i])
                 with within():
                     readers_of(recording, _evaluated_in(context), _as_it_is)(i)
                     read_originals(i)

@@ -140,6 +140,7 @@ class Recording(NamedTuple):
     channels: Values
     bases: dict[BoneRef, Array]
     frames: int
+    at: Sequence[float] | None  # which frames; None for the one that is shown
     is_computed: bool = False  # from what was known, rather than shown
 
 
@@ -163,20 +164,33 @@ def bones_to_read(limb: PoseBone, segments: tuple[int, ...] | None = None) -> li
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
+class Asked(NamedTuple):
+    """What is read besides limbs and what these follow: objects and bones as ``refs``, ``bones`` as those of limbs are,
+    properties as ``channels``, and ``controls`` that are to be moved. What of it is ``known`` of the same frames need
+    not be read."""
+
+    refs: Iterable[BoneRef] = ()
+    bones: Iterable[PoseBone] = ()
+    channels: Iterable[Channel] = ()
+    controls: Sequence[BoneRef] = ()
+    known: Recording | None = None
+
+
+NOTHING = Asked()
+
+
 def new_recording(
     limbs: Sequence[PoseBone],
-    count: int,
+    frames: Sequence[float] | None,
     bones_of_limb: Callable[[PoseBone], Iterable[PoseBone]],
     is_sure: bool,
-    refs: Iterable[BoneRef] = (),
-    channels: Iterable[Channel] = (),
+    asked: Asked = NOTHING,
     also: Sequence[str] = (),
-    controls: Iterable[BoneRef] = (),
-    bones: Iterable[PoseBone] = (),
 ) -> Recording:
-    """Room for so many frames. ``bones_of_limb`` gives the bones that have to be read for a limb, and ``also`` what of
-    them besides matrices, scales and rotations; ``is_sure`` says that what has no keys and drivers does not change."""
-    refs = [*dict.fromkeys(refs)]
+    """Room for frames, or for the one that is shown. ``bones_of_limb`` gives the bones that have to be read for a limb,
+    and ``also`` what of them besides matrices, scales and rotations; ``is_sure`` says that what has no keys and drivers
+    does not change."""
+    count = 1 if frames is None else len(frames)
     rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig(limbs).items()]
     needed: dict[Any, dict[str, dict[str, None]]] = {}
     for rig in rigs:
@@ -185,15 +199,15 @@ def new_recording(
             if not entry.is_connected:
                 needed.setdefault(rig.object, {}).setdefault("location", {})[entry.bones[0]] = None
             _need(needed, entry.follow.pairs)
-    _need_bones(needed, bones, also)
-    _need(needed, refs)
+    _need_bones(needed, asked.bones, also)
+    _need(needed, [*dict.fromkeys((*asked.refs, *asked.controls))])
     worlds = {ob: np.empty((count, 16), np.float32) for ob in needed}
     read = {
         (ob, name): _new_read(ob, name, bones, count, is_sure) for ob in needed for name, bones in needed[ob].items()
     }
-    values = {channel: room_for(channel, count) for channel in dict.fromkeys(channels)}
-    bases = {ref: np.empty((count, 4, 4), np.float32).transpose(0, 2, 1) for ref in controls}  # columns in a row
-    return Recording(rigs=rigs, worlds=worlds, read=read, channels=values, bases=bases, frames=count)
+    values = {channel: room_for(channel, count) for channel in dict.fromkeys(asked.channels)}
+    bases = {ref: np.empty((count, 4, 4), np.float32).transpose(0, 2, 1) for ref in asked.controls}  # columns in a row
+    return Recording(rigs=rigs, worlds=worlds, read=read, channels=values, bases=bases, frames=count, at=frames)
 
 
 def _need_bones(needed: dict[Any, dict[str, dict[str, None]]], bones: Iterable[PoseBone], also: Sequence[str]) -> None:

@@ -54,7 +54,7 @@ from .reading import (
     readers_of,
     worlds_of,
 )
-from .thinning import Slopes, thinned
+from .thinning import KeyRows, Slopes, thinned
 from .writing import Points
 
 Array = NDArray[Any]
@@ -166,7 +166,7 @@ def _read(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], method: Method, rows: Array | None = None
 ) -> Steps[Recording]:
     """Read limbs in frames, or in some rows of these."""
-    recording = new_recording(limbs, len(frames), bones_to_read, method.is_apart and not method.is_live)
+    recording = new_recording(limbs, frames, bones_to_read, method.is_apart and not method.is_live)
     rows = np.arange(len(frames)) if rows is None else rows
 
     def reading(evaluated_of: Evaluated) -> Callable[[int], None]:
@@ -204,7 +204,7 @@ def limbs_of_recording(
             changes = 1 + np.flatnonzero(np.diff(is_flipped))
             flip = Channel.of_bone(rig.object, limb.name, f'["{SLIDER["flip"].key}"]')
             flips = {flip: is_flipped[:, None]} if len(changes) else {}
-            which, slopes = thinned(values | flips, times, keyed, points, most)
+            which, slopes = thinned(values | flips, KeyRows(times, keyed), points, most)
             tips[:, row] = lengths[row] * points(values, np.arange(recording.frames))[len(entry.bones) - 1]
             one = SeenLimb(
                 object=rig.object,

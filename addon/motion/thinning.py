@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -68,63 +67,79 @@ class Slopes(NamedTuple):
         return Slopes(self.before[rows], self.after[rows], np.flatnonzero(np.isin(rows, self.cuts)))
 
 
+class KeyRows(NamedTuple):
+    """The rows in which something was read, by their ``times`` on F-curves, (f); which of these may be ``keyed``, where
+    ranges start that do not go on from the row before, and those ``wanted`` that get keys first."""
+
+    times: Array
+    keyed: Array
+    starts: Array | Sequence[int] = ()
+    wanted: Array | Sequence[int] = ()
+
+
+Errors = Callable[[Segments, Slopes], Array]
+"""How far off points are in some rows, (rows), if keys have these slopes."""
+
+
 def thinned(
-    values: Values,
-    times: Array,
-    keyed: Array,
-    points: Any,
-    tolerance: float,
-    starts: Array | Sequence[int] = (),
-    truth: list[Array] | None = None,
-    wanted: Array | None = None,
+    values: Values, rows: KeyRows, points: Any, tolerance: float, truth: Sequence[Array] = ()
 ) -> tuple[Array, dict[Any, Slopes]]:
     """Few rows to key, of those that may be, of channels that go together, by their values over all rows (f,
     numbers), and the slopes of those that are smooth between keys. Choices (bool) hold from key to key, and are keyed
     wherever they change. ``points`` (see `KeyedPart`) may be off by ``tolerance`` from where they are in the row, or
-    from the ``truth``, and twice that in the rows between; 0 keys all that may be. ``starts`` are rows that do not go
-    on from those before; ``wanted`` those that get keys first."""
-    choices = [rows for rows in values.values() if rows.dtype == bool]
-    changes = [1 + np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) for rows in choices]
-    chosen = np.unique(np.concatenate([*changes, starts])).astype(int)
-    keyed = np.union1d(keyed, chosen)
-    turns = np.searchsorted(keyed, chosen) - 1
-    count, has_between = len(keyed), len(keyed) < len(times)
-    if count < 2 or (tolerance <= 0.0 and not has_between):
+    from the ``truth``, and twice that in the rows between; 0 keys all that may be."""
+    choices = [numbers for numbers in values.values() if numbers.dtype == bool]
+    changes = [1 + np.flatnonzero((numbers[1:] != numbers[:-1]).any(axis=1)) for numbers in choices]
+    chosen = np.unique(np.concatenate([*changes, rows.starts])).astype(int)
+    keyed = np.union1d(rows.keyed, chosen)
+    turns, has_between = np.searchsorted(keyed, chosen) - 1, len(keyed) < len(rows.times)
+    if len(keyed) < 2 or (tolerance <= 0.0 and not has_between):
         return keyed, {}
-    smooth = [channel for channel, rows in values.items() if rows.dtype != bool]
-    numbers = np.concatenate([np.empty((len(times), 0)), *(values[channel] for channel in smooth)], axis=1)
-    cuts = np.cumsum([values[channel].shape[1] for channel in smooth])[:-1]
-    slopes = _slopes(numbers, times, keyed, turns, tolerance > 0.0)
-    all_points = points(values, np.arange(len(times)))
-    all_points[: len(truth or ())] = truth or ()
-
-    def errors(rows: Segments, slopes: Slopes) -> Array:
-        """How far off points are in these rows of all."""
-        curves = hermite(times, numbers, slopes.after, rows, slopes.before)
-        curves_of = dict(zip(smooth, np.split(curves, cuts, axis=1), strict=False))
-        guessed = {
-            **curves_of,
-            **{channel: values[channel][rows.start] for channel in values.keys() - curves_of.keys()},
-        }
-        off = [a - b[rows.at] for a, b in zip(points(guessed, rows.at), all_points, strict=True)]
-        worst: Array = np.sqrt(np.max([np.einsum("ij,ij->i", vectors, vectors) for vectors in off], axis=0))
-        return worst
-
+    smooth = [channel for channel, numbers in values.items() if numbers.dtype != bool]
+    numbers = np.concatenate([np.empty((len(rows.times), 0)), *(values[channel] for channel in smooth)], axis=1)
+    ends = np.cumsum([values[channel].shape[1] for channel in smooth])[:-1]
+    slopes, errors = (
+        _slopes(numbers, rows.times, keyed, turns, tolerance > 0.0),
+        _errors_of(values, rows, points, truth),
+    )
     if has_between:
         slopes = _rounded(slopes, keyed, errors, BETWEEN * tolerance)
-    which, errors_now = keyed, partial(errors, slopes=slopes)
+    which = keyed
+
+    def errors_now(some: Segments) -> Array:
+        return errors(some, slopes)
+
     if tolerance > 0.0:
-        always = np.union1d(turns, turns + 1)  # the frame before a choice, and its own
-        if wanted is not None:
-            always = np.union1d(always, np.searchsorted(keyed, np.intersect1d(keyed, wanted)))
-        if count > 2:
-            of_keyed = lambda rows: errors_now(Segments(*(keyed[row] for row in rows)))  # noqa: E731
-            which = keyed[few(of_keyed, count, tolerance, always)[0]]
+        first = np.searchsorted(keyed, np.intersect1d(keyed, rows.wanted))
+        always = np.unique(np.concatenate((turns, turns + 1, first)))  # the frame before a choice, and its own
+        if len(keyed) > 2:
+            of_keyed = lambda some: errors_now(Segments(*(keyed[row] for row in some)))  # noqa: E731
+            which = keyed[few(of_keyed, len(keyed), tolerance, always)[0]]
         which = _right_between(which, keyed, errors_now, tolerance) if has_between else which
-    sides = zip(*(np.split(rows, cuts, axis=1) for rows in slopes[:2]), strict=True)
+    sides = zip(*(np.split(side, ends, axis=1) for side in slopes[:2]), strict=True)
     jumps = {channel: keyed[turns[_jumps(values[channel][keyed], turns)]] for channel in smooth}
     pairs = zip(smooth, sides, strict=False)
     return which, {channel: Slopes(before, after, jumps[channel]) for channel, (before, after) in pairs}
+
+
+def _errors_of(values: Values, rows: KeyRows, points: Any, truth: Sequence[Array]) -> Errors:
+    """How far points are off where these values, or the ``truth``, have them, by curves through keys."""
+    smooth = [channel for channel, numbers in values.items() if numbers.dtype != bool]
+    numbers = np.concatenate([np.empty((len(rows.times), 0)), *(values[channel] for channel in smooth)], axis=1)
+    ends, all_points = np.cumsum([values[channel].shape[1] for channel in smooth])[:-1], None
+
+    def errors(some: Segments, slopes: Slopes) -> Array:
+        nonlocal all_points
+        if all_points is None:
+            all_points = [*truth, *points(values, np.arange(len(rows.times)))[len(truth) :]]
+        curves = hermite(rows.times, numbers, slopes.after, some, slopes.before)
+        guessed = {channel: values[channel][some.start] for channel in values}
+        guessed |= dict(zip(smooth, np.split(curves, ends, axis=1), strict=False))
+        off = [one - other[some.at] for one, other in zip(points(guessed, some.at), all_points, strict=True)]
+        worst: Array = np.sqrt(np.max([np.einsum("ij,ij->i", vectors, vectors) for vectors in off], axis=0))
+        return worst
+
+    return errors
 
 
 def _jumps(rows: Array, turns: Array) -> Array:

@@ -21,7 +21,7 @@ from ..blender.words import Refused
 from ..limb.tolerances import ROUNDING
 from .passing import PassProgress
 from .reading import Channel, Recording, Values
-from .thinning import Slopes, thinned
+from .thinning import KeyRows, Slopes, thinned
 
 Array = NDArray[Any]
 
@@ -176,10 +176,10 @@ class Writing:
         keyed = np.flatnonzero(np.isin(rows, np.concatenate([run.rows for run in bundle.runs])))
         points = partial(_points_of_rows, bundle.keyed_part.points(recording, of_part), rows)
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
-        truth = bundle.keyed_part.truth and [numbers[rows] for numbers in bundle.keyed_part.truth()]
+        truth = [numbers[rows] for numbers in bundle.keyed_part.truth()] if bundle.keyed_part.truth else ()
         times, starts = self._times[rows], ends[:-1]
         wanted = np.flatnonzero(np.isin(times, times_of(scene_of(self._task.context), self._task.keys)))
-        which, slopes = thinned(in_runs, times, keyed, points, self._task.tolerance, starts, truth, wanted)
+        which, slopes = thinned(in_runs, KeyRows(times, keyed, starts, wanted), points, self._task.tolerance, truth)
         for key, numbers in of_part.items():
             of_key = slopes[key].at(which) if key in slopes else None
             self._write(key, numbers, rows[which], of_key, np.searchsorted(which, starts))

@@ -22,7 +22,7 @@ from ..motion.ik import show_in_ik
 from ..motion.inverse import angle_between
 from ..motion.passing import record
 from ..motion.poses import world_turns
-from ..motion.reading import Recording, matrices_of, worlds_of
+from ..motion.reading import Asked, Recording, matrices_of, worlds_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.apply import apply
@@ -127,7 +127,8 @@ def _look_again(task: Task, lengths: dict[LimbRef, float], before: Recording) ->
         chains[ob, name] = [(ob, bone.name) for bone in bones]
     rows, frames = sampling.checked, sampling.frames or []
     refs = [ref for chain in chains.values() for ref in chain]
-    seen = yield from record(task.context, [], [frames[row] for row in rows], refs, progress=task.next_progress())
+    some = [frames[row] for row in rows]
+    seen = yield from record(task.context, [], some, Asked(refs), progress=task.next_progress())
     for (ob, name), chain in chains.items():
         size = lengths[ob, name] * np.cbrt(np.abs(np.linalg.det(worlds_of(seen, ob)[:, :3, :3])))
         was, now = (np.stack([matrices_of(each, ref) for ref in chain]) for each in (before, seen))

@@ -27,7 +27,7 @@ from ..limb.sides import outward_sign
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
-from ..motion.fitting import Fit, fit, with_fit
+from ..motion.fitting import Fit, Wish, fit, with_fit
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef
 from ..rigging.features import live_for_now
@@ -57,7 +57,7 @@ def conversion_of(context: Context, owner: PoseBone) -> Conversion:
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
         follow = follow_of_constraint(solvers.acting)
-        fitted = fit(context, limb, solvers.segments, follow, plane_of(solvers), "TAIL", inf)
+        fitted = fit(context, limb, solvers.segments, follow, Wish(plane_of(solvers), "TAIL"), inf)
     return Conversion(solvers, fitted, others)
 
 

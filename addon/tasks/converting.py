@@ -30,7 +30,7 @@ from ..motion.matching import solved_poses
 from ..motion.parts import part_of_ik, rotation_channel_of
 from ..motion.passing import record
 from ..motion.poses import LimbPoses, evaluated_poses, evaluated_turn, evaluated_turns
-from ..motion.reading import Recording, bones_to_read, limbs_read, poses_of, worlds_of
+from ..motion.reading import Asked, Recording, bones_to_read, limbs_read, poses_of, worlds_of
 from ..motion.thinning import CHECKED, sampling_of
 from ..motion.writing import Task
 from ..rigging.description import LimbRef
@@ -258,7 +258,7 @@ def _sighting(
             yield
 
     channels = [rotation_channel_of((bone.id_data, bone.name)) for of_limb in above.values() for bone in of_limb]
-    recording = yield from record(context, [], times, follow, channels, progress=progress, within=fully, bones=bones)
+    recording = yield from record(context, [], times, Asked(follow, bones, channels), progress=progress, within=fully)
     joints = {plan.name: _joints_seen(recording, plan.solvers.limb, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: evaluated_poses(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
     return Sighting(
@@ -331,7 +331,7 @@ def _limbs_recorded(
     limbs = [ob.pose.bones[name] for ob, name in names]
     sliders = [channel for limb in limbs for channel in part_of_ik(limb, False).channels]
     progress = whole.next_progress() if times and not known else float
-    return record(whole.context, limbs, times, channels=sliders, influence=1.0, progress=progress, known=known)
+    return record(whole.context, limbs, times, Asked(channels=sliders, known=known), 1.0, progress)
 
 
 def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Array) -> dict[LimbRef, Miss]:

@@ -66,7 +66,7 @@ def bake_for_game(
     has_live = any(mode_of(limb) == "LIVE" for ob in objects for limb in limbs_of(ob))
     method = method._replace(is_apart=method.is_apart and not has_live, is_solved=False, is_live=True)
     of_limb: Any = lambda limb: [*bones_to_read(limb), *bones[limb.id_data]]  # noqa: E731
-    recording = new_recording(limbs, len(frames), of_limb, method.is_apart)
+    recording = new_recording(limbs, frames, of_limb, method.is_apart)
     reading = partial(_reader_of, recording, besides)
     yield from play(context, recording.worlds, frames, reading, method.is_apart, True)
     plain, times = [_plain(recording, ob, bones[ob]) for ob in objects], times_of(scene_of(context), frames)

@@ -42,7 +42,7 @@ from ..motion.frames import around, moved_by
 from ..motion.parts import part_of_foot, part_of_ik, slider_channel
 from ..motion.passing import read_again, record
 from ..motion.placing import controls_of, parents_of, place_controls
-from ..motion.reading import Channel, Recording, Values, copied, limbs_read
+from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_read
 from ..motion.writing import Run, Task, Writing
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
@@ -167,30 +167,23 @@ def hold_limbs(
     controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))]
     channels = [*dict.fromkeys(channel for planted in holds for channel in _channels(planted))]
     recording = yield from record(
-        context=context,
-        limbs=limbs,
-        frames=frames,
-        refs=parents_of(controls),
-        channels=channels,
-        controls=controls,
+        context,
+        limbs,
+        frames,
+        Asked(parents_of(controls), channels=channels, controls=controls),
         progress=task.next_progress(),
     )
     before = copied(recording.channels)
     values = copied(before)
     slid = _slip(recording, holds, frames)
     limbs_held = [_held(context, recording, planted, request, frames, values) for planted in holds]
-    in_runs = [
-        Run(
-            np.arange(*np.searchsorted(frames, (run.first, run.last + 1))),
-            [keyed_part for i in which for keyed_part in limbs_held[i].parts],
-        )
-        for run, which in runs.items()
-    ]
-    writing = Writing(task, before, in_runs)
+    rows_of = {run: np.arange(*np.searchsorted(frames, (run.first, run.last + 1))) for run in runs}
+    parts_of = {run: [keyed_part for i in which for keyed_part in limbs_held[i].parts] for run, which in runs.items()}
+    writing = Writing(task, before, [Run(rows_of[run], parts_of[run]) for run in runs])
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        yield from read_again(context, recording, limbs, frames, rows, None, task.next_progress())
+        yield from read_again(context, recording, limbs, rows, None, task.next_progress())
 
     yield from place_controls(
         [placing for limb_held in limbs_held for placing in limb_held.placings], recording, values, reread

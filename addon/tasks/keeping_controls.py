@@ -23,7 +23,7 @@ from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import read_slider
 from ..motion.passing import read_again, record
 from ..motion.placing import ControlPlacing, parents_of, place_controls
-from ..motion.reading import copied
+from ..motion.reading import Asked, copied
 from ..motion.writing import Task, Writing
 from ..rigging import feet
 from ..rigging.features import ROLL_SLIDERS
@@ -103,14 +103,16 @@ def _put_in_steps(task: Task, kept: Sequence[Kept]) -> Steps[None]:
     controls = [stay.control for stay in kept]
     placings = [_placing(stay) for stay in kept]
     channels = [channel for placing in placings for channel in placing.channels]
-    recording = yield from record(task.context, [], None, parents_of(controls), channels, controls)
+    recording = yield from record(
+        task.context, [], None, Asked(parents_of(controls), channels=channels, controls=controls)
+    )
     before = copied(recording.channels)
     values = copied(before)
     writing = Writing(task, before, [])
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
-        yield from read_again(task.context, recording, [], None, rows)
+        yield from read_again(task.context, recording, [], rows)
 
     yield from place_controls(placings, recording, values, reread)
     writing.finish(recording, values)

@@ -32,7 +32,7 @@ from ..motion.ik import go_on, reader_of, turn_bone
 from ..motion.parts import index_in_channel, part_of_ik, rotation_channel_of, slider_channel
 from ..motion.passing import record
 from ..motion.placing import ControlPlacing, owner_of, parents_of, place_controls
-from ..motion.reading import Channel, Recording, Values, copied, matrices_of, worlds_of
+from ..motion.reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.apply import apply
@@ -119,7 +119,7 @@ def read_sources(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> 
     refs = [ref for image in images for ref in (image.source, (image.source[0], ""), (image.pair.ob, ""))]
     sampling = sampling_of(task.frames)
     recording = yield from record(
-        task.context, [], sampling.frames, refs, channels, progress=task.next_progress(), sampling=sampling
+        task.context, [], sampling, Asked(refs, channels=channels), progress=task.next_progress()
     )
     return Sources(twins, recording)
 
@@ -161,15 +161,12 @@ def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], so
     influences = [slider_channel(limb, "influence") for limb in others]
     channels = [channel for keyed_part in parts for channel in keyed_part.channels if channel not in influences]
     recording = yield from record(
-        context=task.context,
-        limbs=others,
-        frames=sampling.frames,
-        refs=parents_of(controls),
-        channels=channels,
-        controls=controls,
-        influence=0.0,
-        progress=task.next_progress(),
-        sampling=sampling,
+        task.context,
+        others,
+        sampling,
+        Asked(parents_of(controls), channels=channels, controls=controls),
+        0.0,
+        task.next_progress(),
     )
     before = copied(recording.channels)
     for channel in influences:  # which are not read as they are

@@ -36,10 +36,10 @@ from ..limb.settings import CONSTRAINT_NAME, TWISTS
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import AT_TAIL, foot_of, tip_of
 from ..limb.tolerances import TURNED
-from ..motion.fitting import fit, turned_around, with_fit
+from ..motion.fitting import Wish, fit, turned_around, with_fit
 from ..motion.frames import frames_of, moved_by
 from ..motion.passing import record
-from ..motion.reading import Recording, bones_to_read
+from ..motion.reading import Asked, Recording, bones_to_read
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.apply import apply
@@ -164,13 +164,14 @@ def record_before_adding(task: Task, requests: Sequence[LimbRequest]) -> Steps[R
     limbs = [(request.limb, request.segments) for request in requests]
     return (
         yield from record(
-            context=task.context,
-            limbs=[],
-            frames=sampling.frames,
-            refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
+            task.context,
+            [],
+            sampling,
+            Asked(
+                refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
+                bones=[bone for limb, segments in limbs for bone in bones_to_read(limb, segments)],
+            ),
             progress=task.next_progress(),
-            bones=[bone for limb, segments in limbs for bone in bones_to_read(limb, segments)],
-            sampling=sampling,
         )
     )
 
@@ -181,6 +182,45 @@ def planned(
     """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
     rest bend as they do in their ``recording``. Of several, one that can't be is left out, with a warning; raises
     `Refused` where none can be."""
+    limbs, tips, left_out = _fitted(context, requests, options, recording)
+    requests = [request for request in requests if any(request.limb == seen_limb.limb for seen_limb in limbs)]
+    free = [limb for limb, request in zip(limbs, requests, strict=True) if not request.loop]
+    feet = _feet(context, free, among) if options.foot else {}
+    skins = skins_of(request.limb for request in requests if not request.is_led)
+    plans = []
+    for request, tip, seen_limb in zip(requests, tips, limbs, strict=True):
+        limb = ref_of(request.limb)
+        if request.loop:
+            target: Any = _pin_of(context, request.loop, seen_limb)
+        else:
+            target = request.target or target_for(context, seen_limb, options.foot, skins)
+        pole: Any = request.pole
+        if seen_limb.fit.plane == "POLE" and pole is None:
+            pole = pole_for(seen_limb, target if options.pole_follows else None)
+        description = _described(request, seen_limb, tip)._replace(target=target, pole=pole)
+        if limb in feet:
+            description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
+            if options.foot_roll and gets_foot_roll(description):
+                description = roll_for(description, limb, among, seen_limb.rest)
+        description, limiting = _with_limits(description, seen_limb)
+        plan = PlannedLimb(
+            limb=limb,
+            request=request,
+            description=description,
+            chain=chain_bones(request.limb, request.segments),
+            length=sum(seen_limb.rest.lengths),
+            foot_matrix=feet.get(limb),
+            limiting=limiting,
+        )
+        plans.append(plan)
+    return plans, left_out
+
+
+def _fitted(
+    context: Context, requests: Sequence[LimbRequest], options: AddOptions, recording: Recording
+) -> tuple[list[FittedLimb], list[str], list[Message]]:
+    """Limbs as they are seen, with where their tips are, and warnings of those that can't be; raises `Refused` where
+    none can."""
     named = [(request.limb, request.segments) for request in requests]
     axes = {} if options.turn else bend_axes_seen(recording, named, options.tip)
     bodies = {limb.id_data for limb, segments in named if is_of_body(recording, limb, segments)}
@@ -195,39 +235,7 @@ def planned(
             left_out.append(Message("{name} is left out: {why}", name=request.limb.name, why=why.message))
     if not limbs:
         raise refusals[0]
-    requests = [request for request in requests if any(request.limb == seen_limb.limb for seen_limb in limbs)]
-    free = [limb for limb, request in zip(limbs, requests, strict=True) if not request.loop]
-    feet = _feet(context, free, among) if options.foot else {}
-    skins = skins_of(request.limb for request in requests if not request.is_led)
-    plans = []
-    for request, tip, seen_limb in zip(requests, tips, limbs, strict=True):
-        limb, chain = ref_of(request.limb), chain_bones(request.limb, request.segments)
-        if request.loop:
-            target: Any = _pin_of(context, request.loop, seen_limb)
-        else:
-            target = request.target or target_for(context, seen_limb, options.foot, skins)
-        pole: Any = request.pole
-        if seen_limb.fit.plane == "POLE" and pole is None:
-            pole = pole_for(seen_limb, target if options.pole_follows else None)
-        description = _described(request, seen_limb, tip)._replace(target=target, pole=pole)
-        if limb in feet:
-            description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
-            if options.foot_roll and gets_foot_roll(description):
-                description = roll_for(description, limb, among, seen_limb.rest)
-        description, limiting = _with_limits(description, seen_limb)
-        length = sum(seen_limb.rest.lengths)
-        plans.append(
-            PlannedLimb(
-                limb=limb,
-                request=request,
-                description=description,
-                chain=chain,
-                length=length,
-                foot_matrix=feet.get(limb),
-                limiting=limiting,
-            )
-        )
-    return plans, left_out
+    return limbs, tips, left_out
 
 
 def _with_limits(description: Description, seen_limb: FittedLimb) -> tuple[Description, list[Any]]:
@@ -308,7 +316,7 @@ def _seen(
     is_flat = plane in ("AUTO", "HINGE") and hinge
     axis: Any = hinge if loop else None if is_flat else axes.get(ref_of(limb))
     axis = axis or (None if loop else bend_axis(limb, segments, tip, turn, not is_body))
-    fitted = fit(context, limb, segments, follow, plane, tip, axis=axis)
+    fitted = fit(context, limb, segments, follow, Wish(plane, tip, axis))
     rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)
     if turn and not is_straight(rest):
         fitted = turned_around(fitted, turn, request.pole is not None)
@@ -414,9 +422,8 @@ def _refitted(context: Context, ref: LimbRef, description: Description) -> Descr
     limb = ref[0].pose.bones[ref[1]]
     target, pole = (None if one is None or is_gone(*one) else one for one in (description.target, description.pole))
     follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), description.choices["plane"]
-    fitted = fit(
-        context, limb, description.segments, follow, plane, description.tip, axis=description.bend_axis or None
-    )
+    wish = Wish(plane, description.tip, description.bend_axis or None)
+    fitted = fit(context, limb, description.segments, follow, wish)
     rest = rest_geometry(limb, description.segments, (), fitted.bend_axis, description.tip, plane)
     seen_limb = FittedLimb(limb, description.segments, fitted, rest)
     foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None

@@ -42,7 +42,7 @@ def reported(
     reach its target."""
     scene, rigs = scene_of(context), by_rig(limbs)
     readable = readable_limbs_beside(context, limbs)
-    recording = new_recording(readable, len(frames), bones_to_read, False)
+    recording = new_recording(readable, frames, bones_to_read, False)
     states: dict[PoseBone, list[FrameStatus]] = {limb: [] for limb in limbs}
     with keeping_frame(scene):
         for i, frame in enumerate(frames):

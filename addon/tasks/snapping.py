@@ -20,7 +20,7 @@ from ..motion.fk import part_of_fk, to_fk
 from ..motion.frames import around, moved_by
 from ..motion.ik import MatchResult, show_in_ik
 from ..motion.passing import record
-from ..motion.reading import copied
+from ..motion.reading import Asked, copied
 from ..motion.thinning import sampling_of
 from ..motion.writing import Run, Task, Writing
 from ..rigging.rolling import reset_roll
@@ -68,7 +68,9 @@ def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
     """Set the own channels of limbs' bones, and of feet that turn with targets, to the pose that IK shows."""
     parts, sampling = [part_of_fk(limb, task.tolerance) for limb in limbs], sampling_of(task.frames)
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    recording = yield from record(task.context, limbs, sampling.frames, (), channels, (), 1.0, task.next_progress())
+    recording = yield from record(
+        task.context, limbs, sampling.frames, Asked(channels=channels), 1.0, task.next_progress()
+    )
     before = copied(recording.channels)
     values = copied(before)
     for of_limb in to_fk(recording, is_solved=True, influence=1.0).values():
