@@ -256,6 +256,7 @@ def _paired(limbs: Sequence[BranchLimb]) -> set[BranchLimb]:
         for one, other in combinations(limbs, 2)
         if (across := _mirror_direction(one, other)) is not None
     ]
+    mains = {main.to_tuple(2): main for _, _, main in pairs}  # of many legs, few differ
     agreeing = [
         {
             limb
@@ -263,7 +264,7 @@ def _paired(limbs: Sequence[BranchLimb]) -> set[BranchLimb]:
             if abs(across.dot(main)) >= MIRRORED_ACROSS or not across.length
             for limb in (one, other)
         }
-        for _, _, main in pairs
+        for main in mains.values()
     ]
     return max(agreeing, key=len, default=set())
 

@@ -268,10 +268,14 @@ def normal_of_rig(ob: ArmatureObject, limb_name: str = "") -> Matrix | None:
 def _ends_of(ob: ArmatureObject) -> tuple[Matrix, Matrix, Matrix, dict[str, int]]:
     """Where the bones of a rig begin and end, (n, 3) each, but those of mechanisms; which each hangs on: one that hangs
     on nothing, on itself; and their rows by name."""
-    bones = [bone for bone in ob.data.bones if not is_mechanism_bone(bone)]
-    rows = {bone.name: row for row, bone in enumerate(bones)}
-    heads, tails = (np.array([getattr(bone, name) for bone in bones], float).reshape(-1, 3) for name in ENDS)
-    parents = [rows.get(bone.parent.name, row) if bone.parent else row for row, bone in enumerate(bones)]
+    ends = np.empty((2, len(ob.data.bones), 3), np.float32)
+    for row, name in zip(ends, ENDS, strict=True):
+        ob.data.bones.foreach_get(name, row.reshape(-1))
+    bones = {bone.name: row for row, bone in enumerate(ob.data.bones) if not is_mechanism_bone(bone)}
+    heads, tails = ends[:, [*bones.values()]].astype(float)
+    rows = {name: row for row, name in enumerate(bones)}
+    above = [ob.data.bones[name].parent for name in bones]
+    parents = [rows.get(bone.name, row) if bone else row for row, bone in enumerate(above)]
     return heads, tails, np.array(parents, int), rows
 
 

@@ -71,15 +71,12 @@ def is_of_body(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) 
     normal = rest_matrix(limb.bone)[:3, :3] @ hinge
     if _leaves_plane(recording, bones, normal):
         return True
+    points_of_bones = points_of(limb.id_data, {bone.name: bone.name for bone in bones}).items()
+    axes = {name: rest_matrix(limb.id_data.data.bones[name])[:3, 1] for name, _ in points_of_bones}
+    if not any(_is_deep(points, normal, axes[name]) for name, points in points_of_bones):
+        return False
     branch = BranchLimbs(limb.id_data).at(limb)
-    return (
-        branch is not None
-        and branch.is_twin
-        and any(
-            _is_deep(points, normal, rest_matrix(limb.id_data.data.bones[name])[:3, 1])
-            for name, points in points_of(limb.id_data, {bone.name: bone.name for bone in bones}).items()
-        )
-    )
+    return branch is not None and branch.is_twin
 
 
 def _leaves_plane(recording: Recording, bones: Sequence[PoseBone], normal: Array) -> bool:
