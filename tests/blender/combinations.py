@@ -616,6 +616,8 @@ def run(seed: int) -> str:
             after[0] = seen(made, names)  # what was posed by hand over keys has gone
             told = VERBS[verb](made)
             then, after = after, recorded(made, names, {})
+            if verb in LAST_VERBS and not FIRST <= case["shown"] <= LAST:
+                after[0] = then[0]  # what is taken away is kept in the frames that are baked
             check(made, watched, then[:, kept], after[:, kept], told, verb)
     except Refusal as why:
         return str(why)
