@@ -7,18 +7,18 @@ from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
-from ..blender.animation import animated_paths, curves_everywhere, driver_of, drivers_of, strips_of
+from ..blender.animation import animated_paths, driver_of, drivers_of
 from ..blender.announcing import announce
-from ..blender.dependencies import BoneRef, is_python
+from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
 from ..blender.rotation import ROTATION_SIZES
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import all_or_nothing
-from ..blender.types import path_to_bone, scene_of
+from ..blender.types import path_to_bone, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
 from ..limb.follow import check_posable
@@ -27,7 +27,7 @@ from ..limb.storage import bones_of_limb, group_of, path_to_influence, read_slid
 from ..live import refresh
 from ..motion.frames import ends_of, moved_by
 from ..motion.passing import play
-from ..motion.seen import Method, SeenLimb, check_alone, method_of, see_limbs
+from ..motion.seen import SeenLimb, check_alone, method_of, see_limbs
 from ..motion.writing import check_keys
 from .games import bake_for_game
 from .limbs import frames_counted, limbs_counted
@@ -254,14 +254,12 @@ def _driven_outside(
     drivers = {(limb.id_data, limb.name): curve for limb in limbs if (curve := driver_of_influence(limb))}
     if not drivers:
         return {}
-    method, key = method_of(limbs), SLIDER["influence"].key
-    beside = [frames[0] - 1.0, frames[-1] + 1.0]
-    still = all(map(_reads_no_animation, drivers.values()))
-    start, end = beside if still else _extent(context, drivers.values(), method)
-    before, after = (
-        np.arange(min(start, floor(beside[0])), beside[0]),
-        np.arange(ceil(beside[1]), max(end, beside[1]) + 1),
-    )
+    method, key, beside = method_of(limbs), SLIDER["influence"].key, (frames[0] - 1.0, frames[-1] + 1.0)
+    variables = [variable for curve in drivers.values() for variable in curve.driver.variables]
+    targets = [one for variable in variables for one in variable.targets if isinstance(one.id, Object)]
+    refs: list[Any] = [(one.id, split_path(one.data_path)[0] if one.data_path else one.bone_target) for one in targets]
+    start, end = ends_of(context, [*drivers, *refs]) or beside
+    before, after = np.arange(min(start, floor(beside[0])), beside[0]), np.arange(ceil(beside[1]), end + 1.0)
     outside = [*before, *beside, *after[after > beside[1]]]
     values = np.empty((len(outside), len(drivers)))
 
@@ -277,31 +275,6 @@ def _driven_outside(
         yield 1.0
     times = times_of(scene_of(context), outside)
     return {ref: Driven(curve, times, values[:, i]) for i, (ref, curve) in enumerate(drivers.items())}
-
-
-def _reads_no_animation(curve: Any) -> bool:
-    """Whether a driver reads properties only that nothing animates."""
-    driver = curve.driver
-    if driver.type == "SCRIPTED" and (is_python(curve) or "frame" in driver.expression):
-        return False
-    targets = [(variable.type, target) for variable in driver.variables for target in variable.targets]
-    return all(
-        kind == "SINGLE_PROP" and target.id and not target.data_path.startswith((*animated_paths(target.id),))
-        for kind, target in targets
-    )
-
-
-def _extent(context: Context, drivers: Any, method: Method) -> tuple[float, float]:
-    """The first and the last frame in which anything may change that drivers read: of the scene, and of what moves."""
-    scene = scene_of(context)
-    owners = {ob for ob, _ in method.depends_on}
-    targets = [target for curve in drivers for variable in curve.driver.variables for target in variable.targets]
-    owners |= {target.id for target in targets if target.id}
-    times = [time for owner in owners for curve in curves_everywhere(owner) for time in curve.range()]
-    times += [time for owner in owners for strip in strips_of(owner) for time in (strip.frame_start, strip.frame_end)]
-    stretch = float(times_of(scene, [1.0])[0])
-    ends = [scene.frame_start, scene.frame_end, *(time / stretch for time in times)]
-    return floor(min(ends)), ceil(max(ends))
 
 
 # what can be baked
