@@ -271,10 +271,10 @@ def _ends_of(ob: ArmatureObject) -> tuple[Matrix, Matrix, Matrix, dict[str, int]
     ends = np.empty((2, len(ob.data.bones), 3), np.float32)
     for row, name in zip(ends, ENDS, strict=True):
         ob.data.bones.foreach_get(name, row.reshape(-1))
-    bones = {bone.name: row for row, bone in enumerate(ob.data.bones) if not is_mechanism_bone(bone)}
-    heads, tails = ends[:, [*bones.values()]].astype(float)
-    rows = {name: row for row, name in enumerate(bones)}
-    above = [ob.data.bones[name].parent for name in bones]
+    bones = {row: bone for row, bone in enumerate(ob.data.bones) if not is_mechanism_bone(bone)}
+    heads, tails = ends[:, [*bones]].astype(float)
+    rows = {bone.name: row for row, bone in enumerate(bones.values())}
+    above = [bone.parent for bone in bones.values()]
     parents = [rows.get(bone.name, row) if bone else row for row, bone in enumerate(above)]
     return heads, tails, np.array(parents, int), rows
 
