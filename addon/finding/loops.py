@@ -66,7 +66,8 @@ class _Machine:
     def __init__(self, ob: ArmatureObject) -> None:
         self.ob = ob
         self.bones: dict[str, Bone] = {bone.name: bone for bone in ob.data.bones if not looks_like_mechanism(bone)}
-        self.rows = {name: row for row, name in enumerate(self.bones)}
+        self.names = [*self.bones]
+        self.rows = {name: row for row, name in enumerate(self.names)}
         self.normal = normal_of_rig(ob)
         seen = np.eye(3) if self.normal is None else np.eye(3) - np.outer(self.normal, self.normal)
         heads, tails = ([getattr(bone, end) for bone in self.bones.values()] for end in ENDS)
@@ -80,8 +81,8 @@ class _Machine:
     def _at(self, places: Matrix, name: str, ends: Matrix) -> list[str]:
         """The bones of which a place of theirs is where a bone has its own."""
         row = self.rows[name]
-        near = np.linalg.norm(places - ends[row], axis=1) <= AT_TAIL * self.lengths[row]
-        return [other for other, is_near in zip(self.bones, near.tolist(), strict=True) if is_near and other != name]
+        near = np.flatnonzero(np.linalg.norm(places - ends[row], axis=1) <= AT_TAIL * self.lengths[row])
+        return [self.names[other] for other in near.tolist() if other != row]
 
     def _parent(self, name: str) -> str:
         return next(iter(self.above[name]), "")
