@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, PoseBone
+from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.action_writer import UNCHANGED
@@ -295,6 +295,16 @@ def _pin_of(context: Context, loop: Loop, seen_limb: FittedLimb) -> BoneRef | Co
     return control._replace(name=name, parent=loop.carrier, place=now.translation, turn=now.to_3x3())
 
 
+def _bones_around(request: LimbRequest, plane: str) -> list[Bone]:
+    """The bones besides its own that a loop goes through, or what moves the target of a hinge that a person chose."""
+    bones, loop, target = request.limb.id_data.data.bones, request.loop, request.target
+    if loop:
+        return [bones[name] for name in loop.bones if name != loop.pin]
+    if plane != "HINGE" or target is None or target[0] != request.limb.id_data or is_gone(*target):
+        return []
+    return [bone for bone in bones[target[1]].parent_recursive if bone not in request.limb.bone.parent_recursive]
+
+
 def _seen(
     context: Context,
     request: LimbRequest,
@@ -307,14 +317,14 @@ def _seen(
     of a body that rests flat is no puppet's."""
     limb, segments, turn, loop = request.limb, request.segments, options.turn, request.loop
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
-    around = [limb.id_data.data.bones[name] for name in loop.bones if name != loop.pin] if loop else []
+    around = _bones_around(request, plane)
     hinge = None if is_body and not loop else hinge_axis(limb, around)
     if loop and plane == "AUTO":
         plane = "SLIDE" if loop.slides else "HINGE"
     plane = "POLE" if plane == "AUTO" and not hinge else plane
     follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
     is_flat = plane in ("AUTO", "HINGE") and hinge
-    axis: Any = hinge if loop else None if is_flat else axes.get(ref_of(limb))
+    axis: Any = hinge if around else None if is_flat else axes.get(ref_of(limb))
     axis = axis or (None if loop else bend_axis(limb, segments, tip, turn, not is_body))
     fitted = fit(context, limb, segments, follow, Wish(plane, tip, axis))
     rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix, Vector
+from mathutils import Euler, Matrix, Vector
 
 from scripts import machines
 from tests.blender import rigs
@@ -354,6 +354,31 @@ def test_two_loops_at_one_press_get_each_its_own_pin():
     assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
     pins = [bone.planar_ik.subtarget for bone in ob.pose.bones if bone.planar_ik.enabled]
     assert (len({*pins}), {ob.pose.bones[pin].parent.name for pin in pins}) == (2, {"crank"})
+
+
+@pytest.mark.parametrize("deep", [0.0, 0.08])
+def test_a_brace_of_what_is_not_flat(deep):
+    """A landing gear's, askew on an aeroplane: a click on a brace closes it; in layers, its pin, both, and Hinge do."""
+    turned = Euler((0.3, 0.7, -0.4)).to_matrix()
+    depth = {"upper brace": 0.6 * deep, "lower brace": deep}
+    bones = {
+        name: (*((turned @ Vector((at.real, depth.get(name, 0.0), at.imag)))[:] for at in ends), on)
+        for name, (*ends, on) in machines.BRACE.bones.items()
+    }
+    ob = rigs.rig(bones | {"hull": ((2, 0, 0), (2, 3, 0.5), ""), "tail": ((2, 3, 0.5), (2.5, 4, 2), "hull")})
+    rigs.click(ob, *(["pin", "upper brace", "lower brace"] if deep else ["lower brace"]))
+    assert bpy.ops.pose.planar_ik_add(plane="HINGE" if deep else "AUTO") == {"FINISHED"}
+    limb, leg, axis = ob.pose.bones["lower brace"].planar_ik, ob.pose.bones["leg"], turned.col[1]
+    assert (limb.plane, limb.subtarget) == ("HINGE", "pin")
+    leg.rotation_mode = "AXIS_ANGLE"
+    for angle in (0.1, -0.3):
+        leg.rotation_axis_angle = (angle, *(leg.bone.matrix_local.to_3x3().inverted() @ axis))
+        now = rigs.evaluated(ob).pose.bones
+        off = now["lower brace"].tail - now["pin"].head
+        assert (off - axis * off.dot(axis)).length < 1e-5
+        assert abs(off.dot(axis) - deep) < 1e-5
+        assert limb.message == "On target"
+        assert limb.side in (-1, 1)
 
 
 def test_a_lug_is_no_end():
