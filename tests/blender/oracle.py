@@ -375,7 +375,7 @@ def _gone(distance: float, limb: _Limb, sliders: Any, group: Any) -> tuple[float
         gone = distance - (min(distance, far + soft) - far + soft) ** 2 / (4.0 * soft)
     gone = min(max(gone, near), far)
     factor = min(1.0 + sliders["stretch"] * max(distance / max(gone, 1e-30) - 1.0, 0.0), group["stretch_max"])
-    short = (distance - gone * factor) / total
+    short = min(distance - gone * factor, max(distance - far, 0.0)) / total  # softness is meant
     if short > 1e-5:
         return gone, factor, "LIMITED" if large < pi - 1e-6 else "TOO_FAR"
     return gone, factor, "REACHED" if short >= -1e-5 else "LIMITED" if small > 0.0 else "TOO_NEAR"

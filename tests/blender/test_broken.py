@@ -54,7 +54,7 @@ def untrue(last):
         residual = float(np.linalg.norm(joints[2] - target))
         if abs(limb.residual - residual) > 1e-5:
             yield f"frame {frame}: residual {limb.residual} is {residual}"
-        if limb.reach == "REACHED" and residual > 1e-4:
+        if limb.reach == "REACHED" and residual > 1e-4 and not limb.status.is_eased:
             yield f"frame {frame}: not reached"
         is_off = np.abs(joints - oracle.expected(last).joints).max() > 1e-3
         if is_off and limb.reach != "INVALID":
@@ -88,7 +88,7 @@ def test_what_is_seen_is_told_and_baked(addon, name):
             addon("tasks.baking").bake(bpy.context, request)
         assert last["IK Influence"] == 1.0
     else:
-        assert addon("tasks.baking").bake(bpy.context, request).keys == len(FRAMES)
+        assert addon("tasks.baking").bake(bpy.context, request).keys >= len(FRAMES)  # and halfway, where it turns fast
         assert last["IK Influence"] == 0.0
     after = seen_over_frames(last)
     assert np.abs(after - before)[:, :3].max() < 1e-4, np.abs(after - before)[:, :3].max(axis=(1, 2))
