@@ -3,7 +3,7 @@
 PYTHON ?= python3
 TASK = @$(PYTHON) -u -m scripts.tasks
 
-.PHONY: help test solver matrix zip check window bench demo sample pictures clean
+.PHONY: help test solver matrix zip check window bench demo sample release pictures clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ demo: ## the walking creatures: build/demo.blend and its pictures
 
 sample: ## build/planar_ik_sample.blend: a cut-out puppet and a biped, as assets
 	$(TASK) sample $(ARGS)
+
+release: ## what a release has beside the zip and the sample: pictures, checksums, notes
+	$(TASK) release
 
 pictures: ## the pictures of the guides in docs/, from the real window
 	$(TASK) pictures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from math import cos, pi, radians, sin
 from pathlib import Path
@@ -13,7 +14,8 @@ from mathutils import Vector
 
 from . import installed
 
-WALK = Path(__file__).parents[2] / "shared" / "mocap" / "walk01.bvh"
+WALK = Path(os.environ.get("WALK", "walk01.bvh"))
+"""The capture that scripts/capture.py fetches."""
 WALKING = ("RightLeg", "LeftLeg", "RightForeArm", "LeftForeArm")
 RIGIFY = ("shin_fk.L", "shin_fk.R", "forearm_fk.L", "forearm_fk.R")
 """The last bones of the limbs of a captured walk, and of Rigify's human."""

@@ -9,20 +9,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import package
+from . import package, release
 from .environments import BLENDERS, HOME, MACHINE, ROOT, blender, environment
 
 FITTING = {"3.11": "4.5", "3.13": "5.2"}.get(MACHINE)
 """The version of Blender to work with on this Python: the newest LTS that has a bpy for it."""
 
-APPLICATION = Path(os.environ.get("BLENDER") or ROOT.parent / "shared" / "blender-app" / "blender")
-"""Blender with its window: the one that the variable BLENDER names, or one for machines that have none."""
+APPLICATION = Path(os.environ.get("BLENDER", "blender"))
+"""Blender with its window: the one that the variable BLENDER names."""
 
-SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
-"""Variables of Linux that name the screen; the Blender in ../shared brings one along."""
-
-LIMIT = 1200
-"""Seconds after which a command is taken for hung: Blender can wait for ever outside of Python's reach."""
+SCREENS = {"DISPLAY", "WAYLAND_DISPLAY", "BLENDER_SCREEN"}
+"""Variables of Linux that name the screen; the last one, of a Blender that brings one along, says how large."""
 
 WHOLE = {"4.5", [*BLENDERS][-1]}
 """The versions in which the matrix runs dear tests as well."""
@@ -87,13 +84,11 @@ def check() -> int:
 
 
 def window(*arguments: str) -> int:
-    """The tests that click in a real window, of the Blender that BLENDER=/path names or that in ../shared."""
+    """The tests that click in a real window, of the Blender that BLENDER=/path names."""
     if why := no_window():
         print(why)
         return int("BLENDER" in os.environ and not APPLICATION.exists())
     built = _zip(_fitting())
-    if "BLENDER" not in os.environ:  # Ours installs itself, longer than a test may take.
-        subprocess.run([str(APPLICATION), "--install"], check=True)
     return _run(environment("test"), "-m", "pytest", *_in("window"), *arguments, PLANAR_IK_ZIP=str(built))
 
 
@@ -114,7 +109,7 @@ def no_window() -> str:
     """Why there is no Blender with a window on this machine; nothing where there is one."""
     if not APPLICATION.exists():
         return f"No window tests: there is no {APPLICATION}. Name your Blender: make window BLENDER=/path/to/blender"
-    has_screen = sys.platform != "linux" or "BLENDER" not in os.environ or SCREENS & {*os.environ}
+    has_screen = sys.platform != "linux" or SCREENS & {*os.environ}
     return "" if has_screen else "No window tests: this machine has no screen; xvfb-run make window BLENDER=... has one"
 
 
@@ -143,14 +138,11 @@ def _test_in(version: str, built: Path, *arguments: str) -> int:
 
 
 def _run(python: Path, *arguments: str, **variables: str) -> int:
-    """Run this Python at the root of the repo, and end it with all that it started if it does not end by itself."""
+    """Run this Python at the root of the repo, and end with it all that it started."""
     settings = {**os.environ, **variables}
     process = subprocess.Popen([str(python), *arguments], cwd=ROOT, env=settings, start_new_session=True)
     try:
-        return process.wait(LIMIT)
-    except subprocess.TimeoutExpired:
-        print(f"Not done after {LIMIT} s, so ended: {' '.join(arguments)}", flush=True)
-        return 124
+        return process.wait()
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -164,6 +156,7 @@ TASKS = {
     "zip": build_zip,
     "check": check,
     "window": window,
+    "release": release.prepare,
     "clean": clean,
 }
 

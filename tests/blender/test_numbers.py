@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from math import cos, pi, sin
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -65,7 +67,7 @@ def test_what_the_constraint_leaves() -> None:
     assert max(worst_miss(bent, True, swing) for bent in (0.0, 0.15) for swing in (0.0, 0.3)) < 1e-5
 
 
-CAPTURE = ROOT.parent / "shared" / "mocap" / "walk01.bvh"
+CAPTURE = Path(os.environ.get("WALK", ROOT / "build" / "walk01.bvh"))
 
 
 @pytest.mark.skipif(not CAPTURE.exists(), reason="the capture is not part of the repository: scripts/capture.py has it")
