@@ -2,13 +2,15 @@
 
     apply(context, {limb: describe(limb)._replace(mode="RIG"), other: None})
 
-What is there is compared with what is to be, and the difference is done: all limbs at once, in one visit to Edit Mode
-for each rig. Constraints and drivers go before the bones that they name, and come after."""
+A limb whose value is that which is built is left alone. Of any other, all constraints and drivers are stripped and made
+anew; and its helper bones, if these are to be others: all limbs at once, in one visit to Edit Mode for each rig.
+Constraints and drivers go before the bones that they name, and come after."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from math import isclose
+from typing import Any, NamedTuple
 
 from bpy.types import Context
 from mathutils import Matrix
@@ -35,10 +37,10 @@ from ..blender.types import (
 )
 from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
 from ..limb.foot_roll import ROLLED_TARGET
-from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_BY_US
 from ..limb.storage import MAKING, group_of, is_orphaned, limb_constraint_of, remove_limb, segments_of
+from ..limb.tolerances import ON_TARGET
 from . import making
 from .controls import COLLECTION as CONTROLS
 from .controls import (
@@ -54,20 +56,20 @@ from .description import Description, LimbRef, describe
 from .feature_parts import PIVOTS_COLLECTION
 from .inventory import HELPER_NAME, SPEC, inventory_of
 from .keeping import ended_sliders, keep_settings, restore_settings
-from .needed import NOTHING, followed_refs
+from .needed import NO_NEED, NOTHING, Needed, followed_refs, needed_of, needed_parts, united
 from .parts import COLLECTION as HELPERS
+from .parts import HelperBone
 from .sliding import check_slide
 from .spec import to_json
-from .there import ExistingPartsOfRig
+from .there import Driven, ExistingParts, ExistingPartsOfRig, drivers_of_parts, is_whole
 from .widgets import remove_unused_shapes
-from .work import LimbChanges, changes_for
 
 Descriptions = Mapping[LimbRef, Description | None]
 
 
 def apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRef] = ()) -> list[str]:
     """Make limbs as described, or remove them (None) with the controls that nothing else uses; returns the names of
-    controls that stay. What already is as described is left alone; for limbs in ``anew``, everything is rebuilt."""
+    controls that stay. Limbs in ``anew`` are rebuilt though they are as described."""
     rigs = {ob: ExistingPartsOfRig(ob) for ob, _ in descriptions}
     there = {limb: rigs[limb[0]].of_limb(limb[1]) for limb in descriptions}
     before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in descriptions}
@@ -86,13 +88,15 @@ def apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRef
             check_slide(limb, description)
             keep_settings(limb, before[limb], description)
     works = [
-        changes_for(limb, description, rigs[limb[0]], there[limb], limb in anew)
+        work
         for limb, description in descriptions.items()
+        if (work := _work_for(limb, before[limb], description, rigs[limb[0]], there[limb], limb in anew))
     ]
-    ended = {limb: ended_sliders(before[limb], description) for limb, description in descriptions.items()}
-    if not any(work.is_needed for work in works) and before == descriptions:
+    if not works and before == descriptions:
         return []
-    strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if _has_removals(works) else {}
+    ended = {limb: ended_sliders(before[limb], description) for limb, description in descriptions.items()}
+    has_removals = any(work.bones_off or work.description is None for work in works)
+    strays = {ob: {*on_rig.inventory.strays} for ob, on_rig in rigs.items()} if has_removals else {}
     with keeping_unkeyed(context, rigs):
         unused = _remove_parts(works, ended, followed, strays)
         edited = [*rigs, *unused.bones, *(control.ob for work in works for control in work.controls.values())]
@@ -130,57 +134,119 @@ def _parents_now(context: Context, controls: Iterable[Control]) -> dict[tuple[An
     return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in parents}
 
 
-def _has_removals(works: Sequence[LimbChanges]) -> bool:
-    return any(work.bones_off or work.description is None for work in works)
+def _are_alike(bones: Sequence[HelperBone], others: Sequence[HelperBone]) -> bool:
+    """Whether helper bones are the same, and rest the same but for what Blender rounds."""
+    if [bone._replace(rest=()) for bone in bones] != [bone._replace(rest=()) for bone in others]:
+        return False
+    rests = (pair for one, other in zip(bones, others, strict=True) for pair in zip(one.rest, other.rest, strict=True))
+    return all(isclose(*pair, rel_tol=ON_TARGET, abs_tol=ON_TARGET) for pair in rests)
+
+
+class Work(NamedTuple):
+    """What is to be done on a rig for a limb: what is there goes, and what it needs comes. Its helper bones stay if it
+    ``keeps_bones``; ``places`` are those of its constraints among others, by bone; ``new_controls`` those that were
+    made, by kind."""
+
+    limb: LimbRef
+    description: Description | None
+    there: ExistingParts
+    needed: Needed
+    keeps_bones: bool
+    drivers: list[Driven]
+    places: dict[str, int]
+    new_controls: dict[str, Any]
+
+    @property
+    def bones_off(self) -> set[str]:
+        """The helper bones that go."""
+        return self.there.useless if self.keeps_bones else self.there.bones
+
+    @property
+    def bones_on(self) -> tuple[HelperBone, ...]:
+        """The helper bones that come."""
+        return () if self.keeps_bones else self.needed.parts.bones
+
+    @property
+    def controls(self) -> dict[str, Any]:
+        """The controls to be made for the limb, by kind."""
+        pairs = {"target": self.description.target, "pole": self.description.pole} if self.description else {}
+        return {kind: ref for kind, ref in pairs.items() if isinstance(ref, Control)}
+
+
+def _work_for(
+    ref: LimbRef,
+    before: Description | None,
+    description: Description | None,
+    on_rig: ExistingPartsOfRig,
+    there: ExistingParts,
+    anew: bool,
+) -> Work | None:
+    """What is to be done for a limb; None where it is as described."""
+    needed, keeps_bones = NO_NEED, False
+    if description:
+        needed = needed_of(ref, description, there._replace(built=None) if anew else there)
+        rests = united(needed_parts(ref, before, there.built)).bones if before and not anew else ()
+        keeps_bones = _are_alike(rests, needed.parts.bones) and {bone.role for bone in rests} == there.helpers.keys()
+        is_built = keeps_bones and (needed.spec and needed.spec[3:]) == (there.built and there.built[3:])  # but names
+        is_so = before == description and is_built and not there.useless
+        if is_so and not anew and is_whole(on_rig.inventory, needed.parts, needed.refs):
+            return None
+        if not keeps_bones:
+            needed.refs.update({bone.role: (ref[0], "") for bone in needed.parts.bones})
+    places = dict[str, int]()
+    for bone, name in there.constraints:
+        place = ref[0].pose.bones[bone].constraints.find(name)
+        places[bone] = min(place, places.get(bone, place))
+    drivers = drivers_of_parts(on_rig.inventory, there)
+    return Work(
+        limb=ref,
+        description=description,
+        there=there,
+        needed=needed,
+        keeps_bones=keeps_bones,
+        drivers=drivers,
+        places=places,
+        new_controls={},
+    )
 
 
 # taking off
 
 
 def _remove_parts(
-    works: Sequence[LimbChanges],
+    works: Sequence[Work],
     ended: Mapping[LimbRef, list[str]],
     followed: Sequence[BoneRef],
     strays: dict[ArmatureObject, set[str]],
 ) -> Unused:
-    """Take off what is not to be there any more, but for bones; which controls nothing uses then."""
-    taken = (
-        any(work.drivers_off or work.constraints_off for work in works) or any(ended.values()) or any(strays.values())
-    )
-    if taken or followed:
-        with without_window_updates():
-            for ob, names in strays.items():
-                _free_of(ob, names)
-            for work in works:
-                _remove_drivers_first(work)
-                _end(work, ended[work.limb])
-            for ob in dict.fromkeys(work.limb[0] for work in works):
-                remove_if_empty(ob)
-    for work in works:
-        for bone, name in work.astray:
-            constraint: Any = _bone(work, bone).constraints[name]
-            for follower in (constraint, *getattr(constraint, "targets", ())):
-                if hasattr(follower, "target"):
-                    follower.target = None
+    """Take off what was made for limbs, but for bones; which controls nothing uses then."""
+    removed = {work.limb for work in works if work.description is None}
+    with without_window_updates():
+        for ob, names in strays.items():
+            _free_of(ob, names)
+        for work in works:
+            _strip(work)
+        for ref, sliders in ended.items():
+            _end(ref, sliders, ref in removed)
+        for ob in dict.fromkeys(ob for ob, _ in ended):
+            remove_if_empty(ob)
     unused = unused_of(followed, with_keys=all(work.description is None for work in works))
     for ob, names in unused.bones.items():
         remove_keys(ob, names)
     return unused
 
 
-def _bone(work: LimbChanges, name: str) -> Any:
-    return work.limb[0].pose.bones[name]
-
-
-def _remove_drivers_first(work: LimbChanges) -> None:
-    """Take drivers off first: Blender crashes on one that lost what it drives."""
+def _strip(work: Work) -> None:
+    """Take off drivers, then constraints: Blender crashes on a driver that lost what it drives."""
     ob: Any = work.limb[0]
-    for bone, path, channel in work.drivers_off:
+    if work.description and work.description.mode == "RIG":
+        group_of(_bone_of(work.limb))[MAKING] = True  # that nobody takes it for live in between
+    for bone, path, channel in work.drivers:
         curve = ob.animation_data.drivers.find(f"{path_to_bone(bone)}.{path}", index=channel)
         if curve is not None:
             ob.animation_data.drivers.remove(curve)
-    for bone, name in work.constraints_off:
-        constraints = _bone(work, bone).constraints
+    for bone, name in work.there.constraints:
+        constraints = ob.pose.bones[bone].constraints
         if name in constraints:  # what named a stray went with that
             constraints.remove(constraints[name])
 
@@ -197,21 +263,20 @@ def _free_of(ob: ArmatureObject, strays: set[str]) -> None:
                 ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
 
 
-def _end(work: LimbChanges, ended: Sequence[str]) -> None:
+def _end(ref: LimbRef, ended: Sequence[str], is_removed: bool) -> None:
     """End what animates sliders that are gone, and the limb itself where that is taken away."""
-    ob, name = work.limb
-    if work.description is None:
-        restore_settings(_bone_of(work.limb))
+    if is_removed:
+        restore_settings(_bone_of(ref))
     if ended:
-        remove_animation(ob, [path_to_custom(name, key) for key in ended])
-    if work.description is None:
-        remove_limb(_bone_of(work.limb))
+        remove_animation(ref[0], [path_to_custom(ref[1], key) for key in ended])
+    if is_removed:
+        remove_limb(_bone_of(ref))
 
 
 # bones
 
 
-def _edit(context: Context, ob: ArmatureObject, works: Sequence[LimbChanges], removed: set[str]) -> None:
+def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: set[str]) -> None:
     """Remove, make and hang bones of a rig, if there is anything to do."""
     own = [work for work in works if work.limb[0] == ob]
     removed = removed.union(*(work.bones_off for work in own))
@@ -236,8 +301,8 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[LimbChanges], re
         for work in own:
             refs = work.needed.refs
             for bone in work.bones_on:
-                name = refs[bone.role][1] or making.helper_name(*work.limb, bone.role)
-                refs[bone.role] = (ob, making.add_helper_bone(ob, bone, name, refs, bone.role in work.new))
+                name = making.helper_name(*work.limb, bone.role)
+                refs[bone.role] = (ob, making.add_helper_bone(ob, bone, name, refs))
         for name, above in hung.items():
             if name in edited:
                 edited[name].parent = edited.get(above) if above else None
@@ -248,12 +313,11 @@ def _above(bone: Any) -> str:
     return bone.parent.name if bone.parent else ""
 
 
-def _hung(works: Sequence[LimbChanges]) -> dict[str, str]:
+def _hung(works: Sequence[Work]) -> dict[str, str]:
     """What poles are to hang on that no more follow, and that those do which follow: nothing."""
     hung: dict[str, str] = {}
     for work in works:
-        off = {bone for bone, name in work.constraints_off if name == FOLLOWING_POLE}
-        hung |= {bone: above for bone, above in work.there.parents.items() if bone in off}
+        hung |= work.there.parents
     return hung | {work.needed.refs[role][1]: "" for work in works for role in work.needed.parts.free}
 
 
@@ -269,10 +333,8 @@ def _used_by_others(ob: ArmatureObject) -> set[str]:
 # putting on
 
 
-def _add_parts(works: Sequence[LimbChanges], carried: dict[tuple[Any, str], Matrix]) -> None:
+def _add_parts(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
     """Make what is lacking, now that all bones are there."""
-    if not any(work.is_needed for work in works):
-        return
     with without_window_updates():  # not around Edit Mode, which has to see the window's own scene
         for work in works:
             if work.description:
@@ -280,7 +342,7 @@ def _add_parts(works: Sequence[LimbChanges], carried: dict[tuple[Any, str], Matr
                 _make(work)
 
 
-def _follow(work: LimbChanges, description: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
+def _follow(work: Work, description: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
     """Pose new controls, and have the limb follow them."""
     for kind, control in work.controls.items():
         ob, name = work.new_controls[kind]
@@ -296,18 +358,21 @@ def _follow(work: LimbChanges, description: Description, carried: dict[tuple[Any
             set_follow(constraint, follow)
 
 
-def _make(work: LimbChanges) -> None:
+def _make(work: Work) -> None:
     ob, refs = work.limb[0], work.needed.refs
     for bone in work.bones_on:
         making.finish_helper(ob, bone, refs[bone.role][1])
-    if (spec := work.needed.spec) and ("root" in work.new or spec != work.there.built):
+    if ((spec := work.needed.spec) and spec != work.there.built) or (not work.keeps_bones and spec):
         ob.data.bones[refs["root"][1]][SPEC] = to_json(spec)
-    for constraint in work.constraints_on:
+    constraints = work.needed.parts.constraints
+    for constraint in constraints:
         making.constrain(ob, constraint, refs)
-    for owner in dict.fromkeys(constraint.bone for constraint in work.constraints_on):
-        names = [constraint.name for constraint in work.needed.parts.constraints if constraint.bone == owner]
-        making.put_in_order(ob, refs[owner][1], names)
-    for driver in work.drivers_on:
+    for owner in dict.fromkeys(constraint.bone for constraint in constraints):
+        own = [constraint for constraint in constraints if constraint.bone == owner]
+        place = 0 if any(constraint.targets for constraint in own) else work.places.get(refs[owner][1])
+        if place is not None:
+            making.put_at(ob, refs[owner][1], [constraint.name for constraint in own], place)
+    for driver in work.needed.parts.drivers:
         making.drive(ob, driver, refs)
     limb = _bone_of(work.limb)
     limb_constraint_of(limb).chain_count = sum(segments_of(limb))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
@@ -30,12 +30,20 @@ class Needed(NamedTuple):
     spec: Spec | None
 
 
+NO_NEED = Needed(Parts(), {}, None)
+"""Of a limb that is to be removed."""
+
+
 def needed_of(ref: LimbRef, description: Description, there: ExistingParts) -> Needed:
     """The parts that a described limb needs."""
     spec = _spec_of(ref[0].pose.bones[ref[1]], there.built) if description.mode == "RIG" else None
-    parts = needed_parts(ref, description, spec).values()
-    united: Any = Parts(*(tuple(item for one in parts for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
-    return Needed(united, refs_of(ref, description, united.bones, there), spec)
+    parts = united(needed_parts(ref, description, spec))
+    return Needed(parts, refs_of(ref, description, parts.bones, there), spec)
+
+
+def united(parts: Mapping[str, Parts]) -> Parts:
+    """Parts for several things as one."""
+    return Parts(*(tuple(item for one in parts.values() for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
 
 
 def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> dict[str, Parts]:
@@ -64,7 +72,7 @@ def _is_bone_of(ref: LimbRef, followed: Any) -> bool:
     """Whether what a limb follows is a bone of its own rig, or is to be one."""
     if isinstance(followed, Control):
         return followed.ob == ref[0]
-    return followed is not None and followed[0] == ref[0] and bool(followed[1])
+    return followed is not None and followed[0] == ref[0] and followed[1] in ref[0].data.bones
 
 
 def _shared_by_foot(ref: LimbRef, description: Description) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from bpy.types import PoseBone
 
@@ -13,18 +12,15 @@ from ..limb.pole_follow import NEEDS, has_pole_follow
 from ..limb.settings import VERSION, VERSION_KEY
 from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
 from ..limb.tips import FOOT_GONE, is_foot_gone, mark_tip
-from . import making
 from .description import describe, ref_of
 from .features import follows_own_bones
-from .inventory import Inventory
 from .needed import needed_parts, refs_of
 from .parts import Parts
 from .spec import Spec, differs, spec_of
-from .there import ExistingPartsOfRig
+from .there import ExistingPartsOfRig, is_whole
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
-AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
 FIRST_BONE_MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
 OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
 NEWER = "'{bone}' was made by a newer Planar IK: update Planar IK, or rebuild the limb"
@@ -32,8 +28,8 @@ ROLL_MISSING = "The foot roll of '{bone}' is missing or edited: rebuild the limb
 MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
 """What may be wrong with a limb."""
 
-TOLD = {"roll": (ROLL_MISSING, ROLL_MISSING), "pole follow": (MISSING, MISSING), "mechanism": (BROKEN, AIMED)}
-"""What is said where parts are missing, and where they follow something else, by what they are for."""
+TOLD = {"roll": ROLL_MISSING, "pole follow": MISSING, "mechanism": BROKEN}
+"""What is said where parts are missing, by what they are for."""
 
 
 def mechanism_problem(limb: PoseBone) -> str:
@@ -77,10 +73,9 @@ def _problem(limb: PoseBone, on_rig: ExistingPartsOfRig) -> str:
     by_feature = needed_parts(ref, description, spec)
     bones = [bone for parts in by_feature.values() for bone in parts.bones]
     refs = refs_of(ref, description, bones, there)
-    for feature, (missing, astray) in TOLD.items():
-        is_whole = _is_whole(on_rig.inventory, by_feature.get(feature, Parts()), refs)
-        if not is_whole:
-            return missing if is_whole is None else astray
+    for feature, missing in TOLD.items():
+        if not is_whole(on_rig.inventory, by_feature.get(feature, Parts()), refs):
+            return missing
     others = on_rig.inventory.helpers_of(limb.name).keys() - {bone.role for bone in bones}
     return problem or (BROKEN if others else "")
 
@@ -93,26 +88,6 @@ def _fit(limb: PoseBone, built: Spec | None) -> tuple[str, Spec | None]:
     if spec.is_moved and not built.is_moved:
         return FIRST_BONE_MOVED, None
     return "", built._replace(bones=spec.bones, last_bone=spec.last_bone, parent=spec.parent)
-
-
-def _is_whole(inventory: Inventory, parts: Parts, refs: dict[str, Any]) -> bool | None:
-    """Whether parts are there and follow what they are to follow; None if one is missing or does nothing."""
-    ob: Any = inventory.ob
-    if any(refs[bone.role][1] not in ob.data.bones for bone in parts.bones):
-        return None
-    if any(ob.data.bones[refs[role][1]].parent for role in parts.free):
-        return None
-    for driver in parts.drivers:
-        curve = inventory.drivers.get(refs[driver.bone][1], {}).get((driver.path, max(driver.channel, 0)))
-        if curve is None or curve.mute or not curve.driver.is_valid:
-            return None
-    is_aimed = True
-    for constraint in parts.constraints:
-        real: Any = ob.pose.bones[refs[constraint.bone][1]].constraints.get(constraint.name)
-        if real is None or real.type != constraint.type or real.mute or not real.enabled:
-            return None
-        is_aimed &= making.follows(real, constraint, refs)
-    return is_aimed
 
 
 def check_moved(limb: PoseBone) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..blender.types import ArmatureObject, split_path
@@ -14,6 +14,7 @@ from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, group_of, is_mechanism_constraint
 from ..limb.tips import foot_of
 from .inventory import Inventory, bones_turned_by_rolls, inventory_of, roll_helpers
+from .parts import Parts
 from .spec import Spec
 
 OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
@@ -108,6 +109,37 @@ class ExistingPartsOfRig:
         }
         still = names[0] if not above and names[0] in self.ob.data.bones and names[0] not in others else ""
         return (names[1] if (group_of(limb) or {}).get(HUNG_ON_TARGET) else above), still
+
+
+Driven = tuple[str, str, int]
+"""A driver, by the name of its bone, the path from there, and the channel."""
+
+
+def drivers_of_parts(inventory: Inventory, there: ExistingParts) -> list[Driven]:
+    """The drivers of a limb's helper bones, and of its constraints."""
+    found = {(bone, *key) for bone in there.bones for key in inventory.drivers.get(bone, ())}
+    for bone, name in there.constraints:
+        paths = inventory.drivers.get(bone, ())
+        found |= {(bone, *key) for key in paths if key[0].startswith(f'constraints["{name}"]')}
+    return sorted(found)
+
+
+def is_whole(inventory: Inventory, parts: Parts, refs: Mapping[str, Any]) -> bool:
+    """Whether parts are there and act; whether they do what they are to do, the pose shows."""
+    ob: Any = inventory.ob
+    if any(refs[bone.role][1] not in ob.data.bones for bone in parts.bones):
+        return False
+    if any(ob.data.bones[refs[role][1]].parent for role in parts.free):
+        return False
+    for driver in parts.drivers:
+        curve = inventory.drivers.get(refs[driver.bone][1], {}).get((driver.path, max(driver.channel, 0)))
+        if curve is None or curve.mute or not curve.driver.is_valid:
+            return False
+    for constraint in parts.constraints:
+        real: Any = ob.pose.bones[refs[constraint.bone][1]].constraints.get(constraint.name)
+        if real is None or real.type != constraint.type or real.mute or not real.enabled:
+            return False
+    return True
 
 
 def _below(limb: Any) -> Iterator[Any]:

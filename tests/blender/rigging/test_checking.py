@@ -106,7 +106,8 @@ BY_ITS_POSE = {
     "constraint in another space", "another constraint on a part", "driver with a modifier",
     "driver says something else", "driver of another kind", "driver reads another bone",
     "first bone inherits otherwise", "last bone is sheared", "part inherits no scale", "hangs on another bone",
-    "order of rotations", "part moved", "part rolled",
+    "order of rotations", "part moved", "part rolled", "constraint aimed at another bone", "going to something else",
+    "facing something else",
 }  # fmt: skip
 """What nothing but the pose tells, where it does anything: see test_broken.py."""
 
