@@ -95,8 +95,11 @@ def changes(curve: Any) -> bool:
         return True
     if len(curve.sampled_points):
         return len({point.co.y for point in curve.sampled_points}) > 1
-    values = [read_keys(curve, part)[1] for part in ("co", "handle_left", "handle_right")]
-    return len(values[0]) > 0 and bool((np.abs(np.concatenate(values) - values[0][0]) > SAME).any())
+    if not len(curve.keyframe_points):
+        return False
+    first = curve.keyframe_points[0].co.y
+    parts = ("co", "handle_left", "handle_right")
+    return any((np.abs(read_keys(curve, part)[1] - first) > SAME).any() for part in parts)
 
 
 class Clip(NamedTuple):
