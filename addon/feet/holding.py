@@ -385,10 +385,11 @@ def still_keys(ease: Ease) -> Keys:
 
     def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
         keys_of_channels: dict[Channel, tuple[Array, Array | None]] = {}
+        ranges = [(first, end) for first, end in ease.ranges if first <= rows[-1] and end >= rows[0]]
         for channel, numbers in values.items():
             keyed = np.zeros(len(numbers), bool)
             keyed[rows] = True
-            for first, end in ease.ranges:
+            for first, end in ranges:
                 if np.allclose(numbers[first : end + 1], numbers[first], rtol=ROUNDING, atol=ROUNDING):
                     keyed[first + 1 : end] = False
             keys_of_channels[channel] = (np.flatnonzero(keyed), None)

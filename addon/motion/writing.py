@@ -167,9 +167,13 @@ class Writing:
     def _finish_bundle(self, bundle: KeyedTogether, recording: Recording, values: Values) -> None:
         of_part = {key: values[key] for key in bundle.channels}
         if bundle.keyed_part.keys:
-            for run in bundle.runs:
-                for key, (which, slope) in bundle.keyed_part.keys(of_part, run.rows).items():
-                    self._write(key, of_part[key], which, None if slope is None else Slopes(slope, slope))
+            of_runs = [bundle.keyed_part.keys(of_part, run.rows) for run in bundle.runs]
+            for key in of_runs[0]:
+                keyed_rows = [keys[key][0] for keys in of_runs]
+                slope = [of_run for keys in of_runs if (of_run := keys[key][1]) is not None]
+                both = Slopes(np.concatenate(slope), np.concatenate(slope)) if slope else None
+                starts = np.cumsum([len(rows) for rows in keyed_rows])[:-1]
+                self._write(key, of_part[key], np.concatenate(keyed_rows), both, starts)
             return
         rows = np.concatenate([run.all_rows for run in bundle.runs])
         ends = np.cumsum([len(run.all_rows) for run in bundle.runs])
