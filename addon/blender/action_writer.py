@@ -31,6 +31,7 @@ class ActionWriter:
         self._scene_times = times_of(scene, range(scene.frame_start, scene.frame_end + 1))
         self._unkeyed = _unkeyed(ob, self._now)
         self._values_before: dict[str, Any] = {}
+        self._shapes: dict[Any, list[Any]] = {}
         self.object = ob
         data = ob.animation_data or ob.animation_data_create()
         if into_new and data.action:
@@ -71,13 +72,15 @@ class ActionWriter:
                 if len(kept) and (far > 1 or kept[0] <= time <= kept[-1])
             ]
             ends = [(some[end], end) for some in np.split(times, starts) for end in (0, -1)] if sides else []
-            shapes = _key_sides(curve, sides, [] if is_stepped else ends, now[index])
+            key = path, index, *ends
+            if key not in self._shapes:  # it may be written again and again
+                self._shapes[key] = _key_sides(curve, sides, [] if is_stepped else ends, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             after, ahead = (None if rows is None else rows[:, index] for rows in (slopes, before))
             fcurves.write_keys(curve, times, values[:, index], kind, after, ahead, starts)
             for time in cuts:
                 fcurves.hold(curve, time)
-            for shape in shapes:
+            for shape in self._shapes[key]:
                 fcurves.keep_shape(curve, *shape)
             if cycle:
                 fcurves.repeat(curve, cycle)
