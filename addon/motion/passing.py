@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import drivers_of, is_animated, strips_of
 from ..blender.dependencies import BoneRef, Dependencies, is_python
-from ..blender.editing import keeping_unkeyed, set_frame
+from ..blender.editing import set_frame
 from ..blender.stepping import Steps, stepping
 from ..blender.types import bones_of, is_armature, path_to_custom, scene_of, tag_rig, view_layer_of
 from ..blender.words import Refused
@@ -62,11 +62,11 @@ def play(
     """Go through frames once and read objects in each, ``is_live`` with live limbs posed, else in FK. What ``is_apart``
     is seen in a scene that holds these objects only; what they depend on comes along by itself. Afterwards all is as
     it was, with what was posed without keys."""
-    with _apart(context, objects, is_live) if is_apart else _in_shot(context, is_live) as show:
+    with _apart(context, objects) if is_apart else _in_shot(context, is_live) as show:
         read: Any = None
         for i, frame in enumerate(frames):
             depsgraph = show(frame)
-            if not is_apart or is_live or i % AT_ONCE == 0:  # posing live limbs, Blender copies rigs anew
+            if not is_apart or i % AT_ONCE == 0:
                 read = reading(partial(_evaluated, depsgraph=depsgraph))
             read(i)
             if not is_apart or i % AT_ONCE == AT_ONCE - 1 or i == len(frames) - 1:
@@ -74,8 +74,8 @@ def play(
 
 
 @contextmanager
-def _apart(context: Context, objects: Iterable[Object], is_live: bool) -> Iterator[Show]:
-    """Shows frames in a scene of their own, in which time runs as in the shot."""
+def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Show]:
+    """Shows frames in a scene of their own, in which time runs as in the shot and no limb is live."""
     scene = bpy.data.scenes.new("Planar IK Bake")
     render, of_shot = scene.render, scene_of(context).render
     render.frame_map_old, render.frame_map_new = of_shot.frame_map_old, of_shot.frame_map_new
@@ -87,9 +87,8 @@ def _apart(context: Context, objects: Iterable[Object], is_live: bool) -> Iterat
         return scene.view_layers[0].depsgraph
 
     try:
-        _set_live(scene, is_live)
-        with keeping_unkeyed(context, scene.objects if is_live else ()):  # where others are posed, it is set
-            yield show
+        _set_live(scene, False)
+        yield show
     finally:
         bpy.data.scenes.remove(scene)
 

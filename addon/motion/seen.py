@@ -119,7 +119,8 @@ def method_of(limbs: Sequence[PoseBone]) -> Method:
     is_plain = all(mode_of(limb) == "LIVE" and not (foot_follows(limb) or strange_constraints(limb)) for limb in limbs)
     levels = _levels(depends_on)
     is_solved = is_apart and is_plain and len(levels) <= 1
-    return Method(is_apart, is_solved, bool(levels) and not is_solved, depends_on)
+    is_live = bool(levels) and not is_solved  # in a scene of their own, what live limbs read may be a frame late
+    return Method(is_apart and not is_live, is_solved, is_live, depends_on)
 
 
 def _moving(limb: PoseBone, among: Dependencies) -> list[BoneRef]:
@@ -166,7 +167,7 @@ def _read(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], method: Method, rows: Array | None = None
 ) -> Steps[Recording]:
     """Read limbs in frames, or in some rows of these."""
-    recording = new_recording(limbs, frames, bones_to_read, method.is_apart and not method.is_live)
+    recording = new_recording(limbs, frames, bones_to_read, method.is_apart)
     rows = np.arange(len(frames)) if rows is None else rows
 
     def reading(evaluated_of: Evaluated) -> Callable[[int], None]:

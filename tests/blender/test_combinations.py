@@ -16,7 +16,7 @@ COUNT = int(os.environ.get("PLANAR_IK_COMBINATIONS", "120"))
 SHORT = {
     "Switch: posed by hand, uneven object": (2, 237),
     "Add: a limb wrung below an uneven object": (38, 236, 376),
-    "Bake: outside the scene, for games, by hand": (40, 51, 205, 307, 368),
+    "Bake: outside the scene, for games": (40, 307, 368),
     "Add: a joint or what hangs on it beside the tolerance": (147,),
     "Snap in a frame: keys of an axis and an angle": (192,),
     "Switch over a part, by strips": (362,),
