@@ -51,6 +51,7 @@ class VIEW3D_PT_planar_ik_tools(_Section, Panel):
         row = layout.row(align=True)
         row.operator("pose.planar_ik_mirror", text="Mirror")
         row.operator("pose.planar_ik_mirror", text="Range…").use_range = True
+        layout.operator("pose.planar_ik_parent", text="Parent Control…")
         layout.operator("pose.planar_ik_bake", text="Bake…")
 
 

@@ -9,13 +9,14 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps, Stepwise
-from ...blender.types import scene_of
+from ...blender.types import all_objects, scene_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.limbs import frames_counted, limbs_counted
 from ...tasks.mirroring import mirror
+from ...tasks.parenting import parent_controls, possible_parents
 from ...tasks.snapping import other_mode, snap_fk, snap_target, switch
 from ...tasks.switching import switch_over
-from .base import LimbOperator
+from .base import LimbOperator, PoseOperator
 
 TOLERANCE: Any = {
     "name": "Tolerance",
@@ -160,4 +161,57 @@ class POSE_OT_planar_ik_mirror(_OverRange):
         self.inform(template, limbs=limbs_counted(len(mirrored.pairs)), frames=frames_counted(len(frames or [0])))
 
 
-CLASSES = (POSE_OT_planar_ik_switch, POSE_OT_planar_ik_snap_target, POSE_OT_planar_ik_snap_fk, POSE_OT_planar_ik_mirror)
+_parents: list[tuple[str, str, str]] = []
+"""Blender keeps no words of a list that is made while it is shown."""
+
+
+def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
+    if context is not None:
+        refs = possible_parents(context, [*(context.selected_pose_bones or ())])
+        _parents[:] = [(f"{ob.name_full}\n{bone}", bone or ob.name_full, "") for ob, bone in refs]
+    return _parents
+
+
+class POSE_OT_planar_ik_parent(_OverRange):
+    """Hang the selected controls on a bone or an object, by a Child Of constraint with a keyed influence; they stand
+    where they stood"""
+
+    bl_idname = "pose.planar_ik_parent"
+    bl_label = "Parent Control"
+
+    parent: EnumProperty(name="Parent", description="The bone or object to hang on", items=_items)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Where bones are selected."""
+        return PoseOperator.poll.__func__(cls, context)  # type: ignore[attr-defined, no-any-return]
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Ask what to hang on, and in which frames."""
+        self._has_window = True
+        manager: Any = context.window_manager
+        return manager.invoke_props_dialog(self, confirm_text=self.bl_label)
+
+    def checked(self, context: Context) -> Any:
+        """The selected bones."""
+        bones = [*(context.selected_pose_bones or ())]
+        if not bones or not self.parent:
+            raise Refused("Select the controls, and pick what they are to hang on")
+        return bones
+
+    def act(self, context: Context, bones: list[PoseBone]) -> Steps[None]:
+        """Hang them on it."""
+        name, bone = self.parent.split("\n")
+        ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
+        names, frames = ", ".join(control.name for control in bones), self.frames_meant(context)
+        yield from parent_controls.steps(context, bones, (ob, bone), frames)
+        self.inform("{names} hang on {parent}", names=names, parent=bone or name)
+
+
+CLASSES = (
+    POSE_OT_planar_ik_switch,
+    POSE_OT_planar_ik_snap_target,
+    POSE_OT_planar_ik_snap_fk,
+    POSE_OT_planar_ik_mirror,
+    POSE_OT_planar_ik_parent,
+)

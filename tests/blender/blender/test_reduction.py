@@ -37,8 +37,8 @@ def test_what_jumps_as_a_choice_changes_is_cut(addon):
         "swivel": np.pi * flip + 0.01 * np.arange(12.0)[:, None],
         "at": 0.1 * np.arange(12.0)[:, None],
     }
-    thinning = addon("motion.thinning")
-    rows = thinning.KeyRows(np.arange(12.0), np.arange(12))
-    which, slopes = thinning.thinned(values, rows, lambda now, _: [np.tile(now["at"], 3)], 0.01)
+    which, slopes = addon("motion.thinning").thinned(
+        values, np.arange(12.0), np.arange(12), lambda now, _: [np.tile(now["at"], 3)], 0.01
+    )
     assert {5, 6} <= {*which.tolist()}
     assert (slopes["swivel"].cuts.tolist(), slopes["at"].cuts.tolist()) == ([5], [])

@@ -258,6 +258,7 @@ OPERATORS: dict[str, Case] = {
     "snap with a library's action": (of_library, "snap_target", {"use_range": True}),
     "snap fk": (lambda mode: leg("LIVE"), "snap_fk", {"use_range": True}),
     "mirror": (leg, "mirror", {"use_range": True}),
+    "parent": (lambda mode: rigs.click(leg(mode), "hand.R"), "parent", {"parent": "rig\nhips", "use_range": True}),
     "hold": (leg, "hold", {"range": "GIVEN", "frame_start": 2, "frame_end": 3}),
     "find contacts": (leg, "find_contacts", {"height": 1.0, "speed": 1.0}),
     "plant": (leg, "plant", {"height": 1.0, "speed": 1.0}),
@@ -291,7 +292,7 @@ OPERATORS: dict[str, Case] = {
 
 EVALUATIONS = {
     "add": 36, "remove": 7, "set": 27, "switch": 6, "snap_target": 7, "snap_fk": 21, "mirror": 14, "hold": 4,
-    "find_contacts": 1, "plant": 11, "bake": 25, "convert": 38, "unconvert": 7, "rebuild": 13, "pick": 64,
+    "parent": 8, "find_contacts": 1, "plant": 11, "bake": 25, "convert": 38, "unconvert": 7, "rebuild": 13, "pick": 64,
     "repair": 19, "cylinder": 6, "select": 1,
 }  # fmt: skip
 """How often each operator has the scene evaluated at most in these cases, of five frames and up to nine keyed ones;
