@@ -60,7 +60,7 @@ from .writing import Points
 Array = NDArray[Any]
 
 
-FAST = 0.02
+FAST = 0.06
 """From where on what turns is looked at halfway between frames: the change of the change of its numbers, per frame."""
 
 
