@@ -60,9 +60,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 """What scenes are made of: what people do more often stands in it more often."""
 
-Motion = dict[str, np.ndarray]
-"""The matrices of bones and props in the world by name (frames, 4, 4)."""
-
 
 class Short(AssertionError):
     """Something is not as it was."""

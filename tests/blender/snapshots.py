@@ -90,6 +90,7 @@ def _object(ob: Any) -> Any:
         found[f"bone {bone.name}"] = {
             "settings": _settings(bone),
             "properties": _properties(bone),
+            "colour": (bone.color.palette, _settings(bone.color.custom)),
             "constraints": [_settings(each) for each in bone.constraints],
             "seen": _plain([*bone.matrix]),
         }

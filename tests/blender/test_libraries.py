@@ -10,7 +10,7 @@ import pytest
 from mathutils import Vector
 
 from scripts import installed
-from tests.blender import oracle, rigs
+from tests.blender import legs, oracle, rigs
 from tests.blender.libraries import overridden, saved
 from tests.blender.snapshots import differences
 
@@ -74,23 +74,22 @@ def test_an_animator_poses_keys_and_saves(library, tmp_path):
     assert np.abs(over_frames(ob) - before).max() < 1e-6
 
 
-@pytest.mark.parametrize("remove", [False, True])
-def test_bake(addon, library, remove):
+@pytest.mark.parametrize("option", ["", "remove", "for_game"])
+def test_bake(addon, library, option):
+    """Nothing that needs edits of bones, which is refused before anything is written."""
     (ob,) = overridden(library)
     animate(ob)
     before = over_frames(ob)
-    request = addon("tasks.baking").BakeRequest([ob.pose.bones[name] for name in LIMBS], range(1, 10), remove=remove)
-    if remove:
+    options = {option: True} if option else {}
+    request = addon("tasks.baking").BakeRequest([ob.pose.bones[name] for name in LIMBS], range(1, 10), **options)
+    if option:
         with pytest.raises(addon("blender.words").Refused):
             addon("tasks.baking").bake(bpy.context, request)
         assert np.abs(over_frames(ob) - before).max() < 1e-6
         return
     addon("tasks.baking").bake(bpy.context, request)
-    after = []
-    for frame in (1, 3, 5, 9):
-        bpy.context.scene.frame_set(frame)
-        after.append(rigs.matrices(ob, ("thigh.L", "shin.L", "thigh.R", "shin.R")))
-    assert np.abs(np.array(after) - np.delete(before, 2, axis=1)).max() < 1e-4
+    after = legs.seen(ob, ("thigh.L", "shin.L", "thigh.R", "shin.R"), (1, 3, 5, 9))
+    assert np.abs(after - np.delete(before, 2, axis=1)).max() < 1e-4
 
 
 def test_mirror_poses_the_other_side(library):
@@ -102,9 +101,7 @@ def test_mirror_poses_the_other_side(library):
     rigs.put(target, Vector((0.2, -0.15, 0.25)))
     left["IK Swivel"] = 0.4
     before = properties_of(ob)
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone == target)
-    ob.data.bones.active = ob.data.bones[target.name]
+    rigs.click(ob, target.name)
     assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
     holds(ob)
     assert (rigs.place(ob, other.name) - Vector((-0.2, -0.15, 0.25))).length < 1e-5
@@ -125,9 +122,7 @@ def test_what_needs_bones_is_refused(library, name):
     before, had = rigs.matrices(ob, ob.pose.bones.keys()), properties_of(ob)
     for bone in ("forearm.L", *LIMBS):
         rigs.activate(ob)
-        for each in ob.pose.bones:
-            rigs.select(each, each.name == bone)
-        ob.data.bones.active = ob.data.bones[bone]
+        rigs.click(ob, bone)
         with pytest.raises(RuntimeError):
             getattr(bpy.ops.pose, f"planar_ik_{name}")(**NEED_BONES[name])
     assert np.abs(rigs.matrices(ob, ob.pose.bones.keys()) - before).max() < 1e-6
@@ -197,21 +192,14 @@ GONE = {
 KEPT = (("influence", 0.5), ("flip", True), ("swivel", 0.3), ("target", "goal"), ("pole_target", "pole"))
 """What it keeps, and a linked rig does not."""
 
-
-def empties():
-    """What can be followed, by name."""
-    made = {"goal": (0.05, -0.15, 0.3), "pole": (0.3, -1.0, 0.6)}
-    for name, place in made.items():
-        ob = bpy.data.objects.new(name, None)
-        ob.location = place
-        bpy.context.collection.objects.link(ob)
-    return {name: bpy.data.objects[name] for name in made}
+FOLLOWED = {"goal": (0.05, -0.15, 0.3), "pole": (0.3, -1.0, 0.6)}
+"""Where what can be followed is, by name."""
 
 
 @pytest.mark.parametrize("kind", ["overridden", "linked"])
 def test_what_is_gone_after_reopening_is_refused(addon, library, kind):
     (ob,) = overridden(library)
-    objects = empties()
+    objects = {name: rigs.empty(name, place) for name, place in FOLLOWED.items()}
     ob = ob if kind == "overridden" else ob.override_library.reference
     wrong = [(name, *each) for name, settings in GONE.items() for each in settings]
     if kind == "linked":
@@ -225,7 +213,7 @@ def test_what_is_gone_after_reopening_is_refused(addon, library, kind):
 
 def test_what_an_override_keeps_is_taken(library, tmp_path):
     (ob,) = overridden(library)
-    objects = empties()
+    objects = {name: rigs.empty(name, place) for name, place in FOLLOWED.items()}
     for bone in LIMBS:
         for name, value in KEPT:
             setattr(ob.pose.bones[bone].planar_ik, name, objects.get(value, value))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Matrix, Vector
+from mathutils import Euler, Vector
 
 from scripts import machines
 from tests.blender import rigs
@@ -454,64 +454,3 @@ def test_linkages_by_their_published_lengths(name):
     if name == "watt":
         assert np.ptp(lemniscate) < 2e-5
         assert abs(lemniscate[0] - 1.0) < 1e-5
-
-
-ROBOT = (0.1 + 0.5j, 0.5 + 1.3j, 1.2 + 0.9j)
-"""Where the arm of a robot on a turntable begins, its elbow and its hand."""
-
-
-def robot():
-    """A table that goes round, and an arm on it, whose hand is to draw an ellipse in its plane."""
-    root, joint, hand = ROBOT
-    places = {"base": (0j, 0.2j, ""), "table": (0.2j, 0.5j, "base"), "arm": (root, joint, "table")}
-    places |= {"forearm": (joint, hand, "arm"), "hand goal": (hand, hand + 0.1j, "table")}
-    ob = rigs.rig(
-        {name: ((head.real, 0, head.imag), (tail.real, 0, tail.imag), on) for name, (head, tail, on) in places.items()}
-    )
-    table, goal = ob.pose.bones["table"], ob.pose.bones["hand goal"]
-    table.rotation_mode = "XYZ"
-    for frame in range(1, FRAMES + 2):
-        turn = tau * (frame - 1) / FRAMES
-        way = complex(-0.3, -0.1) + 0.3 * complex(np.cos(turn), 0.5 * np.sin(2.0 * turn))
-        table.rotation_euler.y = turn
-        goal.location = goal.bone.matrix_local.to_3x3().inverted() @ Vector((way.real, 0.0, way.imag))
-        table.keyframe_insert("rotation_euler", index=1, frame=frame)
-        goal.keyframe_insert("location", frame=frame)
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, FRAMES + 1
-    bpy.context.scene.frame_set(1)
-    return ob
-
-
-def worst_of_robot(ob, step=1.0):
-    """How far its joints are off at most over the cycle from where the table and the hand's goal have them."""
-    root, joint, hand = ROBOT
-    side = float(np.sign(((joint - root) / (hand - root)).imag))
-    off = 0.0
-    for frame in np.arange(1.0, FRAMES + 1.0, step):
-        bpy.context.scene.frame_set(int(frame), subframe=float(frame % 1.0))
-        bones = rigs.evaluated(ob).pose.bones
-        turn, goal = bones["table"].matrix.to_3x3() @ TABLE, bones["hand goal"].head
-        into = turn.inverted() @ goal
-        elbow = meet(root, abs(joint - root), complex(into.x, into.z), abs(hand - joint), side)
-        off = max(off, (bones["forearm"].head - turn @ Vector((elbow.real, 0.0, elbow.imag))).length)
-        off = max(off, (bones["forearm"].tail - goal).length, abs(into.y))
-    return off / max(abs(joint - root), abs(hand - joint))
-
-
-TABLE = Matrix(((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)))
-"""The axes of the robot's world, in those of its table, which points upwards."""
-
-
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_a_robot_on_a_turntable(mode):
-    """The arm goes round with the table, in a plane that it never leaves."""
-    ob = robot()
-    rigs.click(ob, *ob.pose.bones.keys())
-    assert bpy.ops.pose.planar_ik_add(mode=mode) == {"FINISHED"}
-    limb = ob.pose.bones["forearm"].planar_ik
-    assert (limb.plane, limb.subtarget, limb.mode) == ("HINGE", "hand goal", mode)
-    assert worst_of_robot(ob) < 1e-5
-    assert limb.message == "On target"
-    assert bpy.ops.pose.planar_ik_bake() == {"FINISHED"}
-    assert worst_of_robot(ob) < 1e-5
-    assert worst_of_robot(ob, 0.5) < 1e-4

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scripts import installed
-from tests.blender import rigs
+from tests.blender import legs, rigs
 
 pytestmark = [pytest.mark.dear, pytest.mark.xdist_group("rigify")]  # so that one process generates its rigs
 
@@ -38,12 +38,7 @@ def animate(ob):
 
 
 def over_frames(ob):
-    deform = [bone.name for bone in ob.data.bones if bone.use_deform]
-    found = []
-    for frame in FRAMES:
-        bpy.context.scene.frame_set(frame)
-        found.append(rigs.matrices(ob, deform))
-    return np.array(found)
+    return legs.seen(ob, [bone.name for bone in ob.data.bones if bone.use_deform], FRAMES)
 
 
 def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
@@ -56,13 +51,10 @@ def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
     for bone in human.pose.bones:
         rigs.select(bone)
     assert not offered(bpy.context)
-    for bone in human.pose.bones:
-        rigs.select(bone, bone.name == "spine_fk")
+    rigs.click(human, "spine_fk")
     assert own(bpy.context) == "ALL"
-    for bone in human.pose.bones:
-        rigs.select(bone, bone.name == "foot_ik.L")
+    rigs.click(human, "foot_ik.L")
     assert own(bpy.context) == "SELECTED"
-    human.data.bones.active = human.data.bones["foot_ik.L"]
     bpy.ops.pose.planar_ik_convert()
     (last,) = addon("limb.storage").limbs_of(human)
     assert (last.name, last.planar_ik.reach) == ("MCH-shin_ik.L", "REACHED")
@@ -135,9 +127,7 @@ def baked_and_back(addon, path, name, now, before):
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects[name]
     rigs.activate(ob)
-    controls = [f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"]  # what an animator can see
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone.name in controls)
+    rigs.click(ob, *(f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"))  # what an animator can see
     bpy.ops.pose.planar_ik_unconvert()
     assert not limbs(ob)
     assert np.abs(over_frames(ob) - before).max() < 1e-5

@@ -116,9 +116,7 @@ def apply_flipped(ob):
 
 def mirror_both(ob):
     names = [bone.name for bone in ob.pose.bones if "planar_ik" in bone]
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone.name in names)
-    ob.data.bones.active = ob.data.bones[names[0]]
+    rigs.click(ob, *names)
     assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
 
 

@@ -11,11 +11,9 @@ from addon.solver import Reach, TwoBone, solve_two_bone
 from tests.solver.oracles import ROUNDING
 
 BENDS = st.sampled_from([1, -1])
-SCALES = st.integers(-40, 40).map(lambda exponent: 2.0**exponent)
 coordinates = st.floats(-3.0, 3.0).map(lambda number: number if abs(number) > 1e-30 else 0.0)
 points = st.tuples(coordinates, coordinates)
 lengths = st.floats(1e-30, 2.0) | st.sampled_from([0.0, 1.0])
-real_lengths = st.floats(0.01, 2.0)
 
 
 def tip(solved: TwoBone, r2: float) -> tuple[float, float]:

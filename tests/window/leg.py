@@ -10,7 +10,6 @@ import numpy as np
 from hand import Hand
 from mathutils import Vector
 
-from scripts import installed
 from tests.blender import rigs
 
 LEG = {
@@ -62,23 +61,6 @@ def open_limb(hand: Hand, mode: str, plane: str = "POLE", features: bool = False
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="Add")
     yield
-
-
-def without_extension() -> Iterator[None]:
-    """Switch the extension off."""
-    if installed.SOURCE:
-        installed.addon().unregister()
-    else:
-        bpy.ops.preferences.addon_disable(module=installed.MODULE)
-    yield
-
-
-def with_extension() -> None:
-    """Switch it on again."""
-    if installed.SOURCE:
-        installed.addon().register()
-    else:
-        bpy.ops.preferences.addon_enable(module=installed.MODULE)
 
 
 def animate() -> None:

@@ -29,10 +29,9 @@ from leg import (
     selected,
     until,
     value,
-    with_extension,
-    without_extension,
 )
 
+from scripts import installed
 from tests.blender import rigs
 
 
@@ -131,7 +130,8 @@ def lives_without_the_extension(hand: Hand) -> Iterator[Any]:
     path = str(hand.pictures / "leg.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     before = joints()
-    yield from without_extension()
+    installed.disable()
+    yield
     found: dict[str, Any] = {}
     try:
         yield from open_file(hand, path)
@@ -152,7 +152,7 @@ def lives_without_the_extension(hand: Hand) -> Iterator[Any]:
         found |= {"fk": away(before, fk), "dragged": away(before, joints())}
         bpy.ops.wm.save_as_mainfile(filepath=path)
     finally:
-        with_extension()
+        installed.enable()
         yield
     yield from open_file(hand, path)
     found["back"] = [limb().reach, missed()]
@@ -167,10 +167,9 @@ def enables_the_extension_again(hand: Hand) -> Iterator[Any]:
     yield from open_limb(hand, "LIVE")
     target = rigs.evaluated(rig()).pose.bones["foot_ik.L"].head.copy()
     misses = []
-    for step in (lambda: None, without_extension, with_extension):
-        done = step()
-        yield from done or ()
-        for _ in range(3):
+    for step in (lambda: None, installed.disable, installed.enable):
+        step()
+        for _ in range(4):
             yield
         misses.append((rigs.evaluated(rig()).pose.bones["foot.L"].head - target).length)
     return {"misses": misses}

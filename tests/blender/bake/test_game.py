@@ -14,8 +14,8 @@ from tests.blender.legs import bake, seen, walker
 KEPT = ("thigh.L", "shin.L", "foot.L", "toe.L", "hand.R", "hips")
 
 
-def creature(addon: Any, mode: str, **settings: Any) -> Any:
-    """A walker with a skin, a control that nothing deforms by, and a bone that follows it."""
+def creature(addon: Any, **settings: Any) -> Any:
+    """A live walker with a skin, a control that nothing deforms by, and a bone that follows it."""
     last = walker(addon, "LIVE", **settings)
     ob = last.id_data
     rigs.activate(ob, "EDIT")
@@ -38,8 +38,6 @@ def creature(addon: Any, mode: str, **settings: Any) -> Any:
     for i, name in enumerate(("thigh.L", "shin.L", "foot.L", "patch")):
         skin.vertex_groups.new(name=name).add([i], 1.0, "REPLACE")
     skin.modifiers.new("rig", "ARMATURE").object = ob
-    if mode == "RIG":
-        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
     return ob.pose.bones["shin.L"]
 
 
@@ -47,7 +45,7 @@ def creature(addon: Any, mode: str, **settings: Any) -> Any:
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
 def test_joints_of_a_limb_that_stretches(addon, mode, volume):
     """Stay where they are, without scale; the bones below are disconnected for it."""
-    last = creature(addon, "LIVE", stretch=1.0, stretch_max=1.5)
+    last = creature(addon, stretch=1.0, stretch_max=1.5)
     bpy.data.objects["to foot"].delta_location = (0.0, -0.5, -0.4)
     last.planar_ik.stretch_volume = volume
     ob = last.id_data
@@ -59,40 +57,3 @@ def test_joints_of_a_limb_that_stretches(addon, mode, volume):
     np.testing.assert_allclose(seen(ob, KEPT)[..., :3, 3], before, atol=2e-5)
     assert not ob.data.bones["shin.L"].use_connect
     assert ob.data.bones["hand.R"].use_connect
-
-
-def test_what_strips_do(addon):
-    """Root motion in a strip, and a strip that moves the hips."""
-    last = walker(addon)
-    ob = last.id_data
-    data = ob.animation_data
-    hips, data.action = data.action, None
-    for frame, x in ((1, 0.0), (12, 1.0)):
-        ob.location.x = x
-        ob.keyframe_insert("location", frame=frame)
-    root, data.action = data.action, None
-    for action in (hips, root):
-        data.nla_tracks.new().strips.new(action.name, 1, action)
-    before = seen(ob, KEPT)
-    bake(addon, last, for_game=True)
-    assert not data.use_nla
-    np.testing.assert_allclose(seen(ob, KEPT), before, atol=2e-5)
-
-
-def test_a_rig_from_a_library(addon, tmp_path):
-    """Takes no edits of its bones: refused where it would need some, before anything is written."""
-    ob = walker(addon, "RIG").id_data
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
-        into.objects = ["rig", "to foot"]
-    for each in into.objects:
-        bpy.context.collection.objects.link(each)
-    ob = into.objects[0].override_create(remap_local_usages=True)
-    bpy.context.view_layer.update()
-    before = seen(ob)
-    for options in ({"for_game": True}, {"remove": True}):
-        with pytest.raises(addon("blender.words").Refused):
-            bake(addon, ob.pose.bones["shin.L"], **options)
-    bake(addon, ob.pose.bones["shin.L"])
-    np.testing.assert_allclose(seen(ob), before, atol=2e-5)

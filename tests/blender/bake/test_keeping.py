@@ -106,24 +106,6 @@ def test_nothing_else(addon, setup):
     assert after == before
 
 
-def test_what_is_shown_is_what_was_baked(addon):
-    """At the frame that is shown, without going to another."""
-    last = walker(addon)
-    before = rigs.matrices(last.id_data, LIMB)
-    bake(addon, last)
-    np.testing.assert_allclose(rigs.matrices(last.id_data, LIMB), before, atol=2e-5)
-
-
-def test_undone_in_one_step(addon):
-    last = walker(addon)
-    bpy.ops.ed.undo_push(message="before")
-    before = state(addon)["keys"]
-    bake(addon, last)
-    bpy.ops.ed.undo_push(message="baked")
-    bpy.ops.ed.undo()
-    assert state(addon)["keys"] == before
-
-
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
 @pytest.mark.parametrize("has_keys", [False, True])
 def test_outside_of_the_frames(addon, mode, has_keys):
@@ -148,14 +130,6 @@ def test_outside_of_the_frames(addon, mode, has_keys):
     for frame in FRAMES:
         bpy.context.scene.frame_set(frame)
         assert (last["IK Influence"] == 0.0) == (frame in IN)
-
-
-def test_other_frames_can_be_baked_later(addon):
-    last = walker(addon)
-    before = seen(last.id_data)
-    for part in (range(1, 5), range(5, 10), range(8, 13)):
-        bake(addon, last, frames=part)
-    np.testing.assert_allclose(seen(last.id_data), before, atol=2e-5)
 
 
 def test_a_new_action(addon):
@@ -200,18 +174,6 @@ def test_what_would_change_the_keys(addon, what):
     before = seen(ob)
     bake(addon, last)
     np.testing.assert_allclose(seen(ob), before, atol=2e-5)
-
-
-@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-def test_removed(addon, mode):
-    last = walker(addon, mode, stretch=1.0)
-    ob, before = last.id_data, seen(last.id_data)
-    bake(addon, last, remove=True)
-    np.testing.assert_allclose(seen(ob), before, atol=2e-5)
-    assert not addon("limb.storage").limbs_of(ob)
-    assert not any(bone.constraints for bone in ob.pose.bones)
-    assert not any(bone.name.startswith("MCH") for bone in ob.data.bones)
-    assert not any("IK" in path for path, _ in curves(addon, ob))
 
 
 @pytest.mark.parametrize("order", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZXY"])
@@ -294,30 +256,3 @@ def test_a_clip_gets_no_longer(addon):
     assert tuple(action.frame_range) == (FRAMES[0], FRAMES[-1])
     assert before[0] == FRAMES[0]
     assert last["IK Influence"] == 0.0
-
-
-def test_removed_controls_come_back_in_their_colours(addon):
-    """Whatever fails at the end of a bake."""
-    ob = rigs.biped()
-    rigs.click(ob, "shin.L")
-    assert bpy.ops.pose.planar_ik_add(mode="RIG") == {"FINISHED"}
-    colors = {bone.name: bone.color for bone in ob.pose.bones} | {
-        bone.name + " bone": bone.color for bone in ob.data.bones
-    }
-    for i, color in enumerate(colors.values()):
-        color.palette, color.custom.normal = "CUSTOM", (0.1, 0.01 * i, 0.5)
-    last = ob.pose.bones["shin.L"]
-
-    def shown() -> Any:
-        owners = [*ob.pose.bones, *ob.data.bones]
-        return [(bone.color.palette, *(round(x, 4) for x in bone.color.custom.normal)) for bone in owners]
-
-    def failing() -> None:
-        with addon("blender.transaction").all_or_nothing(bpy.context):
-            bake(addon, last, remove=True)
-            raise Cancelled
-
-    before = shown()
-    with pytest.raises(Cancelled):
-        failing()
-    assert shown() == before

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from tests.blender import rigs
+from tests.blender import legs, rigs
 from tests.blender.libraries import override
 
 Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
@@ -22,9 +22,7 @@ def shot(path: Path, limb: str = "RIG", frames: int = 6) -> Path:
     ob = rigs.biped()
     if limb:
         bpy.context.scene.frame_end = frames
-        ob.data.bones.active = ob.data.bones["shin.L"]
-        for bone in ob.pose.bones:
-            rigs.select(bone, bone.name == "shin.L")
+        rigs.click(ob, "shin.L")
         bpy.ops.pose.planar_ik_add(mode=limb)
         control = ob.pose.bones[ob.pose.bones["shin.L"].planar_ik.subtarget]
         to_rest = control.bone.matrix_local.to_3x3().inverted()
@@ -40,11 +38,8 @@ def constrained(path: Path) -> Path:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     ob = rigs.biped()
     for name, count, place in (("shin.L", 2, (0.1, 0, 0.2)), ("shin.R", 2, (-0.1, 0, 0.2)), ("hand.L", 5, (0.6, 0, 1))):
-        target = bpy.data.objects.new(f"goal {name}", None)
-        target.location = place
-        bpy.context.collection.objects.link(target)
         constraint = ob.pose.bones[name].constraints.new("IK")
-        constraint.target, constraint.chain_count = target, count
+        constraint.target, constraint.chain_count = rigs.empty(f"goal {name}", place), count
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path
 
@@ -76,8 +71,4 @@ def poses(path: Path, frames: int = 6) -> np.ndarray:
     """How the leg stands in every frame of a file."""
     bpy.ops.wm.open_mainfile(filepath=str(path))
     ob = next(each for each in bpy.context.view_layer.objects if each.type == "ARMATURE")
-    found = []
-    for frame in range(1, frames + 1):
-        bpy.context.scene.frame_set(frame)
-        found.append(rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L")))
-    return np.array(found)
+    return legs.seen(ob, frames=range(1, frames + 1))

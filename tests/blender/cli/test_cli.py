@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blender import rigs
 from tests.blender.cli.shots import Run, poses, shot
 
 
@@ -49,17 +50,6 @@ def test_a_stopped_run_goes_on(run: Run, tmp_path: Path) -> None:
     assert (out / "b.blend").exists()
 
 
-def test_for_game_leaves_a_clean_rig(run: Run, tmp_path: Path) -> None:
-    source = shot(tmp_path / "in.blend")
-    before = poses(source)
-    code, _, _ = run("bake", source, "-o", tmp_path / "game.blend", "--for-game")
-    assert code == 0
-    assert np.abs(poses(tmp_path / "game.blend") - before).max() < 1e-4
-    ob = bpy.data.objects["rig"]
-    assert not any(bone.constraints for bone in ob.pose.bones)
-    assert not (ob.animation_data and len(ob.animation_data.drivers))
-
-
 def test_a_broken_mechanism_is_reported(run: Run, tmp_path: Path) -> None:
     source = shot(tmp_path / "in.blend")
     bpy.context.view_layer.update()
@@ -87,9 +77,7 @@ def test_add_takes_names_and_patterns_of_many_files(run: Run, tmp_path: Path) ->
 def test_add_follows_what_a_star_stands_for(run: Run, tmp_path: Path) -> None:
     source = shot(tmp_path / "a.blend", "")
     for x, name in ((0.1, "ik.L"), (-0.1, "ik.R")):
-        empty = bpy.data.objects.new(name, None)
-        empty.location = (x, -0.1, 0.2)
-        bpy.context.collection.objects.link(empty)
+        rigs.empty(name, (x, -0.1, 0.2))
     bpy.ops.wm.save_as_mainfile(filepath=str(source))
     code, lines, _ = run("add", source, "--in-place", "--limb", "shin.*:ik.*", "--mode", "live")
     assert (code, {(line["limb"], line["target"]) for line in lines}) == (0, {("shin.L", "ik.L"), ("shin.R", "ik.R")})
@@ -138,7 +126,7 @@ def test_a_file_that_fails_does_not_stop_the_next(run: Run, tmp_path: Path) -> N
 def test_nothing_to_do_is_done(run: Run, tmp_path: Path) -> None:
     source = shot(tmp_path / "plain.blend", "")
     before = source.read_bytes()
-    for command in ("bake", "rebuild", "convert"):
+    for command in ("bake", "rebuild", "convert", "contacts"):
         code, (line,), _ = run(command, source, "--in-place", "--strict")
         assert (code, line["file"], bool(line["nothing"])) == (0, str(source), True)
     code, (line,), _ = run("report", source)
@@ -170,7 +158,15 @@ def test_python_in_files_stays_off_and_that_is_said(run: Run, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "command", [("bake",), ("bake", "--remove"), ("rebuild",), ("set", "--mode", "RIG"), ("add", "forearm.L")]
+    "command",
+    [
+        ("bake",),
+        ("bake", "--remove"),
+        ("rebuild",),
+        ("set", "--mode", "RIG"),
+        ("add", "forearm.L"),
+        ("contacts", "--height", "100", "--speed", "1000"),
+    ],
 )
 @pytest.mark.parametrize("how", ["fault", "disk"])
 def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch, command, how) -> None:
@@ -185,7 +181,8 @@ def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch
     if how == "disk":
         monkeypatch.setattr(addon("cli.shots").os, "replace", fail)
     else:
-        for module, name in (("tasks.baking", "_report_of"), ("rigging.apply", "_add_parts")):
+        places = {"tasks.baking": "_report_of", "rigging.apply": "_add_parts", "tasks.contact_markers": "mark_contacts"}
+        for module, name in places.items():
             monkeypatch.setattr(addon(module), name, fail)
     options = ["--limb", command[1]] if command[0] == "add" else command[1:]
     for target in (["--in-place"], ["-o", output]):

@@ -117,33 +117,9 @@ def test_contacts_take_the_place_of_markers(run: Run, source: Path) -> None:
     assert not own - {("cut", 9)} & markers(source)
 
 
-def test_a_file_without_limbs_has_no_contacts(run: Run, tmp_path: Path) -> None:
-    source = shot(tmp_path / "plain.blend", "")
-    before = source.read_bytes()
-    for words in ((), ("--in-place",)):
-        code, (line,), _ = run("contacts", source, *words)
-        assert (code, bool(line["nothing"]), source.read_bytes() == before) == (0, True, True)
-
-
 def test_markers_of_linked_rigs_are_the_scenes(run: Run, tmp_path: Path) -> None:
     """They are found also on a character that nobody can edit here."""
     source = linked(shot(tmp_path / "library.blend"), tmp_path / "shot.blend", False)
     code, (line,), _ = run("contacts", source, "--in-place", "--height", 100, "--speed", 1000)
     assert (code, line["contacts"][0]["from"]) == (0, 1)
     assert {name for name, _ in markers(source)} == {"foot.L down (rig)", "foot.L up (rig)"}
-
-
-def test_markers_are_written_whole_or_not_at_all(addon, run: Run, source: Path, tmp_path: Path, monkeypatch) -> None:
-    before = source.read_bytes()
-
-    def fail(*_: object, **__: object) -> None:
-        raise OSError("on purpose")
-
-    for place in ((addon("cli.shots").os, "replace"), (addon("cli.verbs").contact_markers, "mark_contacts")):
-        for target in (["--in-place"], ["-o", tmp_path / "out.blend"]):
-            with monkeypatch.context() as patch:
-                patch.setattr(*place, fail)
-                code, (line,), _ = run("contacts", source, *target)
-            assert (code, "purpose" in line["error"]) == (1, True)
-    assert source.read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["walk.blend"]

@@ -27,8 +27,7 @@ def write_shot(path: Path) -> None:
     """A leg whose foot goes up, as a person saves it."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     rig = rigs.biped()
-    target = bpy.data.objects.new("target", None)
-    bpy.context.collection.objects.link(target)
+    target = rigs.empty("target")
     rig.pose.bones["shin.L"].planar_ik.target = target
     for frame in (1, 10):
         target.location = Vector((0.1, -0.2, 0.1 + 0.03 * frame))

@@ -30,9 +30,7 @@ def make_files(folder: Path, command: str) -> None:
         return
     shot(rig, {"add": "", "set": "LIVE"}.get(command, "RIG"))
     for name, place in (("hand_ik.L", (0.6, 0, 1.3)), ("hand_ik.R", (-0.6, 0, 1.3))):
-        target = bpy.data.objects.new(name, None)
-        target.location = place
-        bpy.context.collection.objects.link(target)
+        rigs.empty(name, place)
     if command == "rebuild":
         ob = bpy.data.objects["rig"]
         rigs.activate(ob, "EDIT")

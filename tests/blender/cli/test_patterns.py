@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 import bpy
 import pytest
 
+from tests.blender import rigs
 from tests.blender.cli.shots import constrained, shot
 
 NAMES = ("shin.L", "shin.R", "DEF_shin_L", "DEF_thigh_01_L", "a_b_c_L", "shin", "", "x[y]", "leg*", "shin.l", "a\nb")
@@ -37,7 +38,7 @@ def test_a_pattern_that_meets_both_bones_of_a_leg_makes_one_limb(run, tmp_path, 
 def test_wildcards_stand_for_the_same_in_target_and_pole(run, tmp_path) -> None:
     source = shot(tmp_path / "a.blend", "")
     for name in ("L_foot", "R_foot"):
-        bpy.context.collection.objects.link(bpy.data.objects.new(name, None))
+        rigs.empty(name)
     bpy.ops.wm.save_as_mainfile(filepath=str(source))
     code, lines, said = run("add", source, "--in-place", "--limb", "sh??.[LR]:[LR]_foot", "--strict")
     assert (code, lines[0].get("error") is not None) == (1, True), said  # three wildcards, of which the first is meant

@@ -19,10 +19,7 @@ def drive(last: Any, value: float) -> Any:
     ob = last.id_data
     root = ob.pose.bones["root"]
     root["IK_FK"] = value
-    driver = last.driver_add('["IK Influence"]').driver
-    driver.type = "SUM"
-    target = driver.variables.new().targets[0]
-    target.id, target.data_path = ob, 'pose.bones["root"]["IK_FK"]'
+    rigs.drive(last, '["IK Influence"]', ob, 'pose.bones["root"]["IK_FK"]')
     bpy.context.view_layer.update()
     return root
 

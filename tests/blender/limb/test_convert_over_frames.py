@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import rigs
+from tests.blender import legs, rigs
 from tests.blender.limb.test_converting import leg
 
 FRAMES = range(1, 31)
@@ -30,11 +30,7 @@ def animate(ob, rng, fk=1.0):
 
 
 def seen(ob):
-    found = []
-    for frame in FRAMES:
-        bpy.context.scene.frame_set(frame)
-        found.append(rigs.matrices(ob, NAMES)[:, :3, 3])
-    return np.array(found)
+    return legs.joints(ob, NAMES, FRAMES)
 
 
 def off(now, before):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from math import pi
 
 import bpy
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from mathutils import Vector
 
 from tests.blender import rigs
+from tests.blender.limb import test_converting
 
 NAMES = ("thigh.L", "shin.L", "foot.L", "toe.L")
 LENGTH = 0.9
@@ -19,21 +19,13 @@ LENGTH = 0.9
 def leg(pole=False, gap=0.0, chain=2):
     """A biped whose left foot has Blender's own IK constraint, for the bones above it. ``gap`` is how far from the
     shin's tail the foot begins."""
-    ob = rigs.biped()
-    rigs.activate(ob, "EDIT")
-    bones = ob.data.edit_bones
+    ob, _, _ = test_converting.leg(pole, chain, "foot.L", use_tail=False)
     if gap:
-        bones["foot.L"].use_connect = False
-        bones["foot.L"].head += Vector((0, gap, 0))
-    for name, head in (("foot_ik", (0.1, 0.02, 0.1)), ("knee_ik", (0.12, -1.0, 0.55))):
-        bone = bones.new(name)
-        bone.head, bone.tail = head, Vector(head) + Vector((0, 0, 0.1))
-    bpy.ops.object.mode_set(mode="POSE")
+        rigs.activate(ob, "EDIT")
+        ob.data.edit_bones["foot.L"].use_connect = False
+        ob.data.edit_bones["foot.L"].head += Vector((0, gap, 0))
+        rigs.activate(ob)
     foot = ob.pose.bones["foot.L"]
-    ik = foot.constraints.new("IK")
-    ik.target, ik.subtarget, ik.chain_count, ik.use_stretch, ik.use_tail = ob, "foot_ik", chain, False, False
-    if pole:
-        ik.pole_target, ik.pole_subtarget, ik.pole_angle = ob, "knee_ik", -pi / 2
     turning = foot.constraints.new("COPY_ROTATION")
     turning.target, turning.subtarget = ob, "foot_ik"
     return ob, foot
@@ -111,23 +103,6 @@ def test_what_animates_influence_goes_along_and_comes_back(converting, how):
     ik = ob.pose.bones["Fuss"].constraints["IK"]
     assert not ik.mute
     assert abs(ik.influence - before) < 1e-6
-
-
-def test_it_stays_in_every_frame(converting):
-    ob, foot = leg(pole=True)
-    rng = random.Random(3)
-    for frame in (1, 6, 11):
-        pose(ob, rng)
-        for name in ("foot_ik", "knee_ik"):
-            ob.pose.bones[name].keyframe_insert("location", frame=frame)
-    before = []
-    for frame in range(1, 12):
-        bpy.context.scene.frame_set(frame)
-        before.append(rigs.matrices(ob, NAMES)[:3, :3, 3])
-    converting.convert(bpy.context, [foot], mode="RIG")
-    for frame, there in zip(range(1, 12), before, strict=True):
-        bpy.context.scene.frame_set(frame)
-        assert np.abs(rigs.matrices(ob, NAMES)[:3, :3, 3] - there).max() < 2e-3 * LENGTH
 
 
 @pytest.mark.parametrize("chain", [1, 5])

@@ -32,9 +32,7 @@ def goal_of(ob, kind):
     if kind == "BONE":
         ob.pose.bones["toe.R"].rotation_quaternion = TURN
         return ob, "toe.R"
-    goal = rigs.biped() if kind == "ANOTHER RIG" else bpy.data.objects.new("goal", None)
-    if kind == "OBJECT":
-        bpy.context.collection.objects.link(goal)
+    goal = rigs.biped() if kind == "ANOTHER RIG" else rigs.empty("goal")
     rigs.activate(ob)
     goal.matrix_world = Matrix.LocRotScale((0.1, 0, 0.1), TURN, None)
     return goal, "hips" if kind == "ANOTHER RIG" else ""

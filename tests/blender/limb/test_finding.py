@@ -8,32 +8,6 @@ from tests.blender import rigs
 from tests.blender.characters import LIMBS
 
 
-def test_a_click_on_the_last_bone_of_each_limb(addon):
-    ob = rigs.biped()
-    for name in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
-        assert addon("finding.clicking").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
-
-
-@pytest.mark.parametrize(
-    ("clicked", "last"),
-    [("thigh.L", "shin.L"), ("foot.R", "shin.R"), ("toe.R", "shin.R"), ("upper_arm.L", "forearm.L"),
-     ("hand.L", "forearm.L")],
-)  # fmt: skip
-def test_a_click_next_to_a_limb(addon, clicked, last):
-    assert addon("finding.clicking").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
-
-
-def test_any_bone_of_a_limb_that_is_there(addon, add):
-    ob = rigs.biped()
-    add(ob, "shin.L", "forearm.L")
-    at = addon("finding.clicking").limb_at
-    for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
-        assert at(ob.pose.bones[name]) == (ob.pose.bones["shin.L"], (1, 1))
-    for name in ("upper_arm.L", "hand.L"):
-        assert at(ob.pose.bones[name])[0].name == "forearm.L"
-    assert addon("finding.clicking").existing_at(ob.pose.bones["spine"]) is None
-
-
 def _chain(*names, bend=0.0):
     """Bones in line, each a unit long, but for the ``bend`` in the middle."""
     places = [(bend if i == len(names) // 2 else 0.0, 0.0, float(-i)) for i in range(len(names) + 1)]

@@ -65,9 +65,7 @@ def test_a_foot_that_is_gone(leg, addon):
     assert last.planar_ik.message == "The foot or hand below 'shin.L' is gone: rebuild the limb"
     assert addon("tasks.repairing").repairs_for(last) == ["REBUILD"]
     assert np.abs(rigs.matrices(leg, LEG[:2]) - before).max() < 1e-5
-    for bone in leg.pose.bones:
-        rigs.select(bone, bone.name == "shin.L")
-    leg.data.bones.active = leg.data.bones["shin.L"]
+    rigs.click(leg, "shin.L")
     bpy.ops.pose.planar_ik_repair(repair="REBUILD")
     bpy.context.view_layer.update()
     last = leg.pose.bones["shin.L"]
@@ -96,9 +94,7 @@ def test_a_thigh_that_is_gone(leg, names):
     assert last.planar_ik.message == (
         "The bone above 'shin.L' is missing: parent 'shin.L' to it again, or remove the limb of 'shin.L'"
     )
-    for bone in leg.pose.bones:
-        rigs.select(bone, bone.name == "shin.L")
-    leg.data.bones.active = leg.data.bones["shin.L"]
+    rigs.click(leg, "shin.L")
     bpy.ops.pose.planar_ik_remove()
     assert not leg.pose.bones["shin.L"].planar_ik.enabled
     assert not [*leg.pose.bones["shin.L"].constraints]

@@ -27,13 +27,13 @@ CURLED = [(0.0, 0.1, 1.0), (0.0, -0.2, 0.7), (0.0, -0.2, 0.35), (0.0, 0.05, 0.1)
 def dog():
     """A rig with hips and two legs of three or four bones, with feet."""
 
-    def make(count=3, off=0.0, joints=JOINTS):
+    def make(count=3, joints=JOINTS):
         places = [Vector(place) for place in joints]
         if count == 4:
             places.insert(0, Vector((0.0, -0.1, 1.3)))
         bones = {"root": ((0, 0, 0), (0, 0.3, 0), ""), "hips": ((0, -0.3, 1.3), (0, 0.1, 1.35), "root")}
         for side, x in SIDES.items():
-            here = [((0.15 + off * (k == 1)) * x, place.y, place.z) for k, place in enumerate(places)]
+            here = [(0.15 * x, place.y, place.z) for place in places]
             above = "hips"
             for k, name in enumerate(LEG[count]):
                 bones[name + side] = (here[k], here[k + 1], above)
@@ -48,17 +48,17 @@ def dog():
 def leg(dog, add, addon):
     """The last bone of a leg with IK, in a mode."""
 
-    def make(count=3, mode="RIG", knee="FREE", off=0.0, joints=JOINTS, **options):
+    def make(count=3, mode="RIG", knee="FREE", joints=JOINTS, **options):
         name = LEG[count][-1] + ".L"
 
         def put():
-            ob = dog(count, off, joints)
+            ob = dog(count, joints)
             add(ob, name, segments=(1,) * count, knee=knee, **options)
             if mode == "RIG":
                 addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name]])
 
         curls = "curled" if joints is CURLED else ""
-        rigs.opened(f"longer {count} {mode} {knee} {off} {curls} {options}", put)
+        rigs.opened(f"longer {count} {mode} {knee} {curls} {options}", put)
         return bpy.data.objects["rig"].pose.bones[name]
 
     return make
@@ -100,9 +100,7 @@ def test_converted_and_back(dog, addon, joints, count, mode, pole):
     ob = dog(count, joints=joints)
     last = ob.pose.bones[names_of(count)[-2]]
     for name in ("foot_ik", "knee_ik"):
-        empty = bpy.data.objects.new(name, None)
-        bpy.context.collection.objects.link(empty)
-        empty.location = rigs.place(ob, "foot.L") if name == "foot_ik" else (0.15, -1.5, 0.6)
+        rigs.empty(name, rigs.place(ob, "foot.L") if name == "foot_ik" else (0.15, -1.5, 0.6))
     ik = last.constraints.new("IK")
     ik.target, ik.chain_count, ik.use_stretch = bpy.data.objects["foot_ik"], count, False
     if pole:

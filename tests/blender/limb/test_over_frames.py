@@ -62,10 +62,10 @@ def animate(ob, rng, normals, frames=KEYED, most=2.0):
 def make(add, addon):
     """A limb with FK animation, set to FK."""
 
-    def limb(seed, mode="RIG", knee="FREE", count=2, keys=(KEYED, 2.0), **options):
+    def limb(seed, mode="RIG", knee="FREE", keys=(KEYED, 2.0), **options):
         rng = random.Random(seed)
-        ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3], count=count)
-        last = add(ob, "lower", knee=knee, segments=(1,) * count, **options)[0]
+        ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3])
+        last = add(ob, "lower", knee=knee, **options)[0]
         shape = addon("limb.rest_geometry").rest_geometry_of(last)
         animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)), *keys)
         if mode == "RIG":

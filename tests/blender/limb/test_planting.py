@@ -54,8 +54,7 @@ def test_a_capture_is_planted_in_one_step(capture, there):
     """Whichever of its legs have IK already: these get Foot Roll."""
     before, bones = joints(capture), {*capture.pose.bones.keys()}
     for side in there:
-        for bone in capture.pose.bones:
-            rigs.select(bone, bone.name == f"shin{side}")
+        rigs.click(capture, f"shin{side}")
         bpy.ops.pose.planar_ik_add(mode="RIG")
     for bone in capture.pose.bones:
         rigs.select(bone)
@@ -130,11 +129,7 @@ def test_where_nothing_moves_nothing_is_planted(addon, capture):
 
 
 def test_arms_are_no_legs(capture):
-    for bone in capture.pose.bones:
-        rigs.select(bone, bone.name in ("hips", "spine"))
-    ob = rigs.biped()
-    for bone in ob.pose.bones:
-        rigs.select(bone, bone.name in ("forearm.L", "forearm.R"))
-    ob.data.bones.active = ob.data.bones["forearm.L"]
+    rigs.click(capture, "hips", "spine")
+    rigs.click(rigs.biped(), "forearm.R", "forearm.L")
     with pytest.raises(RuntimeError, match="No leg is selected"):
         bpy.ops.pose.planar_ik_plant()

@@ -112,26 +112,14 @@ def ahead(ob, side):
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_a_walker_s_poles_go_along(add, mode):
-    """Nothing but hips and feet is moved, three metres ahead; on the spot, a foot turned by 40 degrees turns the
-    knee by as much. Poles of arms stay with the rig."""
+    """Nothing but hips and feet is moved, three metres ahead. Poles of arms stay with the rig."""
     ob = rigs.biped()
     add(ob, "shin.L", "shin.R", "forearm.L", knee="POLE", mode=mode)
     hips, legs = ob.pose.bones["hips"], [ob.pose.bones[f"shin.{side}"] for side in "LR"]
     move_by(hips, (0.0, 0.0, -0.06))
     bpy.context.view_layer.update()
-    knee, before = ahead(ob, "L"), np.array(rigs.place(ob, "shin.L"))
+    knee = ahead(ob, "L")
     assert knee > 0.05
-    limb = legs[0].planar_ik
-    target = limb.target.pose.bones[limb.subtarget] if limb.subtarget else limb.target
-    axis = rigs.place(ob, "thigh.L") - rigs.place(ob, "foot.L")
-    turn, tip = Matrix.Rotation(np.radians(40), 4, axis), Matrix.Translation(rigs.place(ob, "foot.L"))
-    name = "matrix" if limb.subtarget else "matrix_world"
-    stands = getattr(target, name).copy()
-    setattr(target, name, tip @ turn @ tip.inverted() @ stands)
-    bpy.context.view_layer.update()
-    turned = tip @ turn @ tip.inverted() @ Vector(before)
-    assert (rigs.place(ob, "shin.L") - turned).length < 1e-5
-    setattr(target, name, stands)
     for step in range(7):
         for last, gait in zip(legs, (0.5, -0.5), strict=True):
             limb = last.planar_ik

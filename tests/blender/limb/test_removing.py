@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import rigs
+from tests.blender import legs, rigs
 
 NAMES = {"target": "foot_ik.L", "pole": "knee_pole.L"}
 """What the controls of the shin are called."""
@@ -45,23 +45,17 @@ def test_what_was_set_and_keyed_goes_too(addon, add, is_by_property):
         last.planar_ik.enabled = False
     else:
         addon("tasks.removing").remove(bpy.context, [last])
-    curves = [curve.data_path for curve in _curves(ob)]
+    curves = [curve.data_path for curve in rigs.curves(ob)]
     assert curves == ['pose.bones["hips"].location'] * 3
     bpy.data.actions.remove(ob.animation_data.action)
     ob.animation_data_clear()
     assert rigs.snapshot() == before
 
 
-def _curves(ob):
-    action = ob.animation_data.action
-    return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]
-
-
 def test_after_the_target_was_changed_to_an_empty(addon, add):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L")
-    empty = bpy.data.objects.new("empty", None)
-    bpy.context.collection.objects.link(empty)
+    empty = rigs.empty("empty")
     last.planar_ik.target = empty  # its constraint goes on holding the name of the bone that was followed
     foot = ob.pose.bones["foot.L"].constraints["Planar IK Foot"]
     assert foot.target == empty
@@ -79,19 +73,12 @@ def _child_bone(ob, name):
     bpy.ops.object.mode_set(mode="POSE")
 
 
-def _empty():
-    empty = bpy.data.objects.new("held", None)
-    bpy.context.collection.objects.link(empty)
-    return empty
-
-
 def _child_object(ob, name):
-    empty = _empty()
-    empty.parent, empty.parent_type, empty.parent_bone = ob, "BONE", name
+    rigs.empty("held", parent=ob, bone=name)
 
 
 def _object_constraint(ob, name):
-    made = _empty().constraints.new("COPY_LOCATION")
+    made = rigs.empty("held").constraints.new("COPY_LOCATION")
     made.target, made.subtarget = ob, name
 
 
@@ -119,7 +106,7 @@ def _driver_on(ob, name):
 
 
 def _driver_from_elsewhere(ob, name):
-    variable = _empty().driver_add("location", 0).driver.variables.new()
+    variable = rigs.empty("held").driver_add("location", 0).driver.variables.new()
     variable.type = "TRANSFORMS"
     variable.targets[0].id, variable.targets[0].bone_target = ob, name
 
@@ -159,16 +146,11 @@ def _walk():
 
 def _seen(ob):
     """How bones stand in all frames, one of them outside of all keys."""
-    scene, now, matrices = bpy.context.scene, bpy.context.scene.frame_current, []
-    for frame in range(-1, 14):
-        scene.frame_set(frame)
-        matrices.append(rigs.matrices(ob, SHOWN))
-    scene.frame_set(now)
-    return np.array(matrices)
+    return legs.seen(ob, SHOWN, range(-1, 14))
 
 
 def _paths(ob):
-    return {curve.data_path for curve in _curves(ob)}
+    return {curve.data_path for curve in rigs.curves(ob)}
 
 
 @pytest.mark.parametrize("is_baked", [False, True])
@@ -209,4 +191,6 @@ def test_a_control_that_something_else_uses_is_left_where_it_is(addon, add):
 
 
 def _curves_of(ob, bone):
-    return [[tuple(key.co) for key in curve.keyframe_points] for curve in _curves(ob) if f'"{bone}"' in curve.data_path]
+    return [
+        [tuple(key.co) for key in curve.keyframe_points] for curve in rigs.curves(ob) if f'"{bone}"' in curve.data_path
+    ]

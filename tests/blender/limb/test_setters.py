@@ -76,14 +76,6 @@ WRONG: tuple[tuple[str, str, Any, type[Exception], str], ...] = (
 """The bone, the setting, its value (the name of an object for one), and what is raised."""
 
 
-def empty(name: str, parent: Any = None, bone: str = "") -> Any:
-    made = bpy.data.objects.new(name, None)
-    bpy.context.collection.objects.link(made)
-    if parent:
-        made.parent, made.parent_type, made.parent_bone = parent, "BONE", bone
-    return made
-
-
 def with_control(ob: Any, name: str, place: Any) -> None:
     """A bone below the root, to be followed."""
     bpy.ops.object.mode_set(mode="EDIT")
@@ -99,14 +91,14 @@ def scene(addon: Any, mode: str) -> Any:
     with_control(ob, "foot_ik.L", ob.data.bones["foot.L"].head_local)
     limb = ob.pose.bones["shin.L"].planar_ik
     limb.target, limb.subtarget = ob, "foot_ik.L"
-    ob.pose.bones["toe.R"].planar_ik.target = empty("to toes")
+    ob.pose.bones["toe.R"].planar_ik.target = rigs.empty("to toes")
     ob.pose.bones["shin.R"].planar_ik.enabled = True
-    held = empty("held", ob, "shin.L")
-    empty("copying").constraints.new("COPY_LOCATION").target = held
+    held = rigs.empty("held", parent=ob, bone="shin.L")
+    rigs.empty("copying").constraints.new("COPY_LOCATION").target = held
     held.constraints.new("COPY_LOCATION").target = ob
     held.constraints[0].subtarget, held.constraints[0].mute = "foot.R", True
-    empty("on hand", ob, "hand.L")
-    empty("goal")
+    rigs.empty("on hand", parent=ob, bone="hand.L")
+    rigs.empty("goal")
     ob.pose.bones["upper_arm.R"].constraints.new("COPY_ROTATION").target = bpy.data.objects["goal"]
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
@@ -256,7 +248,7 @@ def test_a_flat_rig_bends_as_add_bends_it(add):
     def knees(make: Any) -> np.ndarray:
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         ob = rigs.puppet()
-        target = empty("to foot")
+        target = rigs.empty("to foot")
         make(ob, target)
         target.location = (0.05, 0.0, 0.4)
         return rigs.matrices(ob, ["thigh", "shin", "foot"])[:, :3, 3]

@@ -99,34 +99,3 @@ def test_nothing_moves_and_the_tip_follows(limb, count, off, knee, mode):
                 aside = np.linalg.norm(np.cross(joints - joints[0], line), axis=1)
                 assert last.planar_ik.reach == "TOO_FAR"
                 assert aside.max() < (off or 1e-5) * length
-
-
-def test_a_finger_curls(limb, add, addon):
-    """Nearer than at rest all its joints go on bending; in both modes alike, with and without an ankle."""
-    ob = rigs.rig(
-        {
-            "palm": ((0, 0, 0), (0, 0.09, 0), ""),
-            "upper": ((0, 0.09, 0), (0, 0.135, -0.005), "palm"),
-            "middle.1": ((0, 0.135, -0.005), (0, 0.16, -0.012), "upper"),
-            "lower": ((0, 0.16, -0.012), (0, 0.178, -0.022), "middle.1"),
-        }
-    )
-    add(ob, "lower", segments=(1, 1, 1), knee="FREE")
-    seen_bends = []
-    for mode in ("LIVE", "RIG"):
-        if mode == "RIG":
-            addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
-        last = ob.pose.bones["lower"]
-        for ankle in (0.0, -0.3):
-            last.planar_ik.ankle = ankle
-            for share in (0.9, 0.7, 0.5, 0.3):
-                root = oracle.expected(last).joints[0]
-                rigs.put(ob.pose.bones[last.planar_ik.subtarget], Vector(root) + Vector((0, 0.6, -0.8)) * share * 0.09)
-                joints, _ = seen(last, 3)
-                assert last.planar_ik.reach == "REACHED"
-                assert np.abs(joints - oracle.expected(last).joints).max() < 3e-6
-                ways = np.diff(joints, axis=0) / np.linalg.norm(np.diff(joints, axis=0), axis=1)[:, None]
-                seen_bends.append(np.arccos((ways[1:] * ways[:-1]).sum(axis=1)))
-    bends = np.array(seen_bends).reshape(2, 2, 4, 2)
-    assert (np.diff(bends, axis=2) > 0.05).all()
-    assert np.abs(bends[0] - bends[1]).max() < 1e-3

@@ -85,14 +85,6 @@ def test_a_piston(mode):
     assert "too far" in limb.message
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_baked_and_removed(mode):
-    ob, _ = added(mode)
-    assert bpy.ops.pose.planar_ik_bake(remove=True) == {"FINISHED"}
-    assert worst(ob) < 1e-5
-    assert {bone.name for bone in ob.data.bones} == {"crank", "pin", "piston", "rod"}
-
-
 def test_add_keeps_a_piston_that_is_keyed(add):
     ob = engine()
     piston, rod = ob.pose.bones["piston"], ob.pose.bones["rod"]

@@ -1,5 +1,4 @@
-"""Switching with keys changes the frames from the switch to the next keys, and no other: with animation before, between
-and after, in both modes."""
+"""Switching with keys changes the frames from the switch to the next keys, and no other."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Vector
 
 from tests.blender import rigs
 
@@ -18,7 +17,7 @@ FRAMES = range(1, 61)
 MOVED = 5e-5
 """How far joints may move, in scene units: rigs here are about 1 large."""
 
-IK_KEYS, FK_KEYS = (1, 20, 40), (1, 25, 45)
+IK_KEYS = (1, 20, 40)
 TO_FK, TO_IK = 20, 30
 
 
@@ -33,29 +32,21 @@ def autokey(monkeypatch):
 
 @pytest.fixture
 def limb(add, addon):
-    """A limb on the rig or live whose target has keys, its pole and swivel too if asked to; its bones may have keys."""
+    """A limb on the rig whose target and swivel have keys."""
 
-    def make(seed: int, mode: str, interpolation: str, fk_keys: Any = FK_KEYS, knee: str = "FREE", **options: Any):
+    def make(seed: int, interpolation: str = "BEZIER"):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng)
-        last = add(ob, "lower", knee=knee, **options)[0]
-        if mode == "RIG":
-            addon("tasks.modes").to_rig(bpy.context, [last])
+        last = add(ob, "lower", knee="FREE")[0]
+        addon("tasks.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
-        shape = addon("limb.rest_geometry").rest_geometry_of(last)
-        target = ob.pose.bones.get("foot_ik") or last.planar_ik.target
+        target = ob.pose.bones["foot_ik"]
         for frame in IK_KEYS:
             target.location = target.location + 0.25 * Vector(rng.uniform(-1, 1) for _ in range(3))
             target.keyframe_insert("location", frame=frame)
-            if seed and knee == "FREE":
-                last.planar_ik.swivel = rng.uniform(-1, 1)
-                last.keyframe_insert('["IK Swivel"]', frame=frame)
-        for frame in fk_keys:
-            last.parent.rotation_quaternion = rigs.turn(rng, 2)
-            last.rotation_quaternion = Quaternion(shape.normals[1], rng.uniform(-1.0, 1.0))
-            for bone in (last.parent, last):
-                bone.keyframe_insert("rotation_quaternion", frame=frame)
-        for curve in {*addon("blender.animation").curves_of(ob), *addon("blender.animation").curves_of(target.id_data)}:
+            last.planar_ik.swivel = rng.uniform(-1, 1)
+            last.keyframe_insert('["IK Swivel"]', frame=frame)
+        for curve in rigs.curves(ob):
             for key in curve.keyframe_points:
                 key.interpolation = interpolation
             curve.update()
@@ -128,7 +119,7 @@ def keys_of(addon: Any, ob: Any, part: str) -> dict[int, list[Any]]:
 @pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT"])
 def test_only_what_holds_the_old_state_is_constant(limb, autokey, addon, interpolation):
     autokey.keyframe_type = "EXTREME"
-    last = limb(4, "RIG", interpolation, ())
+    last = limb(4, interpolation)
     switch_at(addon, last, TO_FK, "FK")
     switch_at(addon, last, TO_IK, "IK")
     location = keys_of(addon, last.id_data, '"foot_ik"].location')
@@ -144,7 +135,7 @@ def test_only_what_holds_the_old_state_is_constant(limb, autokey, addon, interpo
 
 
 def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, addon):
-    last = limb(5, "RIG", "BEZIER", ())
+    last = limb(5)
     target, ob = last.id_data.pose.bones["foot_ik"], last.id_data
     for bone in (target, last):
         bone.lock_rotation, bone.lock_rotation_w = (True, True, True), True
@@ -160,7 +151,7 @@ def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, addon):
 
 def test_a_keying_set_says_what_gets_keys(limb, autokey, addon):
     """What it has not is changed without keys, as with Auto Keying off."""
-    last = limb(6, "RIG", "BEZIER", ())
+    last = limb(6)
     ob = last.id_data
     listed = bpy.context.scene.keying_sets.new(idname="MINE", name="Mine")
     for name in ("upper", "lower"):

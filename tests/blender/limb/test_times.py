@@ -54,8 +54,7 @@ def test_frames_are_stepped_so_often_at_most(add, addon, task):
 
 def converted(addon, ob):
     """The leg as Blender's own IK poses it, with a target that is keyed."""
-    target = bpy.data.objects.new("target", None)
-    bpy.context.scene.collection.objects.link(target)
+    target = rigs.empty("target")
     made = ob.pose.bones["shin.L"].constraints.new("IK")
     made.target, made.chain_count = target, 2
     for frame, (x, y, z) in zip(KEYED, ((0, 0.1, 0), (0.05, -0.1, 0.1), (0, 0, 0.2), (0.1, 0.1, 0.1)), strict=True):

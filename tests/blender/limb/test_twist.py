@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from math import radians
 
 import bpy
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Quaternion
 
-from tests.blender import rigs, turned
+from tests.blender import rigs
+from tests.blender.combinations import off
+from tests.blender.legs import seen
 
-FRAMES = (1, 60)
 ARM = {
     "chest": ((0, 0, 1.2), (0, 0, 1.5), ""),
     "upper_arm.L": ((0.2, 0, 1.4), (0.5, 0, 1.4), "chest"),
@@ -41,18 +41,6 @@ def anyhow(ob, rng):
             key(ob, name, frame, bend @ rigs.turn(rng, 0.7))
 
 
-def hinge(off):
-    """The elbow is straight in the first frame, and its axis so many degrees off the guess."""
-
-    def animate(ob, rng):
-        axis = Quaternion((0, 1, 0), radians(off)) @ Vector((0, 0, 1))
-        for frame, angle in ((1, 0.0), (20, 0.9), (40, 0.2), (60, 1.4)):
-            key(ob, "upper_arm.L", frame, Quaternion((1, 0, 0), 0.01 * frame))
-            key(ob, "forearm.L", frame, Quaternion(axis, -angle))
-
-    return animate
-
-
 def size(ob):
     return sum(ob.data.bones[name].length for name in LIMB)
 
@@ -72,12 +60,15 @@ def test_solve_exactly_keeps_the_turn(addon, mode):
         )
         constraint.target.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
-    before = turned.read(ob, LIMB, turned.halves(*FRAMES))
+    frames = [frame / 2 for frame in range(2, 121)]
+    before = seen(ob, LIMB, frames)
     addon("tasks.converting").convert(bpy.context, [ob.pose.bones["forearm.L"]], mode=mode)
-    moved = turned.compare(before, turned.read(ob, LIMB, before.frames))
-    assert moved.place < 2e-3 * size(ob)  # Blender's IK misses its target by as much
-    assert moved.turn < 1.0
-    assert moved.step < 1.0
+    after = seen(ob, LIMB, frames)
+    place, turn, _ = off(before, after, size(ob)).max(axis=(0, 1))
+    assert place < 2e-3  # Blender's IK misses its target by as much
+    assert turn < 1.0
+    steps = [off(each[1:], each[:-1], 1.0)[..., 1] for each in (after, before)]
+    assert (steps[0] - steps[1]).max() < 1.0
 
 
 def test_solve_exactly_keeps_the_turn_out_of_reach(addon):
@@ -91,8 +82,8 @@ def test_solve_exactly_keeps_the_turn_out_of_reach(addon):
         constraint.target.location = place
         constraint.target.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
-    before = turned.read(ob, LIMB, range(1, 61))
+    before = seen(ob, LIMB, range(1, 61))
     addon("tasks.converting").convert(bpy.context, [ob.pose.bones["forearm.L"]], mode="RIG")
-    moved = turned.compare(before, turned.read(ob, LIMB, before.frames))
-    assert moved.place < 2e-3 * size(ob)
-    assert moved.turn < 1.0
+    place, turn, _ = off(before, seen(ob, LIMB, range(1, 61)), size(ob)).max(axis=(0, 1))
+    assert place < 2e-3
+    assert turn < 1.0

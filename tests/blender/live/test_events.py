@@ -248,12 +248,6 @@ def test_live_off_shows_the_own_pose(addon):
     is_right(last)
 
 
-def share(frame):
-    """How far a smooth curve from key to key is."""
-    x = (frame - 1) / 10
-    return x * x * (3 - 2 * x)
-
-
 def test_linked_rigs(tmp_path):
     play(legs.live_leg())
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))

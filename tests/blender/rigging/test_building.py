@@ -6,45 +6,6 @@ import bpy
 import pytest
 
 from tests.blender import legs, rigs
-from tests.blender.legs import EVERYTHING
-
-
-def test_rebuild_after_an_edit(addon):
-    last = legs.whole_leg(addon)
-    ob = last.id_data
-    rigs.activate(ob, "EDIT")
-    ob.data.edit_bones["thigh.L"].tail.y -= 0.1
-    rigs.activate(ob, "POSE")
-    last = ob.pose.bones["shin.L"]
-    modes = addon("tasks.modes")
-    assert "edited" in legs.problem(addon, last)
-    modes.rebuild(bpy.context, [last])
-    last = ob.pose.bones["shin.L"]
-    assert legs.problem(addon, last) == ""
-    assert legs.worst(last) < 1e-5
-
-
-@pytest.mark.parametrize("call", [0, 7, 15])
-def test_failing_half_way_is_removing(addon, monkeypatch, call):
-    ob = rigs.biped()
-    for side in (".L", ".R"):
-        legs.follow(ob, side, EVERYTHING)
-    bpy.context.scene.planar_ik.live = False
-    ob.data.bones["shin.L"].inherit_scale = ob.data.bones["shin.R"].inherit_scale = "ALIGNED"
-    before = rigs.snapshot()
-    build, calls = addon("rigging.making"), []
-    real = build.drive
-
-    def fail(*given):
-        calls.append(given)
-        if len(calls) > call:
-            raise RuntimeError("Blender says no")
-        real(*given)
-
-    monkeypatch.setattr(build, "drive", fail)
-    with pytest.raises(RuntimeError, match="says no"):
-        legs.to_rig(addon, ob)
-    assert rigs.snapshot() == before
 
 
 def test_objects_that_share_an_armature(addon):

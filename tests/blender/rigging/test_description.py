@@ -15,21 +15,15 @@ LIMBS = ("shin.L", "forearm.R")
 TOGGLES = ("foot_roll", "pole_follows", "softness", "twist")
 
 
-def select(ob: Any, *names: str) -> None:
-    for bone in ob.pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = bone.name in names
-    ob.data.bones.active = ob.data.bones[names[0]]
-
-
 def added(mode: str, **options: Any) -> Any:
     ob = rigs.biped()
-    select(ob, *LIMBS)
+    rigs.click(ob, *LIMBS)
     bpy.ops.pose.planar_ik_add(mode=mode, plane="POLE", **options)
     return ob
 
 
 def toggle(ob: Any, name: str) -> None:
-    select(ob, "shin.L")
+    rigs.click(ob, "shin.L")
     bpy.ops.pose.planar_ik_set(**{name: True})
 
 
@@ -63,7 +57,7 @@ def test_add_looks_seldom(addon: Any, monkeypatch: Any) -> None:
     ob, editing, visits, evaluated = rigs.biped(), addon("blender.editing"), [], []
     real = editing._set_mode
     monkeypatch.setattr(editing, "_set_mode", lambda *args: (visits.append(args[-1]), real(*args)))
-    select(ob, "shin.L", "shin.R", "forearm.L", "forearm.R")
+    rigs.click(ob, "shin.L", "shin.R", "forearm.L", "forearm.R")
     bpy.context.view_layer.update()
     look = lambda *_: evaluated.append(1)  # noqa: E731
     bpy.app.handlers.depsgraph_update_post.append(look)

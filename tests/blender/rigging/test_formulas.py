@@ -6,9 +6,10 @@ import random
 from itertools import cycle, islice, product
 from math import pi
 
+import bpy
 import pytest
 
-from tests.blender import legs, rigs
+from tests.blender import cases, legs, rigs
 
 NASTY = (1.23456789e-8, 1234567.89, 0.333333333)
 
@@ -63,6 +64,19 @@ def test_drivers_fit_in_what_blender_takes(addon, spec):
         roles = [bone.role for bone in made.bones]
         assert set(roles) <= parts.MECHANISM_ROLES
         assert all(bone.parent in ("parent", *roles[:i]) for i, bone in enumerate(made.bones))
+
+
+@pytest.mark.dear
+def test_no_driver_needs_python(addon):
+    """Of limbs of all kinds: so a file that is opened without trust is posed all the same."""
+    lasts = [*cases.crowd(cases.pairs()[::3]), legs.rig_leg(addon, legs.EVERYTHING)]
+    rigs.click(rigs.biped(), "shin.L")
+    bpy.ops.pose.planar_ik_add(plane="POLE", foot_roll=True)
+    bpy.ops.pose.planar_ik_set(pole_follows=True)
+    addon("tasks.modes").to_rig(bpy.context, lasts)
+    drivers = [curve.driver for ob in bpy.data.objects if ob.animation_data for curve in ob.animation_data.drivers]
+    assert drivers
+    assert all(driver.is_valid and (driver.type == "SUM" or driver.is_simple_expression) for driver in drivers)
 
 
 def test_a_mechanism_is_no_larger_than_its_features(addon, spec):

@@ -6,13 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import legs, rigs
-from tests.blender.legs import EVERYTHING
-
-
-@pytest.fixture(params=[{"plane": "HINGE"}, EVERYTHING], ids=["hinge", "everything"])
-def last(addon, request):
-    return legs.rig_leg(addon, request.param)
+from tests.blender import rigs
 
 
 def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
@@ -32,13 +26,6 @@ def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
     assert edited.rebuild_edited(bpy.context, ob)
     assert colours[0].palette != colours[1].palette
     assert edited.edited_limbs(ob) == []
-
-
-def test_scripts_blocked(addon, last):
-    """No driver needs Python, so that a file opened without trust is posed all the same."""
-    assert all(
-        curve.driver.type == "SUM" or curve.driver.is_simple_expression for curve in last.id_data.animation_data.drivers
-    )
 
 
 def added(mode):

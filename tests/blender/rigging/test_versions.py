@@ -10,18 +10,16 @@ import pytest
 
 from tests.blender import rigs
 
-from .test_description import select
-
 
 def made(mode: str) -> Any:
     """A limb with some of everything."""
     ob = rigs.biped()
     ob.pose.bones["thigh.L"].rotation_quaternion = (0.9, 0.4, 0.1, 0.0)
     ob.pose.bones["shin.L"].rotation_quaternion = (0.8, -0.6, 0.0, 0.0)
-    select(ob, "shin.L")
+    rigs.click(ob, "shin.L")
     bpy.ops.pose.planar_ik_add(mode=mode, plane="POLE", foot_roll=True)
     ob.pose.bones["shin.L"].planar_ik.softness = 0.1
-    select(ob, "shin.L")
+    rigs.click(ob, "shin.L")
     return ob
 
 
@@ -74,7 +72,7 @@ def test_another_version_is_said_and_rebuilt(edit: Any, mode: str) -> None:
     ob = made(mode)
     names = {bone.name for bone in ob.data.bones}
     edit(ob)
-    select(ob, "shin.L")
+    rigs.click(ob, "shin.L")
     bpy.context.view_layer.update()
     limb = ob.pose.bones["shin.L"].planar_ik
     assert (limb.enabled, limb.mode) == (True, mode)

@@ -117,6 +117,7 @@ def make_leg(mode: str, by_hand: bool, options: dict[str, Any]) -> None:
         ob.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=frame)
         ob.pose.bones["hips"].location.z = 0.01 * frame
         ob.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    spine.color.palette, spine.color.custom.normal = "CUSTOM", (0.1, 0.3, 0.5)
     another(ob, "shin.R")
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 5
@@ -191,9 +192,7 @@ def resting(mode: str, **options: Any) -> Any:
 def constrained(ob: Any) -> None:
     """IK constraints of Blender's on the left leg and arm."""
     for bone, chain in (("shin.L", 2), ("forearm.L", 2)):
-        target = bpy.data.objects.new(f"to {bone}", None)
-        target.location = rigs.place(ob, {"shin.L": "foot.L", "forearm.L": "hand.L"}[bone])
-        bpy.context.collection.objects.link(target)
+        target = rigs.empty(f"to {bone}", rigs.place(ob, {"shin.L": "foot.L", "forearm.L": "hand.L"}[bone]))
         made = ob.pose.bones[bone].constraints.new("IK")
         made.target, made.chain_count = target, chain
     bpy.context.view_layer.update()
@@ -369,7 +368,7 @@ def test_operators(addon: Any, monkeypatch: Any, capfd: Any, case: str) -> None:
 @pytest.mark.parametrize("case", SCRIPTS)
 def test_setters_and_tasks(addon: Any, monkeypatch: Any, case: str) -> None:
     leg("RIG")
-    bpy.context.collection.objects.link(bpy.data.objects.new("pole", None))
+    rigs.empty("pole")
     check(addon, monkeypatch, case, lambda: SCRIPTS[case](addon, bpy.data.objects["rig"].pose.bones["shin.L"]))
 
 

@@ -266,6 +266,8 @@ BIPED = [
     (["thigh.L", "shin.L", "foot.R"], [["thigh.L", "shin.L"], ["thigh.R", "shin.R"]]),
     (["upper_arm.L", "forearm.L", "hand.L"], [["upper_arm.L", "forearm.L"]]),
     (["toe.L"], [["thigh.L", "shin.L"]]),
+    (["thigh.L"], [["thigh.L", "shin.L"]]),
+    (["hand.L", "foot.R"], [["upper_arm.L", "forearm.L"], ["thigh.R", "shin.R"]]),
     (["thigh.L", "shin.L", "foot.L", "toe.L"], [["thigh.L", "shin.L"]]),
     (["foot.L", "toe.L"], [["foot.L", "toe.L"]]),
     (["hips", "spine"], [["hips", "spine"]]),

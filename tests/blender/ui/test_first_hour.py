@@ -33,19 +33,6 @@ def test_a_bone_of_a_live_limb_is_renamed_in_edit_mode(capfd):
     assert (rigs.place(ob, "foot.L") - rigs.place(ob, "foot_ik.L")).length < 1e-6
 
 
-@pytest.mark.names_nothing  # what is deleted here
-def test_mirror_where_the_target_is_gone():
-    ob = rigs.biped()
-    select("shin.L")
-    assert not call("add")
-    rigs.evaluated(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones.remove(ob.data.edit_bones["foot_ik.L"])
-    bpy.ops.object.mode_set(mode="POSE")
-    select("shin.L")
-    assert "pick another target" in call("mirror")
-
-
 def test_rebuild_where_all_joints_are_in_one_point():
     ob = leg("RIG")
     bpy.ops.object.mode_set(mode="EDIT")

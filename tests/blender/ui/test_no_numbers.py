@@ -47,11 +47,8 @@ def spoil(ob, how):
 
 
 def constrained(ob):
-    target = bpy.data.objects.new("ik", None)
-    bpy.context.collection.objects.link(target)
-    target.location = (0.15, -0.1, 0.2)
     made = ob.pose.bones["shin.L"].constraints.new("IK")
-    made.target, made.chain_count = target, 2
+    made.target, made.chain_count = rigs.empty("ik", (0.15, -0.1, 0.2)), 2
     bpy.context.view_layer.update()
 
 

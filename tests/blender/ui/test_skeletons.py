@@ -95,14 +95,6 @@ def test_what_can_t_be_used_is_refused_by_name(case: str) -> None:
     assert rigs.differences(before, rigs.snapshot()) == []
 
 
-def test_all_once_more_says_that_all_have_ik() -> None:
-    ob, _ = SKELETONS["twist under any name"]()
-    select_all(ob)
-    assert not call("add")
-    select_all(ob)
-    assert "have IK already" in call("add")
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_random_selections(seed: int) -> None:
     """Of some selected bones Add makes limbs of which each bone is a part, or its foot, toe, target or pole; or it
