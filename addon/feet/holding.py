@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.reduction import Segments, few, hermite
+from ..blender.fcurves import Segments, few, hermite
 from ..limb.follow import follow_of
 from ..limb.foot_roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET, flat_toes, helpers_of
 from ..limb.pole_follow import pole_goes_along

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from bpy.types import Object, PoseBone
 
 from ..blender.animation import driver_of, drivers_of
-from ..blender.changes import Change
 from ..blender.dependencies import Dependencies, driver_targets
+from ..blender.keying import Change
 from ..blender.types import bones_of, path_to_custom, split_path
 from ..blender.words import Refused
 from .settings import SLIDER

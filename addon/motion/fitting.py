@@ -24,7 +24,7 @@ from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
 from ..limb.tolerances import KEPT_TURN, UNSEEN
 from ..rigging.description import Description
-from ..rigging.sliding import check_two_bones
+from ..rigging.keeping import check_two_bones
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import unit_array

@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
-from ..blender.changes import Change
+from ..blender.keying import Change
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.words import Message

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import driver_of
 from ..blender.dependencies import BoneRef, Dependencies, driver_targets
-from ..blender.reduction import Segments, hermite
+from ..blender.fcurves import Segments, hermite
 from ..blender.stepping import Steps, times_of
 from ..blender.types import is_armature, scene_of
 from ..blender.words import Refused

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
 from ..blender.announcing import announce
-from ..blender.changes import Change
+from ..blender.keying import Change
 from ..blender.stepping import times_of
 from ..blender.types import is_armature, scene_of, view_layer_of
 from ..blender.words import Refused

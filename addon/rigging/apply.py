@@ -54,14 +54,21 @@ from .controls import (
 )
 from .description import Description, LimbRef, describe
 from .feature_parts import PIVOTS_COLLECTION
-from .inventory import HELPER_NAME, SPEC, inventory_of
-from .keeping import ended_sliders, keep_settings, restore_settings
+from .keeping import check_slide, ended_sliders, keep_settings, restore_settings
 from .needed import NO_NEED, NOTHING, Needed, followed_refs, needed_of, needed_parts, united
 from .parts import COLLECTION as HELPERS
 from .parts import HelperBone
-from .sliding import check_slide
 from .spec import to_json
-from .there import Driven, ExistingParts, ExistingPartsOfRig, drivers_of_parts, is_whole
+from .there import (
+    HELPER_NAME,
+    SPEC,
+    Driven,
+    ExistingParts,
+    ExistingPartsOfRig,
+    drivers_of_parts,
+    inventory_of,
+    is_whole,
+)
 from .widgets import remove_unused_shapes
 
 Descriptions = Mapping[LimbRef, Description | None]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
+from ..blender.animation import driver_of, is_animated
+from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import ArmatureObject, can_edit_bones
+from ..blender.keying import Change
+from ..blender.types import ArmatureObject, can_edit_bones, path_to_custom, tag_rig
 from ..blender.words import Message, Refused
 from ..finding.checking import check_solvers_above
 from ..limb.follow import follow_of, is_gone
+from ..limb.foot_roll import has_roll
+from ..limb.moving import change_of
 from ..limb.names import HANDS, has_word
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import NEEDS
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
-from ..limb.settings import TWISTS
-from ..limb.storage import chain_bones, check_structure
+from ..limb.settings import SLIDER, TWISTS
+from ..limb.storage import chain_bones, check_structure, read_slider
 from ..limb.tips import foot_of
 from .controls import Control
 from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
@@ -178,3 +183,18 @@ def live_for_now(
     except Refused as why:
         return {**descriptions}, [Message("The limb is Live for now: {why}", why=why.message.translated)]
     return {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, []
+
+
+def reset_roll(limbs: Sequence[PoseBone]) -> list[Change]:
+    """Set roll and bank of limbs to 0 where no keys or drivers set them; returns the changes."""
+    changes = []
+    for limb in filter(has_roll, limbs):
+        for name in ROLL_SLIDERS:
+            path = path_to_custom(limb.name, SLIDER[name].key)
+            is_free = not is_animated(limb.id_data, path) and driver_of(limb.id_data, path) is None
+            if is_free and read_slider(limb, name):
+                announce(limb.id_data)
+                changes.append(change_of(limb, name))
+                limb[SLIDER[name].key] = 0.0
+                tag_rig(limb)
+    return changes

@@ -32,8 +32,8 @@ from ..limb.sides import outward_sign
 from ..limb.storage import is_limb
 from ..limb.tips import foot_below, foot_of, looks_like_mechanism
 from .control_shapes import Place, Sole, sole_below
-from .inventory import bones_named, roll_helpers
 from .skins import skin_of
+from .there import bones_named, roll_helpers
 
 ACROSS = 0.7
 """The cosine from which on a heel bone lies across the foot, as Rigify's do: its ends are the edges of the heel."""

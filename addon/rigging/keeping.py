@@ -9,6 +9,7 @@ from bpy.types import PoseBone
 
 from ..blender.animation import drivers_of, move_curves
 from ..blender.types import children_of, path_to_custom
+from ..blender.words import Refused
 from ..limb.follow import Follow, follow_of_constraint, gone_controls, set_follow
 from ..limb.pole_follow import HUNG_ON_TARGET
 from ..limb.rest_geometry import rest_geometry_of
@@ -154,3 +155,33 @@ def _holder(limb: PoseBone, before: dict[str, Any]) -> PoseBone:
     by now."""
     below = children_of(limb) if before.get("on_foot") else []
     return next((bone for bone in below if before["acting"] in bone.constraints), limb)
+
+
+UNEASY = ("softness", "stretch")
+LIMITS = ("min_angle", "max_angle", "root_min_angle", "root_max_angle")
+
+
+def check_two_bones(name: str, segments: tuple[int, ...]) -> None:
+    """Refuse a limb that is to slide and has not two bones."""
+    if len(segments) != 2:
+        raise Refused("'{bone}' has {count} bones: one that slides has two", bone=name, count=len(segments))
+
+
+def check_slide(ref: LimbRef, description: Description) -> None:
+    """Refuse a limb that is to slide and can't."""
+    if description.choices["plane"] != "SLIDE":
+        return
+    bone: Any = ref[0].data.bones[ref[1]]
+    check_two_bones(bone.name, description.segments)
+    for _ in range(sum(description.segments) - 1):
+        bone = bone.parent
+    if bone.use_connect and bone.parent:
+        raise Refused("'{bone}' is connected to its parent: disconnect it in Edit Mode to let it slide", bone=bone.name)
+    inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
+    if not (inherits and bone.use_local_location):
+        template = "'{bone}' is to slide: have it inherit rotation, full scale and local location"
+        raise Refused(template, bone=bone.name)
+    if any(name in description.sliders for name in UNEASY) or any(
+        description.choices[name] != CHOICES[name] for name in LIMITS
+    ):
+        raise Refused("'{bone}' slides, which goes without softness, stretch and limits", bone=ref[1])

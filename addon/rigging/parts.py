@@ -41,7 +41,7 @@ from ..limb.settings import ALL, MADE_BY_US, SLIDER
 from ..limb.tolerances import ROUNDING
 from . import formulas
 from .axes import Axes, TwistedLine, axes_of, axes_of_turn, twisted_line
-from .letters import LETTERS, LocationLetter, NumberLetter, SliderLetter, TargetLetter, letters_of
+from .formulas import LETTERS, LocationLetter, NumberLetter, SliderLetter, TargetLetter, letters_of
 from .spec import Spec
 
 PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"

@@ -27,9 +27,8 @@ from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..rigging.features import keeping_pose
+from ..rigging.features import keeping_pose, reset_roll
 from ..rigging.feet import foot_follows
-from ..rigging.rolling import reset_roll
 from .keeping_controls import keeping_poles
 from .planned import is_posed_by_hand, let_turn, refitted, without_target
 

@@ -13,8 +13,8 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..blender.animation import is_animated, value_at
-from ..blender.changes import Change, key_changes
 from ..blender.dependencies import Dependencies
+from ..blender.keying import Change, key_changes
 from ..blender.names import other_side
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, Stepwise

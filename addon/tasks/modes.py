@@ -1,4 +1,5 @@
-"""Putting limbs on the rig, and back."""
+"""Putting limbs on the rig, and back; rebuilding them, also those whose bones were edited: in Edit Mode, by Apply, by
+Join, or made by Symmetrize, which copies colours, but no drivers."""
 
 from __future__ import annotations
 
@@ -9,17 +10,18 @@ from bpy.types import Context, PoseBone
 
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
+from ..blender.names import other_side
 from ..blender.transaction import all_or_nothing
-from ..blender.types import can_edit_bones, scene_of
+from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..blender.words import Message, Refused
 from ..finding.checking import check_length, check_overruled, check_solvers_above
-from ..limb.storage import chain_bones, check_complete, is_on_rig, mode_of
+from ..limb.storage import chain_bones, check_complete, is_on_rig, limbs_of, mode_of
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
-from ..rigging.controls import recolour
+from ..rigging.controls import coloured_as_other_side, recolour
 from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import ROLL_SLIDERS, roll_for
-from ..rigging.state import check_moved, find_feet, mechanism_problem, unfit
+from ..rigging.state import check_moved, find_feet, is_of_this_version, mechanism_problem, unfit
 
 __all__ = ["mechanism_problem"]
 
@@ -107,3 +109,21 @@ def _check_takes_bones(limbs: Sequence[PoseBone]) -> None:
     for limb in limbs:
         if not can_edit_bones(limb.id_data):
             raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=limb.id_data.name)
+
+
+def edited_limbs(ob: ArmatureObject) -> list[PoseBone]:
+    """The limbs of a rig that don't fit its bones, and those without helper bones whose controls have the colours of
+    the other side, while that side has its own."""
+    limbs = limbs_of(ob)
+    odd = {limb.name for limb in limbs if coloured_as_other_side(limb)}
+    live = [limb for limb in limbs if not is_on_rig(limb) and limb.name in odd]
+    copied = [limb for limb in live if (other := other_side(limb.name)) not in odd and other in ob.pose.bones]
+    return [*dict.fromkeys([*filter(is_of_this_version, unfit(limbs)), *copied])]
+
+
+def rebuild_edited(context: Context, ob: ArmatureObject) -> bool:
+    """Rebuild the limbs of a rig that were edited; whether there are any. Raises `Refused`."""
+    limbs = edited_limbs(ob) if can_edit_bones(ob) and limbs_of(ob) else []
+    if limbs:
+        rebuild(context, limbs)
+    return bool(limbs)

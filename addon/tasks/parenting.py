@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ..blender.animation import curves_of
 from ..blender.announcing import announce, announce_keys
-from ..blender.changes import key_changes
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.fcurves import ONE_KEY
+from ..blender.keying import key_changes
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.types import bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
 from ..blender.words import Refused

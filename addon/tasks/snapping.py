@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.changes import key_changes, key_changes_from
 from ..blender.editing import keeping_unkeyed
+from ..blender.keying import key_changes, key_changes_from
 from ..blender.stepping import Steps, Stepwise, finished
 from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
@@ -23,7 +23,7 @@ from ..motion.passing import record
 from ..motion.reading import Asked, copied
 from ..motion.thinning import sampling_of
 from ..motion.writing import Run, Task, Writing
-from ..rigging.rolling import reset_roll
+from ..rigging.features import reset_roll
 
 Snap = Callable[[Context, Sequence[PoseBone]], MatchResult]
 

@@ -12,7 +12,7 @@ from bpy.app.handlers import persistent
 from ..blender.handlers import Handlers, add_handlers, remove_handlers
 from ..blender.types import is_armature, view_layer_of
 from ..blender.words import Refused
-from ..tasks.edited import rebuild_edited
+from ..tasks.modes import rebuild_edited
 
 _edited: set[str] = set()
 """The names of the armature objects that were last seen in Edit Mode, or whose armature has changed in Object Mode."""

@@ -66,7 +66,7 @@ def test_front_paws_are_on_the_ground_as_hind_paws_are(add, addon, name):
     ob = characters.metarig(name)
     lasts = sorted(end for end in characters.METARIGS[name] if end.endswith(".L"))
     for last in lasts:
-        add(ob, last, segments=addon("finding.clicking").limb_at(ob.pose.bones[last])[1])
+        add(ob, last, segments=addon("finding.choosing").limb_at(ob.pose.bones[last])[1])
     limbs = [ob.pose.bones[last].planar_ik for last in lasts]
     for limb in limbs:
         sole = drawn(ob, limb.subtarget)

@@ -27,7 +27,7 @@ def _chain(*names, bend=0.0):
     ],
 )
 def test_twist_bones_in_line_belong_to_their_segment(addon, names, clicked, last, segments):
-    found, of = addon("finding.clicking").limb_at(_chain(*names).pose.bones[clicked])
+    found, of = addon("finding.choosing").limb_at(_chain(*names).pose.bones[clicked])
     assert (found.name, of) == (last, segments)
 
 
@@ -40,7 +40,7 @@ def character(request):
 
 def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
     ob, lasts = character
-    finding = addon("finding.clicking")
+    finding = addon("finding.choosing")
     for name in lasts:
         last, segments = finding.limb_at(ob.pose.bones[name])
         assert last.name == name
@@ -53,7 +53,7 @@ def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
 def test_trunk_is_in_no_limb(addon, character):
     """Whatever is clicked, no limb has bones of the trunk, or begins at another one's foot."""
     ob, lasts = character
-    finding, refused = addon("finding.clicking"), addon("finding.checking").Refused
+    finding, refused = addon("finding.choosing"), addon("finding.checking").Refused
     trunk = {bone for name in lasts for bone in _above_all(ob, lasts, ob.pose.bones[name])}
     feet = {addon("limb.tips").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
     for bone in ob.pose.bones:
@@ -76,12 +76,12 @@ def _above_all(ob, lasts, last):
 @pytest.mark.parametrize("name", ["spine", "hips"])
 def test_a_click_on_the_trunk_says_what_to_click(addon, name):
     with pytest.raises(addon("finding.checking").Refused, match="click the last bone of an arm or a leg"):
-        addon("finding.clicking").limb_at(rigs.biped().pose.bones[name])
+        addon("finding.choosing").limb_at(rigs.biped().pose.bones[name])
 
 
 def test_fingers_are_limbs_of_their_own(addon):
     ob = LIMBS["long fingers"][0]()
-    at = addon("finding.clicking").limb_at
+    at = addon("finding.choosing").limb_at
     for clicked in ("index.2.L", "index.1.L"):
         last, segments = at(ob.pose.bones[clicked])
         assert (last.name, segments) == ("index.2.L", (1, 1))

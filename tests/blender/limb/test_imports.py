@@ -45,7 +45,7 @@ def imported(size, seed=0, without=()):
 
 def taken(ob, addon):
     """The limb of a click on the shin, put on the rig; nothing moves."""
-    at, segments = addon("finding.clicking").limb_at(ob.pose.bones["shin.L"])
+    at, segments = addon("finding.choosing").limb_at(ob.pose.bones["shin.L"])
     assert (at.name, segments) == ("shin.L", (1, 1))
     names = [name for name in JOINTS if name in ob.pose.bones]
     before = rigs.matrices(ob, names)

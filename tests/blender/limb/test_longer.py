@@ -147,7 +147,7 @@ def test_what_is_far_from_one_plane_is_refused(dog, add, addon):
 
 @pytest.mark.parametrize("clicked", ["thigh.L", "shin.L", "hock.L", "foot.L"])
 def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, addon, clicked):
-    at = addon("finding.clicking").limb_at
+    at = addon("finding.choosing").limb_at
     ob = dog()
     last, segments = at(ob.pose.bones[clicked])
     assert (last.name, segments) == ("hock.L", (1, 1, 1))

@@ -139,7 +139,7 @@ def test_axis_shift_keeps_axes(addon):
         last.planar_ik.enabled = True
         spec = spec_of(last)
         legs.to_rig(addon, ob)
-        found = addon("rigging.inventory").inventory_of(ob).helpers_of("shin.L")
+        found = addon("rigging.there").inventory_of(ob).helpers_of("shin.L")
         for part in addon("rigging.parts").parts_of(spec).bones:
             real = [number for row in ob.data.bones[found[part.role]].matrix_local for number in row]
             assert max(abs(a - b) for a, b in zip(real, part.rest, strict=True)) < 2e-6

@@ -19,7 +19,7 @@ def test_symmetrized_live_limbs_have_the_colours_of_their_side(addon):
         bone.select = bone.select_head = bone.select_tail = bone.name in made
     bpy.ops.armature.symmetrize()
     rigs.activate(ob, "POSE")
-    edited = addon("tasks.edited")
+    edited = addon("tasks.modes")
     assert edited.edited_limbs(ob) == [ob.pose.bones["shin.R"]]
     colours = [ob.data.bones[f"foot_ik.{side}"].color for side in "LR"]
     assert colours[0].palette == colours[1].palette
@@ -73,9 +73,9 @@ def test_limbs_go_on_after_apply_and_join(addon):
         other.select_set(True)
         bpy.ops.object.join()
         rigs.activate(ob)
-        assert addon("tasks.edited").rebuild_edited(bpy.context, ob) == (mode == "RIG")
+        assert addon("tasks.modes").rebuild_edited(bpy.context, ob) == (mode == "RIG")
         assert messages(ob) == {"On target"}
-        assert not addon("tasks.edited").edited_limbs(ob)
+        assert not addon("tasks.modes").edited_limbs(ob)
         before[:, :3, 3] *= 2.0
         assert np.abs(rigs.matrices(ob, own) - before).max() < 2e-5
         bpy.data.objects.remove(ob)

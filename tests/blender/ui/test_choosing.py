@@ -353,7 +353,7 @@ def test_the_panel_offers_what_add_does(addon: Any) -> None:
 @pytest.mark.parametrize("name", METARIGS)
 def test_a_metarig_by_one_click(name: str, addon: Any) -> None:
     ob = metarig(name)
-    limb_at = addon("finding.clicking").limb_at
+    limb_at = addon("finding.choosing").limb_at
     for last in METARIGS[name]:
         found, segments = limb_at(ob.pose.bones[last])
         line = [found, *found.parent_recursive][: sum(segments)]
