@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize("tolerance", [0.02, 0.2])
 def test_few_hold_the_tolerance(addon, tolerance):
-    reduction = addon("blender.fcurves")
+    reduction = addon("blender.reduction")
     rng, count = np.random.default_rng(1), 240
     times = np.arange(count, dtype=float)
     values = np.stack([np.interp(times, times[::20], 3.0 * rng.normal(size=12)), np.sin(times / 9.0)], axis=1)
@@ -25,7 +25,7 @@ def test_few_hold_the_tolerance(addon, tolerance):
 
 
 def test_what_is_still_gets_no_more_keys(addon):
-    which, off = addon("blender.fcurves").few(lambda rows: np.zeros(len(rows.at)), 500, 1.0, np.array([17, 300]))
+    which, off = addon("blender.reduction").few(lambda rows: np.zeros(len(rows.at)), 500, 1.0, np.array([17, 300]))
     assert (which.tolist(), off) == ([0, 17, 300, 499], 0.0)
 
 
@@ -37,8 +37,8 @@ def test_what_jumps_as_a_choice_changes_is_cut(addon):
         "swivel": np.pi * flip + 0.01 * np.arange(12.0)[:, None],
         "at": 0.1 * np.arange(12.0)[:, None],
     }
-    which, slopes = addon("motion.thinning").thinned(
-        values, np.arange(12.0), np.arange(12), lambda now, _: [np.tile(now["at"], 3)], 0.01
-    )
+    thinning = addon("motion.thinning")
+    rows = thinning.KeyRows(np.arange(12.0), np.arange(12))
+    which, slopes = thinning.thinned(values, rows, lambda now, _: [np.tile(now["at"], 3)], 0.01)
     assert {5, 6} <= {*which.tolist()}
     assert (slopes["swivel"].cuts.tolist(), slopes["at"].cuts.tolist()) == ([5], [])

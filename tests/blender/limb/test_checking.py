@@ -48,7 +48,8 @@ def key_location(ob):
 
 
 def inherits_no_scale(ob):
-    ob.data.bones["shin.L"].inherit_scale = "NONE"
+    for name in ("shin.L", "shin.R"):  # as of several limbs, one that IK can't show is left out
+        ob.data.bones[name].inherit_scale = "NONE"
     bones(ob)["hips"].scale = (1.5, 1.5, 1.5)
 
 
