@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize("tolerance", [0.02, 0.2])
 def test_few_hold_the_tolerance(addon, tolerance):
-    reduction = addon("blender.reduction")
+    reduction = addon("blender.fcurves")
     rng, count = np.random.default_rng(1), 240
     times = np.arange(count, dtype=float)
     values = np.stack([np.interp(times, times[::20], 3.0 * rng.normal(size=12)), np.sin(times / 9.0)], axis=1)
@@ -25,7 +25,7 @@ def test_few_hold_the_tolerance(addon, tolerance):
 
 
 def test_what_is_still_gets_no_more_keys(addon):
-    which, off = addon("blender.reduction").few(lambda rows: np.zeros(len(rows.at)), 500, 1.0, np.array([17, 300]))
+    which, off = addon("blender.fcurves").few(lambda rows: np.zeros(len(rows.at)), 500, 1.0, np.array([17, 300]))
     assert (which.tolist(), off) == ([0, 17, 300, 499], 0.0)
 
 
