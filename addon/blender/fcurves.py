@@ -116,6 +116,13 @@ def insert_hold_key(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
     hold(curve, frame)
 
 
+def allow_for_modifiers(curve: Any, frame: float, value: float) -> None:
+    """Have a key show a value, whatever modifiers add to it."""
+    if curve.modifiers:
+        _key_at(curve, frame).co_ui.y -= curve.evaluate(frame) - value
+        curve.update()
+
+
 def hold(curve: Any, frame: float) -> None:
     """Have a key hold its value until the next one."""
     _key_at(curve, frame).interpolation = "CONSTANT"

@@ -110,9 +110,12 @@ def key_from(
         if until is not None and next_key(curves[i], frame) is None:
             fcurves.insert_key_keeping_shape(curves[i], until, kind)
         later = [] if holds else fcurves.insert_key_keeping_shape(curves[i], frame, kind)
+        held = curves[i].evaluate(frame - 1)
         fcurves.insert_hold_key(curves[i], frame - 1, kind)
+        fcurves.allow_for_modifiers(curves[i], frame - 1, held)
         was = curves[i].evaluate(frame)
         key(context, owner, path, group, [i])
+        fcurves.allow_for_modifiers(curves[i], frame, now[i] if isinstance(now, tuple) else now)
         fcurves.fade(curves[i], frame, later, curves[i].evaluate(frame) - was)
     missing = [i for i in indices if i not in curves]
     if missing:

@@ -21,6 +21,9 @@ ROTATION_SIZES = {"rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_
 
 _EVEN_ORDERS = {"XYZ", "YZX", "ZXY"}
 
+_SHORT = 1e-3
+"""The length below which an axis says no direction that numbers of Blender hold well."""
+
 _TURNLESS = 1e-12
 """The sine of half the turn below which a rotation has no axis of its own."""
 
@@ -140,7 +143,10 @@ def _axis_angle(rotation: Quaternion, near: Sequence[Any], ops: Angles) -> tuple
     x, y, z = (ops.select(is_turnless, was, now / divisor) for was, now in ((ax, x), (ay, y), (az, z)))
     sign = ops.select(x * ax + y * ay + z * az < 0.0, -1.0, 1.0)
     angle = 2.0 * ops.atan2(size * sign, w)
-    return (angle + _whole_turns(last - angle, ops), x * sign, y * sign, z * sign)
+    # As long as it was: between keys axes are shorter, and where one is keyed curves are to go on as they do.
+    length = ops.sqrt(ax * ax + ay * ay + az * az)
+    factor = sign * ops.select(is_turnless | (length < _SHORT), 1.0, length)
+    return (angle + _whole_turns(last - angle, ops), x * factor, y * factor, z * factor)
 
 
 def _euler(order: str, rotation: Quaternion, near: Sequence[Any], ops: Angles) -> tuple[Any, ...]:

@@ -27,6 +27,8 @@ BONE_MOVED = "'{bone}' is moved by its own location: clear that"
 BONE_SCALED = "'{bone}' is scaled by itself: clear its scale, and delete the keys of that"
 
 
+UNEVEN = "'{object}' is scaled unevenly, and '{bone}' can't be as it is for that: apply the object's scale first"
+
 SCALED_APART = "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full"
 
 
@@ -73,8 +75,6 @@ def measure(now: LimbsNow) -> Measured:
     knee_errors[table.bones[:, 1:] == ABSENT] = 0.0
     lengths = np.array([sum(limb.geometry.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
-    axes = now.world[:3, :3].T @ now.world[:3, :3]
-    is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNSEEN * abs(axes[0, 0]))
     return Measured(
         solution=solution,
         tips=tips,
@@ -84,8 +84,14 @@ def measure(now: LimbsNow) -> Measured:
         poles=applied(now.frames, now.pole),
         influence=now.sliders["influence"],
         sizes=sizes,
-        is_uneven=is_uneven,
+        is_uneven=is_uneven(now.world),
     )
+
+
+def is_uneven(world: Array) -> bool:
+    """Whether axes of a matrix (4, 4) are of several lengths, or not square to each other."""
+    axes = world[:3, :3].T @ world[:3, :3]
+    return bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNSEEN * abs(axes[0, 0]))
 
 
 def misplaced_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:

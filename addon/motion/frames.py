@@ -97,7 +97,7 @@ def moved_by(limbs: Iterable[PoseBone]) -> list[BoneRef]:
 def ends_of(context: Context, refs: Iterable[BoneRef]) -> tuple[int, int] | tuple[()]:
     """The first and the last frame in which these change: those of the scene where they go on beyond."""
     frames, scene = frames_of(context, refs), scene_of(context)
-    ends = [scene.frame_start, scene.frame_end] if frames.cycle else []
+    ends = [scene.frame_start, scene.frame_end, scene.frame_current] if frames.cycle else []
     return (min(*ends, *frames.at), max(*ends, *frames.at)) if frames.at else ()
 
 

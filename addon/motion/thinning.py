@@ -117,7 +117,7 @@ def thinned(
             which = keyed[few(of_keyed, len(keyed), tolerance, always)[0]]
         which = _right_between(which, keyed, errors_now, tolerance) if has_between else which
     sides = zip(*(np.split(side, ends, axis=1) for side in slopes[:2]), strict=True)
-    jumps = {channel: keyed[turns[_jumps(values[channel][keyed], turns)]] for channel in smooth}
+    jumps = {channel: keyed[turns[jumping(values[channel][keyed], turns)]] for channel in smooth}
     pairs = zip(smooth, sides, strict=False)
     return which, {channel: Slopes(before, after, jumps[channel]) for channel, (before, after) in pairs}
 
@@ -142,7 +142,7 @@ def _errors_of(values: Values, rows: KeyRows, points: Any, truth: Sequence[Array
     return errors
 
 
-def _jumps(rows: Array, turns: Array) -> Array:
+def jumping(rows: Array, turns: Array) -> Array:
     """At which of these turns numbers (rows, numbers) go much farther to the next row than around there."""
     steps = np.abs(np.diff(rows, axis=0, prepend=rows[:1], append=rows[-1:]))
     around = np.maximum(steps[turns], steps[np.minimum(turns + 2, len(steps) - 1)])

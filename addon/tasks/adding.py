@@ -14,6 +14,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import ArmatureObject, view_layer_of
 from ..blender.words import Message, Refused
+from ..limb.measuring import UNEVEN, is_uneven
 from ..limb.storage import chain_bones, is_control
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
@@ -54,6 +55,10 @@ class Added(NamedTuple):
     kept: int
     warnings: list[Message]
 
+
+SIZED, IF_UNEVEN = 1e-2, 0.2
+"""By how much their sizes may be, in parts; and the part of all these from which on Add refuses where the object is
+scaled unevenly: what people can mend."""
 
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
@@ -121,11 +126,12 @@ def _look_again(task: Task, lengths: dict[LimbRef, float], before: Recording) ->
     """Warnings of bones that limbs move, of these ``lengths``, feet and toes among them, which are not where they were
     ``before``: looked at in some frames, as whole matrices."""
     sampling, warnings, chains = sampling_of(task.frames), list[Message](), dict[LimbRef, list[BoneRef]]()
+    uneven = {ob for ob, _ in lengths if is_uneven(np.array(ob.matrix_world))}
     for ob, name in lengths:
         limb, foot = ob.pose.bones[name], foot_of(ob.pose.bones[name])
         bones = [*chain_bones(limb), *((foot, *foot.children) if foot else ())]
         chains[ob, name] = [(ob, bone.name) for bone in bones]
-    rows, frames = sampling.checked, sampling.frames or []
+    rows, frames = sampling.rows if uneven else sampling.checked, sampling.frames or []
     refs = [ref for chain in chains.values() for ref in chain]
     some = [frames[row] for row in rows]
     seen = yield from record(task.context, [], some, Asked(refs), progress=task.next_progress())
@@ -135,9 +141,12 @@ def _look_again(task: Task, lengths: dict[LimbRef, float], before: Recording) ->
         was = was[:, rows]
         moved = np.linalg.norm(was[..., :3, 3] - now[..., :3, 3], axis=-1) / size
         turned = angle_between(*(tuple(np.moveaxis(world_turns(each), -1, 0)) for each in (was, now)))
-        worst = np.maximum(moved / MOVED, turned / TURNED)
+        sizes = np.linalg.norm(now[..., :3, :3], axis=-2) / np.linalg.norm(was[..., :3, :3], axis=-2)
+        worst = np.max([moved / MOVED, turned / TURNED, np.abs(sizes - 1.0).max(axis=-1) / SIZED], axis=0)
+        bone, at = (int(i) for i in np.unravel_index(worst.argmax(), worst.shape))
+        if ob in uneven and worst.max() > IF_UNEVEN:
+            raise Refused(UNEVEN, object=ob.name, bone=chain[bone][1])
         if worst.max() > 1.0:
-            bone, at = (int(i) for i in np.unravel_index(worst.argmax(), worst.shape))
             template = "'{bone}' is not where it was in frame {frame}: by {moved} of the limb's length and {angle}°"
             values: Any = {"moved": f"{moved[bone, at]:.2g}", "angle": f"{np.degrees(turned[bone, at]):.1f}"}
             warnings.append(Message(template, bone=chain[bone][1], frame=round(frames[rows[at]]), **values))

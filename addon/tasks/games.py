@@ -22,6 +22,7 @@ from ..blender.rotation import rotation_channel
 from ..blender.stepping import Steps, times_of
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of, split_path
 from ..blender.words import Message, Refused
+from ..limb.measuring import UNEVEN, is_uneven
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, limbs_of, mode_of
 from ..limb.tolerances import UNSEEN
@@ -31,6 +32,7 @@ from ..motion.fk import in_rotation_mode
 from ..motion.passing import play
 from ..motion.reading import Channel, Evaluated, Recording, Values, bones_to_read, new_recording, poses_of, readers_of
 from ..motion.seen import SeenLimb, limbs_of_recording, method_of
+from ..motion.thinning import jumping
 from .cylinders import remove_cylinders
 from .removing import remove
 
@@ -70,6 +72,9 @@ def bake_for_game(
     reading = partial(_reader_of, recording, besides)
     yield from play(context, recording.worlds, frames, reading, method.is_apart, True)
     plain, times = [_plain(recording, ob, bones[ob]) for ob in objects], times_of(scene_of(context), frames)
+    for rig in plain:
+        if rig.scaled and is_uneven(np.array(rig.object.matrix_world)):
+            raise Refused(UNEVEN, object=rig.object.name, bone=rig.scaled[0])
     baked = limbs_of_recording(recording, method, times, np.arange(len(times)), 0.0)
     remove(context, [limb for ob in objects for limb in limbs_of(ob)])
     for rig in plain:
@@ -99,11 +104,11 @@ def _reader_of(
 def _write(writer: ActionWriter, rig: GameRig, besides: dict[str, list[Any]], times: Any) -> ActionWriter:
     """Key a rig, in place of what its bones had."""
     writer.remove(path for path in writer.paths if _is_left_over(path, rig.names))
-    for channel, numbers in rig.values.items():
-        writer.write(channel.path, times, numbers)
-    for path, rows in besides.items():
-        if value_at(rig.object, path) is not None:  # of controls that are gone it is
-            writer.write(path, times, np.array(rows))
+    numbers_of = {channel.path: numbers for channel, numbers in rig.values.items()}
+    numbers_of |= {path: np.array(rows) for path, rows in besides.items() if value_at(rig.object, path) is not None}
+    inner = np.arange(1, len(times) - 2)
+    for path, numbers in numbers_of.items():  # without controls that are gone
+        writer.write(path, times, numbers, cuts=times[inner[jumping(numbers, inner)]])
     return writer
 
 

@@ -131,11 +131,12 @@ def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, i
     to = to or other_mode(limbs)
     snap: Snap = snap_fk_now if to == "FK" else snap_target_now
     check_snap(limbs, snap)
+    others = [limb for limb in limbs if read_slider(limb, "influence") != (to == "IK")]
     switched = [change_of(limb, "influence") for limb in limbs]
-    leveled = reset_roll(limbs) if to == "IK" else []
-    changes, warnings = snap(context, limbs)
+    leveled = reset_roll(others) if to == "IK" else []
+    changes, warnings = snap(context, others)
     changes = [*leveled, *changes]
-    for limb in limbs:
+    for limb in others:
         write_slider(limb, "influence", to == "IK")
     with keeping_unkeyed(context, dict.fromkeys(change.object for change in (*switched, *changes))):
         key_changes_from(context, switched, insert_keys, holds=True)

@@ -14,11 +14,7 @@ COUNT = int(os.environ.get("PLANAR_IK_COMBINATIONS", "120"))
 """`make matrix` tries 400."""
 
 SHORT = {
-    "Switch: posed by hand, uneven object": (2, 237),
-    "Add: a limb wrung below an uneven object": (38, 236, 376),
-    "Bake: outside the scene, for games": (40, 307, 368),
     "Add: a joint or what hangs on it beside the tolerance": (147,),
-    "Snap in a frame: keys of an axis and an angle": (192,),
     "Switch over a part, by strips": (362,),
 }  # fmt: skip
 """What is short today, by its cause: to be mended, until this is empty and goes."""
