@@ -31,7 +31,11 @@ from .operators import (
     switching,
 )
 
-WITH_CLASSES = (
+ROOMS = (
+    translations,
+    manual,
+    remembering,
+    dots,
     adding,
     selecting,
     setting,
@@ -42,27 +46,30 @@ WITH_CLASSES = (
     converting,
     cylinders,
     baking,
-    menus,
     features,
+    menus,
     overlay,
     panel,
     sections,
     preferences,
+    edited,
 )
-CLASSES = tuple(cls for room in WITH_CLASSES for cls in room.CLASSES)
-ROOMS = (translations, manual, remembering, dots, features, menus, preferences, overlay, edited)
-"""What there is to register beside classes."""
+"""What there is to register, each after what it uses."""
+
+CLASSES = tuple(cls for room in ROOMS for cls in getattr(room, "CLASSES", ()))
+LISTENING = [room for room in ROOMS if hasattr(room, "register")]
+"""What has more to register than classes."""
 
 
 def register() -> None:
     """Register every class in order, then what uses them."""
     classes = [(partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls)) for cls in CLASSES]
-    run_or_undo([*classes, *((room.register, room.unregister) for room in ROOMS)])
+    run_or_undo([*classes, *((room.register, room.unregister) for room in LISTENING)])
 
 
 def unregister() -> None:
     """Undo `register` in reverse."""
-    for room in reversed(ROOMS):
+    for room in reversed(LISTENING):
         room.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

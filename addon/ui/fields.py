@@ -14,7 +14,7 @@ from .features import FEATURES, is_slider_there
 from .operators.setting import draw_set
 from .preferences import PLANE
 from .state import slider_of_rig
-from .titles import joint_label
+from .titles import joint_label, title_of
 
 
 def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
@@ -61,6 +61,13 @@ def draw_influence(layout: Any, limb: PoseBone) -> None:
         return
     draw_keyed(row, limb, "influence")
     fixed_width(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
+
+
+def draw_line(row: Any, limb: PoseBone) -> None:
+    """One limb among several: its title, which selects its target, and what blends it."""
+    button = row.operator("pose.planar_ik_select", text=title_of(limb), translate=False, emboss=False)
+    button.role, button.bone = "TARGET", limb.name
+    draw_slider_of_limb(row, limb)
 
 
 def draw_slider_of_limb(row: Any, limb: PoseBone) -> None:

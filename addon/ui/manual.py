@@ -21,7 +21,6 @@ PAGES = (
     ("bpy.ops.pose.planar_ik_hold*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_find_contacts*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
-    ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
     ("bpy.ops.pose.planar_ik_cylinder*", "machines.html#cylinders"),
     ("bpy.ops.pose.planar_ik*", "animator.html"),
     ("bpy.types.planarik*", "animator.html"),

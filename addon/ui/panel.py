@@ -16,7 +16,7 @@ from ..tasks.repairing import repairs_for
 from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
 from ..tasks.status import Status
 from .dots import dot_icon
-from .fields import draw_fields, draw_slider_of_limb
+from .fields import draw_fields, draw_line
 from .finding import active_limb, bones_selected, limbs_active_first
 from .lines import draw_lines, length_text
 from .operators.cylinders import halves_selected
@@ -163,9 +163,7 @@ def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> No
     for limb in sorted(limbs, key=lambda limb: (limb.id_data.name, [*limb.id_data.pose.bones].index(limb))):
         row = column.row(align=True)
         row.label(text="", icon_value=dot_icon(colour_of(status_in(context, limb))))
-        button = row.operator("pose.planar_ik_select", text=title_of(limb), translate=False, emboss=False)
-        button.role, button.bone = "TARGET", limb.name
-        draw_slider_of_limb(row, limb)
+        draw_line(row, limb)
     draw_parts(layout, limbs[0])
     layout.operator("pose.planar_ik_switch")
 

@@ -66,7 +66,8 @@ def bone_of(name: Name) -> PoseBone | None:
     return ob.pose.bones.get(name[2]) if ob and ob.pose else None
 
 
-def forget() -> None:
+@persistent
+def forget(*_args: Any) -> None:
     """Look at everything anew."""
     _of_pose.clear()
     _of_structure.clear()
@@ -79,17 +80,12 @@ def _on_evaluated(_scene: Scene, depsgraph: Depsgraph) -> None:
         _of_structure.clear()
 
 
-@persistent
-def _on_replace(*_args: Any) -> None:
-    forget()
-
-
 HANDLERS: Handlers = (
     ("frame_change_post", _on_evaluated),
     ("depsgraph_update_post", _on_evaluated),
-    ("undo_post", _on_replace),
-    ("redo_post", _on_replace),
-    ("load_post", _on_replace),
+    ("undo_post", forget),
+    ("redo_post", forget),
+    ("load_post", forget),
 )
 
 

@@ -11,12 +11,12 @@ from ..blender.types import scene_of
 from ..blender.words import translated_text
 from ..tasks.limbs import Description, description_of, limbs_of
 from .features import FEATURES
-from .fields import draw_slider_of_limb
+from .fields import draw_line
 from .finding import active_limb, rig_in_view
 from .operators.adding import MODES
 from .operators.setting import draw_set
 from .panel import InSidebar
-from .titles import joint_label, title_of
+from .titles import joint_label
 
 
 class _Section(InSidebar):
@@ -162,10 +162,7 @@ class VIEW3D_PT_planar_ik_all(_Section, Panel):
         ob = rig_in_view(context)
         column = layout.column(align=True)
         for limb in limbs_of(ob) if ob else ():
-            row = column.row(align=True)
-            button = row.operator("pose.planar_ik_select", text=title_of(limb), translate=False, emboss=False)
-            button.role, button.bone = "TARGET", limb.name
-            draw_slider_of_limb(row, limb)
+            draw_line(column.row(align=True), limb)
 
 
 class VIEW3D_PT_planar_ik_overlay(Panel):

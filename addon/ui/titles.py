@@ -37,11 +37,8 @@ def joint_label(limb: PoseBone) -> str:
 
 
 def _joint(limb: PoseBone) -> str:
-    return (
-        {"ARM": "Elbow", "LEG": "Knee"}.get(arm_or_leg(limb), "Bend")
-        if len(description_of(limb).segments) == 2
-        else "Bend"
-    )
+    kind = arm_or_leg(limb) if len(description_of(limb).segments) == 2 else ""
+    return {"ARM": "Elbow", "LEG": "Knee"}.get(kind, "Bend")
 
 
 def _title(limb: PoseBone) -> tuple[str, bool]:

@@ -77,7 +77,7 @@ def test_all_bones_of_a_limb_show_it(addon, human):
         assert not selection.limbs_of_bones(bpy.context, [human.pose.bones[name]]), name
     assert titles.title_of(last) == "Left Leg"
     rigs.click(human, "foot_ik.L")
-    strokes_of, sliders = addon("ui.overlay.drawing").strokes_of, human.pose.bones["thigh_parent.L"]
+    strokes_of, sliders = addon("ui.overlay").strokes_of, human.pose.bones["thigh_parent.L"]
     for pole, in_fk, strokes in ((False, 0.0, []), (True, 0.0, ["pole"]), (True, 1.0, [])):
         sliders["pole_vector"], sliders["IK_FK"] = pole, in_fk
         human.update_tag()

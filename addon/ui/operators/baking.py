@@ -9,7 +9,7 @@ from bpy.types import Context, Event
 
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
-from ...blender.words import Refused, translated_text
+from ...blender.words import Refused
 from ...tasks.baking import BakeRequest, bake, frames_by_step
 from ...tasks.selection import limbs_in_view
 from ..finding import selected_limbs
@@ -59,10 +59,8 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where there are limbs."""
-        if context.mode not in {"POSE", "OBJECT"} or not limbs_in_view(context):
-            cls.poll_message_set(translated_text("There is no limb to bake"))
-            return False
-        return True
+        is_there = context.mode in {"POSE", "OBJECT"} and limbs_in_view(context)
+        return bool(is_there) or cls.cannot("There is no limb to bake")
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask for the settings."""
@@ -70,9 +68,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         start_from_scene(self, context)
         self.range = self.range  # said, so that the frames of the dialog do not mean another one
         self.which = "SELECTED" if selected_limbs(context) else "ALL"
-        self._has_window = True
-        manager: Any = context.window_manager
-        return manager.invoke_props_dialog(self, confirm_text="Bake")
+        return self.ask(context, "Bake")
 
     def draw(self, context: Context) -> None:
         """The settings that count."""

@@ -47,12 +47,27 @@ class PoseOperator(Operator):
         ob = context.object
         if ob and ob.type == "ARMATURE" and (ob.library or (ob.data and ob.data.library and not ob.override_library)):
             template = "'{rig}' is linked from another file: add IK there, or make a library override to pose it"
-            cls.poll_message_set(translated_text(template, rig=ob.name))
-            return False
+            return cls.cannot(template, rig=ob.name)
         if context.mode != "POSE" or not (context.active_pose_bone or context.selected_pose_bones):
-            cls.poll_message_set(translated_text("Go to Pose Mode and click a bone of a limb"))
-            return False
+            return cls.cannot("Go to Pose Mode and click a bone of a limb")
         return True
+
+    @classmethod
+    def cannot(cls, template: str, **values: Any) -> bool:
+        """Say under the mouse why the operator is grey, which is False."""
+        cls.poll_message_set(translated_text(template, **values))
+        return False
+
+    @classmethod
+    def purpose(cls) -> str:
+        """What the class says that the operator does, on one line."""
+        return translated_text(" ".join((cls.__doc__ or "").split()))
+
+    def ask(self, context: Context, confirm_text: str = "") -> Any:
+        """Open the dialog with the settings; what is confirmed there may take long."""
+        self._has_window = True
+        manager: Any = context.window_manager
+        return manager.invoke_props_dialog(self, confirm_text=confirm_text)
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Do it for somebody at a window, who may wait."""
@@ -165,8 +180,7 @@ class LimbOperator(PoseOperator):
     def poll(cls, context: Context) -> bool:
         """Where a limb is selected, by a bone of it or by what it follows."""
         if context.mode not in {"POSE", "OBJECT"} or not limbs_active_first(context):
-            cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
-            return False
+            return cls.cannot("Select a limb, its target or its pole")
         return True
 
     def checked(self, context: Context) -> Any:
@@ -183,7 +197,4 @@ class RigOperator(LimbOperator):
         if not super().poll(context):
             return False
         linked = next((limb.id_data for limb in limbs_active_first(context) if not can_edit_bones(limb.id_data)), None)
-        if linked is not None:
-            template = "'{rig}' comes from another file: change this there"
-            cls.poll_message_set(translated_text(template, rig=linked.name))
-        return linked is None
+        return linked is None or cls.cannot("'{rig}' comes from another file: change this there", rig=linked.name)

@@ -10,7 +10,7 @@ from bpy.types import Context, Event, PoseBone
 from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import is_armature
-from ...blender.words import Refused, translated_text
+from ...blender.words import Refused
 from ...tasks import modes
 from ...tasks.converting import convert, unconvert
 from ...tasks.limbs import description_of, is_converted, limbs_counted, limbs_of
@@ -50,10 +50,8 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """On an armature."""
-        if context.mode not in {"POSE", "OBJECT"} or not is_armature(context.object):
-            cls.poll_message_set(translated_text("Select an armature"))
-            return False
-        return True
+        is_there = context.mode in {"POSE", "OBJECT"} and is_armature(context.object)
+        return is_there or cls.cannot("Select an armature")
 
     def invoke(self, context: Context, event: Event) -> Any:
         """From a menu where nothing selected has a constraint, as on Rigify's FK bones: take all of the rig."""

@@ -27,7 +27,7 @@ from ...tasks.planting import NOT_LOW
 from ..finding import selected_limbs
 from ..lines import length_text
 from .base import LimbOperator
-from .switching import start_from_scene, take_given_range
+from .switching import check_range, start_from_scene, take_given_range
 
 HEIGHT_PROPERTY: Any = {
     "name": "Height",
@@ -109,17 +109,16 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         """What a button of it says under the mouse."""
         if properties.range == "CONTACTS":
             return translated_text("Hold the selected limbs where markers say that they are in contact")
-        return translated_text(" ".join((cls.__doc__ or "").split()))
+        return cls.purpose()
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
         take_given_range(self, "range", "GIVEN")
         if self.properties.is_property_set("range") or range_source(context, selected_limbs(context)):
             return super().invoke(context, event)
-        scene, manager = scene_of(context), context.window_manager  # type: Any, Any
+        scene = scene_of(context)
         self.range, self.frame_start, self.frame_end = "GIVEN", scene.frame_current, frame_range(scene)[-1]
-        self._has_window = True
-        return manager.invoke_props_dialog(self, confirm_text="Hold")
+        return self.ask(context, "Hold")
 
     def draw(self, _context: Context) -> None:
         """The settings that count."""
@@ -160,10 +159,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             frames = FrameRange(self.frame_start, self.frame_end)
         else:
             frames = range_to_hold(context, limbs, self.range)
-        if frames.last < frames.first:
-            raise Refused(
-                "The range ends at frame {end}, before it starts at {start}", end=frames.last, start=frames.first
-            )
+        check_range(frames.first, frames.last)
         return [[sole_contact(frames)] for _ in limbs]
 
 

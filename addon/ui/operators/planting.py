@@ -48,12 +48,8 @@ class POSE_OT_planar_ik_plant(PoseOperator):
 
     def act(self, context: Context, subject: tuple[list[LimbRequest], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
-        (new, legs), description, frames = (
-            subject,
-            PlantOptions(self.height, self.speed, self.ease),
-            frame_range(scene_of(context)),
-        )
-        planted = yield from plant.steps(context, new, legs, frames, description)
+        options, frames = PlantOptions(self.height, self.speed, self.ease), frame_range(scene_of(context))
+        planted = yield from plant.steps(context, *subject, frames, options)
         self.warn(*planted.warnings)
         select_if_shown(context, [ref for leg in planted.legs if (ref := description_of(leg.limb).followed[0])])
         self.inform(HELD, **slide_values(context, planted.report))

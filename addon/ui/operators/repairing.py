@@ -62,12 +62,9 @@ class POSE_OT_planar_ik_repair(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """On limbs, and on what could be one."""
-        if selected_limbs(context) or _left(context):
+        if selected_limbs(context) or _left(context) or (context.mode == "POSE" and limbs_offered(context)):
             return True
-        if context.mode == "POSE" and limbs_offered(context):
-            return True
-        cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
-        return False
+        return cls.cannot("Select a limb, its target or its pole")
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that this helps."""

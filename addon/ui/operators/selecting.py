@@ -43,22 +43,19 @@ class POSE_OT_planar_ik_select(LimbOperator):
     @classmethod
     def description(cls, context: Context, properties: Any) -> str:
         """What a button of it says under the mouse: what it selects, by name."""
-        named = bone_named(context, properties.bone)
-        limbs = [named] if named else limbs_active_first(context)
+        limbs = limbs_meant(context, properties.bone)
         refs = [bone or ob.name for limb in limbs for ob, bone in selectable_refs(limb, properties.role)]
-        label = next(label for value, label, _ in ROLES if value == properties.role)
         if not refs:
-            return translated_text(" ".join((cls.__doc__ or "").split()))
+            return cls.purpose()
         names = ", ".join(refs[:MOST_NAMED]) + (", …" if len(refs) > MOST_NAMED else "")
-        return translated_text("{part}: select {names}", part=translated_text(label), names=names)
+        return translated_text("{part}: select {names}", part=_part(properties.role), names=names)
 
     def checked(self, context: Context) -> list[BoneRef]:
         """The part, of all limbs meant."""
-        limbs = self._limbs(context)
+        limbs = limbs_meant(context, self.bone)
         refs = dict.fromkeys(ref for limb in limbs for ref in selectable_refs(limb, self.role))
         if not refs:
-            label = next(label for value, label, _ in ROLES if value == self.role)
-            raise Refused("The limb has no {part} to select", part=translated_text(label))
+            raise Refused("The limb has no {part} to select", part=_part(self.role))
         return [*refs]
 
     def act(self, context: Context, refs: list[BoneRef]) -> None:
@@ -66,18 +63,18 @@ class POSE_OT_planar_ik_select(LimbOperator):
         if shown := select(context, refs):
             self.inform("Shown again: {names}", names=", ".join(shown))
 
-    def _limbs(self, context: Context) -> list[PoseBone]:
-        if self.bone:
-            named = bone_named(context, self.bone)
-            return [named] if named else []
+
+def limbs_meant(context: Context, name: str) -> list[PoseBone]:
+    """The limb of this last bone of the rig that is shown; those that are selected, where no name is given."""
+    if not name:
         return limbs_active_first(context)
-
-
-def bone_named(context: Context, name: str) -> PoseBone | None:
-    """The last bone of a limb of the rig that is shown, by its name."""
-    ob = rig_in_view(context) if name else None
+    ob = rig_in_view(context)
     named = ob.pose.bones.get(name) if ob else None
-    return named if named and is_limb(named) else None
+    return [named] if named and is_limb(named) else []
+
+
+def _part(role: str) -> str:
+    return translated_text(next(label for value, label, _ in ROLES if value == role))
 
 
 def selectable_refs(limb: PoseBone, role: str) -> list[BoneRef]:

@@ -97,8 +97,7 @@ class POSE_OT_planar_ik_set(RigOperator):
         """Do it, or ask for the numbers that are given, beginning with these."""
         if not NUMBERS.keys() & {*_given(self.properties)}:
             return super().invoke(context, event)
-        manager: Any = context.window_manager
-        return manager.invoke_props_dialog(self)
+        return self.ask(context)
 
     def draw(self, context: Context) -> None:
         """What is given."""

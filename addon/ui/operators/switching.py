@@ -27,6 +27,9 @@ TOLERANCE: Any = {
 }
 
 
+IN_RANGE = "{what}. In every frame of a range, with keys"
+
+
 class _OverRange(LimbOperator):
     use_range: BoolProperty(
         name="Over a Range", description="Do it in every frame of a range, with keys", options={"SKIP_SAVE"}
@@ -41,20 +44,16 @@ class _OverRange(LimbOperator):
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """What a button of it says under the mouse."""
-        what = translated_text(" ".join((cls.__doc__ or "").split()))
-        return (
-            translated_text("{what}. In every frame of a range, with keys", what=what) if properties.use_range else what
-        )
+        what = cls.purpose()
+        return translated_text(IN_RANGE, what=what) if properties.use_range else what
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Do it on the current frame, or ask for the range."""
         take_given_range(self, "use_range", True)
         if not self.use_range:
             return super().invoke(context, event)
-        self._has_window = True
         start_from_scene(self, context)
-        manager: Any = context.window_manager
-        return manager.invoke_props_dialog(self, confirm_text=self.bl_label)
+        return self.ask(context, self.bl_label)
 
     def frames_meant(self, context: Context) -> range | None:
         """The range, or None for this frame."""
@@ -62,10 +61,12 @@ class _OverRange(LimbOperator):
         if not self.use_range:
             return None
         start_from_scene(self, context)
-        if self.frame_end < self.frame_start:
-            template = "The range ends at frame {end}, before it starts at {start}"
-            raise Refused(template, end=self.frame_end, start=self.frame_start)
+        check_range(self.frame_start, self.frame_end)
         return range(self.frame_start, self.frame_end + 1, self.step)
+
+    def tell(self, template: str, count: int, frames: range | None) -> None:
+        """Say of how many limbs it was done, and in how many frames."""
+        self.inform(template, limbs=limbs_counted(count), frames=frames_counted(len(frames or [0])))
 
 
 class POSE_OT_planar_ik_switch(_OverRange):
@@ -109,9 +110,7 @@ class _Snap(_OverRange):
         frames = self.frames_meant(context)
         warnings = yield from type(self)._snap.steps(context, limbs, frames, self.tolerance)
         self.warn(*warnings)
-        self.inform(
-            "Snapped {limbs} in {frames}", limbs=limbs_counted(len(limbs)), frames=frames_counted(len(frames or [0]))
-        )
+        self.tell("Snapped {limbs} in {frames}", len(limbs), frames)
 
 
 def take_given_range(operator: Any, name: str, value: object) -> None:
@@ -120,6 +119,12 @@ def take_given_range(operator: Any, name: str, value: object) -> None:
     is_given = any(operator.properties.is_property_set(end) for end in ("frame_start", "frame_end"))
     if is_given and not operator.properties.is_property_set(name):
         setattr(operator, name, value)
+
+
+def check_range(first: int, last: int) -> None:
+    """Raise `Refused` for a range that ends before it starts."""
+    if last < first:
+        raise Refused("The range ends at frame {end}, before it starts at {start}", end=last, start=first)
 
 
 def start_from_scene(operator: Any, context: Context) -> None:
@@ -157,8 +162,7 @@ class POSE_OT_planar_ik_mirror(_OverRange):
         frames = self.frames_meant(context)
         mirrored = yield from mirror.steps(context, limbs, frames, self.tolerance)
         self.warn(*mirrored.warnings)
-        template = "Mirrored {limbs} in {frames}"
-        self.inform(template, limbs=limbs_counted(len(mirrored.pairs)), frames=frames_counted(len(frames or [0])))
+        self.tell("Mirrored {limbs} in {frames}", len(mirrored.pairs), frames)
 
 
 _parents: list[tuple[str, str, str]] = []

@@ -32,7 +32,7 @@ def test_scripts_do_not(biped: Any, preferences: Any) -> None:
 
 
 def test_the_overlay_is_as_strong(addon: Any, preferences: Any) -> None:
-    drawing = addon("ui.overlay.drawing")
+    drawing = addon("ui.overlay")
     preferences.overlay = 0.5
     for colour in drawing.LINE_COLOURS.values():
         assert drawing.faded(bpy.context, colour) == pytest.approx((*colour[:3], colour[3] / 2))

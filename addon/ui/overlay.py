@@ -1,4 +1,5 @@
-"""Drawing the overlay's lines in 3D views, by Blender's own shader for lines."""
+"""The overlay: where the selected limb can reach, what it misses, and where its knee points, as lines in 3D views by
+Blender's own shader. It fills nothing."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from bpy.props import BoolProperty, PointerProperty
 from bpy.types import Context, Depsgraph, PropertyGroup, Scene, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
-from ...blender.types import scene_of, view_layer_of
-from ...tasks.figure import Stroke, Viewpoint, figure
-from ..finding import active_limb
-from ..preferences import preference
-from ..state import slider_of_rig, status_in, table_known
+from ..blender.types import scene_of, view_layer_of
+from ..tasks.figure import Stroke, Viewpoint, figure
+from .finding import active_limb
+from .preferences import preference
+from .state import slider_of_rig, status_in, table_known
 
 log = logging.getLogger("planar_ik")
 
