@@ -1,4 +1,5 @@
-"""``blender --command planar_ik``: bake, report, plant, add, convert and repair limbs where there is no window.
+"""``blender --command planar_ik``: the operators, on files, where there is no window. What fails stops no other file;
+what is written is whole.
 
 Standard output gets a line of JSON for each limb, or for a file without one; sentences for people go to standard
 error.
@@ -6,23 +7,113 @@ error.
 
 from __future__ import annotations
 
+import json
+import logging
+import traceback
+from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 import bpy
 
-from .arguments import DONE, WRONG_CALL, parse
-from .commands import run
+from ..blender.words import Refused
+from ..tasks.limbs import frames_counted
+from .arguments import DONE, FAILED, FOUND, WRONG_CALL, output_of, parse
+from .interrupting import Interrupted, heed_signals, interruptible, received
+from .shots import open_shot, save, say
+from .verbs import RUN, Line, unmatched
+
+log = logging.getLogger("planar_ik")
 
 _commands: list[Any] = []
 
 
 def main(words: list[str]) -> int:
-    """Run the program with these arguments and give its exit code, as `arguments` explains it."""
+    """Process every input of a call, whatever becomes of the others, and give the exit code, as `arguments` explains
+    it."""
     try:
         arguments = parse(words)
     except SystemExit as leaving:  # how argparse ends after --help, and after a complaint
         return WRONG_CALL if leaving.code else DONE
-    return run(arguments)
+    try:
+        with interruptible():
+            codes = [_guarded(arguments, source) for source in arguments.inputs]
+    except Interrupted:
+        return 128 + received[0] if received else 130
+    return FAILED if FAILED in codes else FOUND if FOUND in codes else DONE
+
+
+def _guarded(arguments: Namespace, source: Path) -> int:
+    """Run a command on one file, and say what went wrong."""
+    if getattr(arguments, "skip_existing", False) and (output := output_of(source, arguments)).exists():
+        _print(arguments, source, {"output": str(output), "skipped": True})
+        return DONE
+    try:
+        warnings = open_shot(source, arguments)
+        warnings += unmatched(arguments)
+        for warning in warnings:
+            say(f"{source}: {warning}")
+        answer = RUN[arguments.command](arguments)
+        wrong = _wrong_limbs(arguments, answer.lines) or "; ".join(warnings) if arguments.strict else ""
+        lines = answer.lines or [{"nothing": answer.nothing}]
+        lines = lines if wrong else _saved(arguments, source, lines, answer.changed)
+        heed_signals()
+    except Refused as why:
+        return _failed(arguments, source, str(why))
+    except Interrupted:
+        _failed(arguments, source, "interrupted, nothing was written")
+        raise
+    except Exception as error:  # the next file is to be processed whatever became of this one
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"
+        log.debug("%s", source, exc_info=error)
+        return _failed(arguments, source, f"a fault of this program, nothing was written: {what}")
+    for line in lines:
+        _print(arguments, source, line)
+    if not answer.lines:
+        say(f"{source}: {answer.nothing}")
+    if wrong:
+        unwritten = "" if arguments.command == "report" else ", nothing was written"
+        say(f"{source}: --strict found something{unwritten}: {wrong}")
+        return FOUND
+    return DONE
+
+
+def _failed(arguments: Namespace, source: Path, why: str) -> int:
+    sentence = " ".join(why.split())
+    say(f"{source}: {sentence}")
+    _print(arguments, source, {"error": sentence})
+    return FAILED
+
+
+def _print(arguments: Namespace, source: Path, line: Line) -> None:
+    print(json.dumps({"command": arguments.command, "file": str(source), **line}), flush=True)
+
+
+def _wrong(arguments: Namespace, line: Line) -> str:
+    """What is wrong with a limb: it has a problem, misses, or, in a report, stands still without the extension."""
+    if line.get("problem"):
+        return str(line["problem"])
+    if line.get("unreached"):
+        return f"off its target in {frames_counted(line['unreached'])}"
+    return "live" if arguments.command == "report" and line.get("mode") == "LIVE" else ""
+
+
+def _wrong_limbs(arguments: Namespace, lines: list[Line]) -> str:
+    wrong = [(line, why) for line in lines if (why := _wrong(arguments, line))]
+    return ", ".join(f"{line['object']}:{line['limb']} ({why})" for line, why in wrong)
+
+
+def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int) -> list[Line]:
+    """Write the open file, if it is to be, unless it would overwrite its source without any change. Returns its lines,
+    with the output's name if that was written."""
+    if arguments.command == "report" or not (arguments.in_place or arguments.output):
+        return lines
+    output = output_of(source, arguments)
+    if not changed and output == source:
+        return lines
+    save(output)
+    return [{**line, "output": str(output)} for line in lines]
 
 
 def register() -> None:

@@ -106,8 +106,8 @@ def _plant(arguments: Namespace) -> Answer:
     if not limbs and not requests:
         return Answer([])
     view_layer_of(bpy.context).objects.active = [*limbs, *(request.limb for request in requests)][0].id_data
-    ends = arguments.frames or (scene_of(bpy.context).frame_start, scene_of(bpy.context).frame_end)
-    frames = range(round(ends[0]), round(ends[1]) + 1)
+    asked = frames_asked_for(arguments)
+    frames = range(round(asked[0]), round(asked[-1]) + 1)
     try:
         planted = _done(plant.steps(bpy.context, requests, limbs, frames, PlantOptions(**options_of(arguments))))
     except NoContacts:
@@ -304,13 +304,17 @@ def _none_stands(limbs: Sequence[PoseBone]) -> Answer:
     """A line for each limb, none of which is in contact."""
     if limbs:
         say(NOT_STANDING)
-    return Answer([{**_names(limb), "missed": 0, **_contact_words(None)} for limb in limbs], 0, NOT_STANDING)
+    return Answer([*map(_unheld, limbs)], 0, NOT_STANDING)
+
+
+def _unheld(limb: PoseBone) -> Line:
+    return {**_names(limb), "missed": 0, **_contact_words(None)}
 
 
 def _held(limbs: Sequence[PoseBone], known: list[Contacts], held: HoldReport, frames: Sequence[float]) -> Answer:
     """A line for each limb; of those that are held in contacts, how far they slid there before."""
     now = contact_markers.slides_now(bpy.context, known, frames, heed_signals)
-    lines = {(limb.id_data, limb.name): {**_names(limb), "missed": 0, **_contact_words(None)} for limb in limbs}
+    lines = {(limb.id_data, limb.name): _unheld(limb) for limb in limbs}
     for before, of_limb in zip(known, now, strict=True):
         ref = before.limb.id_data, before.limb.name
         lines[ref] = {

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
 import numpy as np
 import pytest
-
-from tests.blender import rigs
 
 STRIDE, STANCE, FLAT_FROM, FLAT_TO = 1.1, 0.66, 0.14, 0.4
 """Seconds of a stride and of a stance in it; from when to when in this the sole is flat."""
@@ -122,31 +119,3 @@ def test_a_foot_held_in_the_air_does_not_stand(addon: Any) -> None:
     listed = found(addon, paths, rate)
     assert [contact.frames for contact in listed["L"]] == [(0, 199)]
     assert [contact.last <= 12 or contact.frames.first >= 160 for contact in listed["R"]] == [True, True]
-
-
-def test_markers_say_phases_and_are_read_again(addon: Any) -> None:
-    markers, contacts = addon("tasks.contact_markers"), addon("feet.contacts")
-    last, scene = rigs.biped().pose.bones["shin.L"], bpy.context.scene
-    wanted = [
-        contacts.Contact((contacts.Phase(3, "heel"), contacts.Phase(6, "sole"), contacts.Phase(12, "toe")), 15),
-        contacts.Contact((contacts.Phase(16, "sole"),), 16),
-        contacts.Contact((contacts.Phase(20, "toe"), contacts.Phase(21, "heel")), 30),
-    ]
-    other = last.id_data.pose.bones["shin.R"]
-    scene.timeline_markers.new("Jump", frame=15)
-    markers.mark_contacts(scene, [markers.Contacts(limb, wanted, [0.0] * 3) for limb in (last, other)])
-    markers.mark_contacts(scene, [markers.Contacts(other, wanted[:1], [0.0])])
-    assert [markers.marked_contacts(scene, limb) for limb in (last, other)] == [wanted, wanted[:1]]
-    frames = [marker.frame for marker in scene.timeline_markers if marker.name != "Jump"]
-    assert {*frames} == {3, 6, 12, 15, 16, 20, 21, 30}
-    assert len(scene.timeline_markers) == len(frames) + 1
-    markers.mark_contacts(scene, [markers.Contacts(last, wanted, [0.0] * 3)])
-    assert markers.marked_contacts(scene, last) == wanted
-    markers.mark_contacts(
-        scene, [markers.Contacts(other, [contacts.Contact((contacts.Phase(40, "sole"),), 50)], [0.0])]
-    )
-    assert markers.marked_contacts(scene, last) == wanted
-    up = markers.marker_names(last)[markers.UP]
-    scene.timeline_markers.remove(next(marker for marker in scene.timeline_markers if marker.name == up))
-    with pytest.raises(RuntimeError, match="pairs of markers"):
-        markers.marked_contacts(scene, last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.blender import rigs
-from tests.blender.characters import LIMBS
+from tests.blender.characters import LIMBS, METARIGS, metarig
 
 
 def _chain(*names, bend=0.0):
@@ -31,15 +31,9 @@ def test_twist_bones_in_line_belong_to_their_segment(addon, names, clicked, last
     assert (found.name, of) == (last, segments)
 
 
-@pytest.fixture(params=LIMBS)
-def character(request):
-    """A rig and the last bones of its arms and legs."""
-    make, lasts = LIMBS[request.param]
-    return make(), lasts
-
-
-def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
-    ob, lasts = character
+@pytest.mark.parametrize("name", [*LIMBS, *METARIGS])
+def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, name):
+    ob, lasts = (metarig(name), METARIGS[name]) if name in METARIGS else (LIMBS[name][0](), LIMBS[name][1])
     finding = addon("finding.choosing")
     for name in lasts:
         last, segments = finding.limb_at(ob.pose.bones[name])
@@ -50,9 +44,10 @@ def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
             assert finding.limb_at(bone) == (last, segments), bone.name
 
 
-def test_trunk_is_in_no_limb(addon, character):
+@pytest.mark.parametrize("name", LIMBS)
+def test_trunk_is_in_no_limb(addon, name):
     """Whatever is clicked, no limb has bones of the trunk, or begins at another one's foot."""
-    ob, lasts = character
+    ob, lasts = LIMBS[name][0](), LIMBS[name][1]
     finding, refused = addon("finding.choosing"), addon("finding.checking").Refused
     trunk = {bone for name in lasts for bone in _above_all(ob, lasts, ob.pose.bones[name])}
     feet = {addon("limb.tips").foot_of(ob.pose.bones[name]) for name in lasts} - {None}

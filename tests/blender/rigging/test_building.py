@@ -38,20 +38,6 @@ def test_what_deleted_limbs_leave(addon):
     assert legs.worst(ob.pose.bones["shin.R"], "target.R") < 1e-5
 
 
-def test_retarget(addon):
-    """What a limb follows changes without Edit Mode, a pole that comes later too."""
-    last = legs.rig_leg(addon, {"plane": "POLE"})
-    ob, limb = last.id_data, last.planar_ik
-    limb.pole_target = None
-    assert legs.worst(last) < 1e-5
-    limb.pole_target = rigs.empty("another", (1.0, 1.0, 0.3))
-    assert legs.worst(last) < 1e-5
-    limb.target, limb.subtarget = ob, "hand.R"
-    assert legs.off(last) < 1e-5
-    assert legs.problem(addon, last) == ""
-    assert ob.mode == "POSE"
-
-
 def test_without_a_target_it_stands_as_in_its_reference(addon):
     last = legs.rig_leg(addon, {"plane": "FREE"})
     bpy.data.objects.remove(bpy.data.objects["target.L"])

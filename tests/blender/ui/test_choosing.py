@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.characters import METARIGS, grown, metarig, person, select_all
+from tests.blender.characters import grown, person, select_all
 
 from .conftest import call, select
 
@@ -348,17 +348,6 @@ def test_the_panel_offers_what_add_does(addon: Any) -> None:
     assert {last.name for last, _ in offered} == {line[-1] for line in taken(ob)}
     select("brow")
     assert addon("ui.panel").offer_of(bpy.context) == ""
-
-
-@pytest.mark.parametrize("name", METARIGS)
-def test_a_metarig_by_one_click(name: str, addon: Any) -> None:
-    ob = metarig(name)
-    limb_at = addon("finding.choosing").limb_at
-    for last in METARIGS[name]:
-        found, segments = limb_at(ob.pose.bones[last])
-        line = [found, *found.parent_recursive][: sum(segments)]
-        assert found.name == last
-        assert {limb_at(bone) for bone in line} == {(found, segments)}
 
 
 # where the tip is
