@@ -6,7 +6,6 @@ import bpy
 
 from ..blender.handlers import run_or_undo
 from . import (
-    dots,
     edited,
     features,
     manual,
@@ -16,6 +15,7 @@ from . import (
     preferences,
     remembering,
     sections,
+    state,
     translations,
 )
 from .operators import (
@@ -34,7 +34,7 @@ ROOMS = (
     translations,
     manual,
     remembering,
-    dots,
+    state,
     adding,
     selecting,
     setting,

@@ -15,7 +15,6 @@ from ..tasks.limbs import description_of, limbs_counted
 from ..tasks.repairing import repairs_for
 from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
 from ..tasks.status import Status
-from .dots import dot_icon
 from .fields import draw_fields, draw_line
 from .finding import active_limb, bones_selected, limbs_active_first
 from .lines import draw_lines, length_text
@@ -23,7 +22,7 @@ from .operators.cylinders import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, selectable_refs
 from .remembering import bone_of, cached_until_rebuilt, name_of, selection_in
-from .state import colour_of, sentence_of, slider_of_rig, status_in
+from .state import colour_of, dot_icon, sentence_of, slider_of_rig, status_in
 from .titles import title_of
 
 TURNED = 1e-3

@@ -3,6 +3,10 @@ changes not again for each pose."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import bpy.utils.previews
+import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
 
 from ..blender.types import scene_of, view_layer_of
@@ -21,6 +25,20 @@ from ..tasks.status import (
 )
 from .lines import length_text
 from .remembering import cached_until_posed, cached_until_rebuilt, name_of
+
+DOT_COLOURS = {
+    "GREEN": (0.35, 0.75, 0.3),
+    "AMBER": (1.0, 0.65, 0.1),
+    "RED": (0.95, 0.25, 0.2),
+    "GREY": (0.55, 0.55, 0.55),
+}
+
+SIZE = 32
+"""Pixels of an icon, across."""
+
+RADIUS = 9.0
+
+_icons: list[Any] = []
 
 
 def status_in(context: Context, limb: PoseBone) -> Status:
@@ -74,3 +92,34 @@ def colour_of(status: Status) -> str:
     if not status.is_ik or status.is_eased:
         return "AMBER"
     return "GREEN" if status.is_reached else "RED"
+
+
+def dot_icon(colour: str) -> int:
+    """The number of the icon of a colour."""
+    number: int = _icons[0][colour].icon_id
+    return number
+
+
+def _pixels(colour: tuple[float, float, float]) -> list[float]:
+    """A disc with a soft edge: of each pixel red, green and blue, as opaque as it is, and its opacity."""
+    across = np.arange(SIZE) - (SIZE - 1) / 2.0
+    opacity = np.clip(RADIUS + 0.5 - np.hypot(*np.meshgrid(across, across)), 0.0, 1.0)
+    pixels = np.empty((SIZE, SIZE, 4))
+    pixels[..., :3], pixels[..., 3] = opacity[..., None] * np.array(colour), opacity
+    flat: list[float] = pixels.ravel().tolist()
+    return flat
+
+
+def register() -> None:
+    """Make the icons."""
+    icons: Any = bpy.utils.previews.new()
+    _icons.append(icons)
+    for name, colour in DOT_COLOURS.items():
+        icon = icons.new(name)
+        icon.icon_size = (SIZE, SIZE)
+        icon.icon_pixels_float = _pixels(colour)
+
+
+def unregister() -> None:
+    """Take them away."""
+    bpy.utils.previews.remove(_icons.pop())

@@ -29,13 +29,6 @@ MODES = [
     ("LIVE", "Live", "The add-on: nothing is added to the rig"),
 ]
 
-BONE_COUNTS = [
-    ("2", "2", "Two bones"),
-    ("3", "3", "Three bones that lie in one plane"),
-    ("4", "4", "Four bones that lie in one plane"),
-]
-"""Of how many bones a limb may be, as choices."""
-
 MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODES}
 
 OF_ONE_LIMB = ("plane", "bends", "bones", "ends_at", "foot_roll")
@@ -85,7 +78,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
         description="How many bones the limb has, counted from its last one",
         items=[
             ("AUTO", "As Selected", "The bones that are selected; of one bone, the arm or leg, or the last of two"),
-            *BONE_COUNTS,
+            ("2", "2", "Two bones"),
+            ("3", "3", "Three bones that lie in one plane"),
+            ("4", "4", "Four bones that lie in one plane"),
         ],
     )
     ends_at: IntProperty(

@@ -33,12 +33,9 @@ def repairs_for_adding(limb: PoseBone, segments: tuple[int, ...]) -> tuple[str, 
 
 def labels_of(repairs: Sequence[str], limb: PoseBone) -> dict[str, str]:
     """What the buttons of some repairs of a limb say, by their names: that of what is muted names it."""
-    return {repair: _label(repair, limb) for repair in repairs}
-
-
-def _label(repair: str, limb: PoseBone) -> str:
-    names = [constraint.name for constraint in conflicts_of(limb)] if repair == "MUTE" else []
-    return translated_text("Mute {name}", name=names[0]) if len(names) == 1 else translated_text(LABELS[repair])
+    labels = {repair: translated_text(LABELS[repair]) for repair in repairs}
+    names = [constraint.name for constraint in conflicts_of(limb)] if "MUTE" in repairs else []
+    return labels | ({"MUTE": translated_text("Mute {name}", name=names[0])} if len(names) == 1 else {})
 
 
 def _left(context: Context) -> list[PoseBone]:
@@ -79,7 +76,8 @@ class POSE_OT_planar_ik_repair(PoseOperator):
 
     def act(self, context: Context, helped: list[PoseBone]) -> None:
         """Mend each of them, and say what was done."""
-        text = _label(self.repair, helped[0]) if len(helped) == 1 else translated_text(LABELS[self.repair])
+        only = labels_of([self.repair], helped[0]) if len(helped) == 1 else {}
+        text = only.get(self.repair) or translated_text(LABELS[self.repair])
         for ob, name in [(limb.id_data, limb.name) for limb in helped]:
             REPAIRS[self.repair](context, ob.pose.bones[name])
         self.inform("Repaired: {what}", what=text)
