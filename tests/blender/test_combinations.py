@@ -15,7 +15,6 @@ COUNT = int(os.environ.get("PLANAR_IK_COMBINATIONS", "120"))
 
 SHORT = {
     "Add: a joint or what hangs on it beside the tolerance": (147,),
-    "Switch over a part, by strips": (362,),
 }  # fmt: skip
 """What is short today, by its cause: to be mended, until this is empty and goes."""
 
