@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
@@ -16,7 +17,8 @@ from ..limb.rest_geometry import RestGeometry, hinge_axis
 from ..limb.settings import IN_ONE_PLANE
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
-from ..motion.fitting import Fit
+from ..limb.tolerances import UNSEEN
+from ..motion.fitting import PAST_STRAIGHT, Fit
 from ..rigging.control_shapes import (
     HANGING,
     Drawing,
@@ -84,10 +86,20 @@ def target_for(context: Context, seen_limb: FittedLimb, foot: bool, skins: Skins
         rest=Matrix.Translation(place.tip) @ turn.to_4x4(),
         size=TARGET_SIZE * place.length,
         drawing=_drawing_of_target(limb, place, normal, skins.get(ob, {})),
-        place=vector(seen_limb.fit.tip),
+        place=_past_rounding(seen_limb),
         turn=now,
         normal=normal,
     )
+
+
+def _past_rounding(seen_limb: FittedLimb) -> Vector:
+    """Where the target of a limb goes: its tip, or if that is straight so far past it as Blender rounds in the world,
+    which far out is much of a small rig; short of it, the knee would bend by the root of that."""
+    fitted, size, world = seen_limb.fit, sum(seen_limb.rest.lengths), seen_limb.limb.id_data.matrix_world
+    root, tip = vector(fitted.frame[:3, 3]), vector(fitted.tip)
+    rounded = float(np.spacing(np.float32(world.translation.length))) / max(world.median_scale * size, 1e-9)
+    is_straight = (tip - root).length > size * (1.0 - UNSEEN)
+    return tip + (tip - root) * 2.0 * rounded if is_straight and 2.0 * rounded > PAST_STRAIGHT else tip
 
 
 def _place_of(seen_limb: FittedLimb) -> Place:
