@@ -25,11 +25,9 @@ def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
     draw_features(layout, context, limb)
     if described.has_twist:
         draw_twist(layout, limb, described)
-    for names in (("ankle",), ("roll", "bank"), ("pole_follow",)):
-        row = layout.row(align=True)
-        for name in names:
-            if name in described.sliders:
-                draw_keyed(row, limb, name)
+    for name in ("ankle", "roll", "bank", "pole_follow"):
+        if name in described.sliders:
+            draw_keyed(layout.row(align=True), limb, name)
 
 
 def draw_slider(row: Any, limb: PoseBone, name: str, **options: Any) -> None:
