@@ -10,6 +10,7 @@ import bpy
 from hand import Hand
 from leg import (
     away,
+    done,
     in_view,
     joints,
     keys,
@@ -21,6 +22,7 @@ from leg import (
     rig,
     select,
     selected,
+    until,
     value,
 )
 from mathutils import Vector
@@ -40,7 +42,9 @@ def adds_and_drags(hand: Hand) -> Iterator[Any]:
     yield from hand.keys("HOME", "DOWN_ARROW", "DOWN_ARROW", "RIGHT_ARROW")  # after Blender's two comes our submenu
     yield
     hand.picture("menu")
-    yield from hand.keys("RET")
+    yield from hand.key("RET")
+    yield from until(lambda: limb().enabled)
+    yield from done(hand)
     found |= {"added": joints(), "mode": bpy.context.mode, "selected": selected(), "message": limb().message}
     yield from hand.move(on_bone(hand, "foot_ik.L"))
     misses = []

@@ -289,6 +289,7 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
     hand.picture("asks")
     found["asked"] = not generated.pose.bones["shin_fk.L"].planar_ik.enabled
     yield from hand.key("RET")
+    yield from until(lambda: any(bone.planar_ik.enabled for bone in generated.pose.bones))
     yield from done(hand)
     found["solved"] = [bone.name for bone in generated.pose.bones if bone.planar_ik.enabled]
     return found
