@@ -3,7 +3,8 @@ where they stood: now, or in every frame of a range."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -86,7 +87,7 @@ def parent_controls(
     go_on(placings, values, sampling, {*channels})
     key_changes(context, writing.finish(recording, values))
     for channel in channels if ends else ():
-        _hold(channel.object, channel.path, ends[1:])  # type: ignore[index]  # what follows begins there
+        _hold(channel.object, channel.path, ends[1:], is_cut=True)  # type: ignore[index]
 
 
 def _hang(
@@ -108,15 +109,19 @@ def _hang(
     for frame, influence in keys.items() if is_animated else ():
         constraint.influence = influence
         ob.keyframe_insert(path, frame=float(times_of(scene_of(context), [frame])[0]), group=name)
-    _hold(ob, path, keys if is_animated else ())
+    _hold(ob, path, [*keys] if is_animated else [])
     constraint.influence = 1.0
     tag_rig(owner)
 
 
-def _hold(ob: Any, path: str, frames: Iterable[float]) -> None:
-    """Have keys in these frames hold their values until the next ones."""
-    times = times_of(scene_of(bpy.context), [*frames])
+def _hold(ob: Any, path: str, frames: Sequence[float], is_cut: bool = False) -> None:
+    """Have keys in these frames hold their values until the next ones. At a cut that is the next frame: a channel
+    without a key there goes on as before, and stays as it is."""
+    scene = scene_of(bpy.context)
+    times, nexts = times_of(scene, frames), times_of(scene, [frame + 1.0 for frame in frames])
     for curve in [curve for curve in curves_of(ob) if curve.data_path == path]:
-        for key in curve.keyframe_points:
-            if np.abs(times - key.co.x).min(initial=1.0) < ONE_KEY:
+        points = [*curve.keyframe_points]
+        for key, after in pairwise(points):
+            is_meant = np.abs(times - key.co.x) < ONE_KEY
+            if is_meant.any() and not (is_cut and after.co.x > nexts[is_meant].max() + ONE_KEY):
                 key.interpolation = "CONSTANT"

@@ -47,12 +47,13 @@ def film(ob: Any) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.parametrize("last", [15, 20])  # with a key of the control, and without
 @pytest.mark.parametrize("parent", ["prop\n", "rig\nhips"])
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_over_a_range(mode: str, parent: str) -> None:
+def test_over_a_range(mode: str, parent: str, last: int) -> None:
     ob = moving(mode)
     before = film(ob)
-    assert not call("parent", parent=parent, frame_start=8, frame_end=20)
+    assert not call("parent", parent=parent, frame_start=8, frame_end=last)
     assert np.abs(film(ob) - before).max() < 5e-6
     bpy.context.scene.frame_set(12)
     carrier: Any = bpy.data.objects["prop"] if parent == "prop\n" else ob.pose.bones["hips"]
