@@ -3,7 +3,8 @@ or `Refused`, and nothing is changed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import bpy
@@ -44,8 +45,27 @@ from .modes import set_mode
 
 __all__ = ["ALLOWED", "CHOICES"]
 
-FEATURES = ("foot_follows", "foot_roll", "pole_follows", "twist", "softness", "stretch")
-"""What limbs have or not."""
+Change = Callable[[Context, Sequence[PoseBone]], Any]
+
+
+def _add_slider(name: str, _context: Context, limbs: Sequence[PoseBone]) -> None:
+    for ob, bone in [(limb.id_data, limb.name) for limb in limbs if not has_slider(limb, name)]:
+        set_slider(ob.pose.bones[bone], name, 0.0)
+
+
+def _remove_sliders(names: Sequence[str], context: Context, limbs: Sequence[PoseBone]) -> None:
+    remove_features(context, limbs, *names)
+
+
+FEATURES: dict[str, tuple[Change, Change]] = {
+    "foot_follows": (partial(set_feet, on=True), partial(set_feet, on=False)),
+    "foot_roll": (add_foot_roll, remove_foot_roll),
+    "pole_follows": (add_pole_follow, remove_pole_follow),
+    "twist": (add_twist, partial(_remove_sliders, [twist.name for twist in TWISTS])),
+    "softness": (partial(_add_slider, "softness"), partial(_remove_sliders, ["softness"])),
+    "stretch": (partial(_add_slider, "stretch"), partial(_remove_sliders, ["stretch"])),
+}
+"""What limbs have or not: what adds it, and what removes it."""
 
 
 def set_slider(limb: PoseBone, name: str, value: Any) -> None:
@@ -85,44 +105,19 @@ def set_limbs(context: Context, limbs: Sequence[PoseBone], settings: Mapping[str
 
     features = [name for name in FEATURES if name in settings]
     for name in reversed([name for name in features if not settings[name]]):
-        _remove(context, now(), name)
+        FEATURES[name][1](context, now())
     if "plane" in settings:
         warnings = set_plane(context, now(), settings["plane"])
     choices = {name: settings[name] for name in CHOICES if name in settings and name != "plane"}
     for limb in now() if choices else ():
         set_choices(limb, choices)
     for name in [name for name in features if settings[name]]:
-        _add(context, now(), name)
+        FEATURES[name][0](context, now())
     if "flip" in settings:
         _set_flip(context, now(), settings["flip"])
     if "mode" in settings:
         set_mode(context, now(), settings["mode"])
     return warnings
-
-
-def _remove(context: Context, limbs: Sequence[PoseBone], name: str) -> None:
-    if name == "foot_follows":
-        set_feet(context, limbs, False)
-    elif name == "foot_roll":
-        remove_foot_roll(context, limbs)
-    elif name == "pole_follows":
-        remove_pole_follow(context, limbs)
-    else:
-        remove_features(context, limbs, *([twist.name for twist in TWISTS] if name == "twist" else [name]))
-
-
-def _add(context: Context, limbs: Sequence[PoseBone], name: str) -> None:
-    if name == "foot_follows":
-        set_feet(context, limbs, True)
-    elif name == "foot_roll":
-        add_foot_roll(context, limbs)
-    elif name == "pole_follows":
-        add_pole_follow(context, limbs)
-    elif name == "twist":
-        add_twist(context, limbs)
-    else:
-        for ob, bone in [(limb.id_data, limb.name) for limb in limbs if not has_slider(limb, name)]:
-            set_slider(ob.pose.bones[bone], name, 0.0)
 
 
 def _set_flip(context: Context, limbs: Sequence[PoseBone], value: bool) -> None:
