@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from .limb.settings import ALL, ALLOWED, CHOICES, MEANINGS, SLIDER, SLIDERS, TWISTS
+from .limb.settings import ALL, ALLOWED, CHOICES, MEANINGS, TWISTS, every_slider, slider_of
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
 from .limb.values import to_word
 from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
@@ -124,7 +124,7 @@ def _slider(name: str) -> property:
     def write(limb: PlanarIK, value: Any) -> None:
         set_slider(limb.bone, name, value)
 
-    slider = SLIDER[name]
+    slider = slider_of(name)
     said = [slider.description, "in radians" if slider.subtype == "ANGLE" else "", _span(slider.limits)]
     return property(lambda limb: read_slider(limb.bone, name), write, doc=", ".join(filter(None, said)))
 
@@ -145,7 +145,7 @@ def _span(allowed: Any) -> str:
     return " or ".join(allowed) if isinstance(allowed[0], str) else f"from {allowed[0]:.4g} to {allowed[1]:.4g}"
 
 
-SET_FOR_ALL = [slider.name for slider in SLIDERS if slider.bone == ALL]
+SET_FOR_ALL = [slider.name for slider in every_slider() if slider.bone == ALL]
 
 for _names, _make in ((FOLLOWED, _followed), (SET_FOR_ALL, _slider), (CHOICES, _choice)):
     for _name in _names:

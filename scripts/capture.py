@@ -85,10 +85,10 @@ def figures(path: Path) -> dict[str, float]:
     report = planted.report
     return {
         "contacts": float(report.ranges),
-        "slid, in the median": 1000.0 * report.slid.median,
-        "slides, in the median": 1000.0 * report.slide.median,
-        "slid, at most": 1000.0 * report.slid.most,
-        "slides, at most": 1000.0 * report.slide.most,
+        "slid, in the median": 1000.0 * report.before.median,
+        "slides, in the median": 1000.0 * report.now.median,
+        "slid, at most": 1000.0 * report.before.most,
+        "slides, at most": 1000.0 * report.now.most,
         "ankle moved, in the median": 1000.0 * float(np.median(stands)),
         "ankle moved, at most": 1000.0 * float(stands.max()),
         "frames out of reach": float(sum(report.missed.values())),

@@ -313,13 +313,13 @@ def _unheld(limb: PoseBone) -> Line:
 
 def _held(limbs: Sequence[PoseBone], known: list[Contacts], held: HoldReport, frames: Sequence[float]) -> Answer:
     """A line for each limb; of those that are held in contacts, how far they slid there before."""
-    now = contact_markers.slides_now(bpy.context, known, frames, heed_signals)
+    now = contact_markers.slips_now(bpy.context, known, frames, heed_signals)
     lines = {(limb.id_data, limb.name): _unheld(limb) for limb in limbs}
     for before, of_limb in zip(known, now, strict=True):
         ref = before.limb.id_data, before.limb.name
         lines[ref] = {
             **_names(before.limb),
-            "slid": before.slide,
+            "slid": before.slip,
             "missed": held.missed[ref],
             **_contact_words(of_limb),
         }
@@ -328,14 +328,14 @@ def _held(limbs: Sequence[PoseBone], known: list[Contacts], held: HoldReport, fr
 
 def _contact_words(contacts: Contacts | None) -> Line:
     """How far a sole slides in contact at most, nothing without contacts; in each, and where its phases begin."""
-    pairs = zip(contacts.contacts, contacts.slides, strict=True) if contacts else ()
+    pairs = zip(contacts.contacts, contacts.slips, strict=True) if contacts else ()
     listed = [
         {
             "from": contact.frames.first,
             "to": contact.last,
-            "slide": slide,
+            "slide": slip,
             "phases": [{"from": phase.first, "on": phase.on} for phase in contact.phases],
         }
-        for contact, slide in pairs
+        for contact, slip in pairs
     ]
-    return {"slide": contacts.slide if contacts and listed else None, "contacts": listed}
+    return {"slide": contacts.slip if contacts and listed else None, "contacts": listed}

@@ -190,7 +190,7 @@ def _phases(down: Array, shortest: int) -> list[tuple[int, str]]:
     return [(0, runs[0][1]), *runs[1:]]
 
 
-def slide_of(path: Path, frames: Sequence[float], within: FrameRange) -> float:
+def slip_of(path: Path, frames: Sequence[float], within: FrameRange) -> float:
     """How far what of a sole is lowest slides over the floor in a range of frames, in the unit of the path; what has no
     sole, in any direction."""
     times = np.asarray(frames)

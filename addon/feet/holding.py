@@ -195,7 +195,7 @@ ROLL_TOLERANCE = 0.007
 """How far a rolling foot may be off for fewer keys of roll and bank, in lengths of its limb."""
 
 
-SLIDERS = ("roll", "bank")
+TURNING = ("roll", "bank")
 """What a foot rolls by."""
 
 
@@ -224,7 +224,7 @@ def hold_rolling(
         matrices_of(recording, solver_target(limb)),
         roots_of(recording, limb),
     )
-    sliders = [slider_channel(limb, name) for name in SLIDERS]
+    sliders = [slider_channel(limb, name) for name in TURNING]
     rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
     feet, offsets = [], np.zeros_like(rolls_seen)
     for (first, end), contact in zip(ease.ranges, contacts, strict=True):

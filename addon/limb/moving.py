@@ -9,10 +9,10 @@ from bpy.types import Object, PoseBone
 from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.keying import Change
-from ..blender.types import bones_of, path_to_custom, split_path
+from ..blender.types import bones_of, split_path
 from ..blender.words import Refused
-from .settings import SLIDER
-from .storage import bones_of_limb, limbs_of
+from .settings import slider_of
+from .storage import bones_of_limb, limbs_of, path_to_slider
 
 FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "FOLLOW_TRACK", "OBJECT_SOLVER"}
 """The constraints that leave nothing to what they hold, at full influence."""
@@ -20,7 +20,7 @@ FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINK
 
 def change_of(limb: PoseBone, slider: str) -> Change:
     """A `Change` for a slider of a limb that will be set."""
-    return Change.of_property(limb.id_data, limb.name, f'["{SLIDER[slider].key}"]')
+    return Change.of_property(limb.id_data, limb.name, slider_of(slider).path)
 
 
 def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
@@ -60,12 +60,12 @@ def check_apart(limb: PoseBone, ob: Object, bone: str, dependencies: Dependencie
 def check_undriven(limb: PoseBone, *names: str) -> None:
     """Refuse to set sliders of a limb that drivers set."""
     for name in names:
-        curve = driver_of(limb.id_data, path_to_custom(limb.name, SLIDER[name].key))
+        curve = driver_of(limb.id_data, path_to_slider(limb.name, name))
         if curve is not None and not curve.mute:
             source = next(driver_targets(curve), None)
             raise Refused(
                 "{slider} of '{bone}' is driven by '{source}': set that",
-                slider=SLIDER[name].key,
+                slider=slider_of(name).key,
                 bone=limb.name,
                 source=(source[1] or source[0].name) if source else "a formula",
             )
@@ -101,7 +101,7 @@ def _sliders_copying(source: PoseBone, driven: dict[str, Any]) -> dict[tuple[str
             curve = driven.get(constraint.path_from_id("influence"))
             for variable in curve.driver.variables if curve else ():
                 owner, path = split_path(variable.targets[0].data_path)
-                if path.startswith("[") and path != f'["{SLIDER["influence"].key}"]':
+                if path.startswith("[") and path != slider_of("influence").path:
                     name = path.strip("[]\"'")
                     sliders.setdefault((owner, name), RigSlider(owner, name, bone.name, constraint.name))
     return sliders

@@ -44,6 +44,8 @@ muted them; and ``on_foot`` where the bone below the limb has them."""
 PLANES = ("HINGE", "FREE", "POLE", "SLIDE")
 IN_ONE_PLANE = ("HINGE", "SLIDE")
 """The planes that the limb itself stays in: nothing swivels there."""
+MOVES_ROOT = ("SLIDE",)
+"""Those in which IK moves the limb's first joint."""
 
 TIPS = ("FOOT", "TAIL")
 VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")
@@ -75,6 +77,11 @@ class Slider(NamedTuple):
     def label(self) -> str:
         """What a field of it says."""
         return self.key.removeprefix("IK ")
+
+    @property
+    def path(self) -> str:
+        """Its data path from the limb's last bone."""
+        return f'["{self.key}"]'
 
 
 TWISTS = tuple(
@@ -154,7 +161,18 @@ SLIDERS = (
     *TWISTS,
 )
 
-SLIDER = {slider.name: slider for slider in SLIDERS}
+_BY_NAME = {slider.name: slider for slider in SLIDERS}
+
+
+def every_slider() -> tuple[Slider, ...]:
+    """All settings that animate, in the order of a panel."""
+    return SLIDERS
+
+
+def slider_of(name: str) -> Slider:
+    """A setting that animates, by its name."""
+    return _BY_NAME[name]
+
 
 FEATURE_KEYS = tuple(dict.fromkeys(slider.key for slider in SLIDERS if slider.is_feature))
 """The custom properties that a limb has only while it has the feature."""

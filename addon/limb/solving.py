@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject
-from ..solver.limb import Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
+from ..solver.limb import ORIGIN, Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS as FORMULAS
 from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
-from .settings import ALL, IN_ONE_PLANE, SLIDERS, TWISTS
+from .settings import ALL, IN_ONE_PLANE, TWISTS, every_slider
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
@@ -40,7 +40,7 @@ class Solution(NamedTuple):
     stretch: Array  # (..., n): factor on the bones' lengths
     reach: Array  # (..., n): `Reach`
     shortfall: Array  # (..., n): from tip to target, in the armature's unit
-    slide: Array | None = None  # (..., n): how far first bones slide along their lines; None where none does
+    root: Array | None = None  # (..., n, 3): where first joints go in G; None where none does
 
 
 def pose_matrices(evaluated: ArmatureObject) -> Array:
@@ -120,7 +120,7 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
     rows = [bones[limb.name] for limb in table.limbs]
     values: dict[str, Array] = {}
     absent: dict[float, Array] = {}  # what is at the same default shares its numbers
-    for slider in SLIDERS:
+    for slider in every_slider():
         key = slider.key
         if slider not in table.sliders:
             if slider.default not in absent:
@@ -247,8 +247,8 @@ def solve(
     """
     shape = target.shape[:-1]
     turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.batches) == 1 else at_rest(table, *shape[:-1])
-    slide = np.zeros(shape) if table.slides else None
-    solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape), slide)
+    root = np.zeros((*shape, 3)) if table.moved_roots else None
+    solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape), root)
     for batch in table.batches:
         rows = batch.rows
         batch_own = None if own is None else own[..., rows, :, :]
@@ -258,8 +258,8 @@ def solve(
         solution.stretch[..., rows] = poses.stretch
         solution.reach[..., rows] = poses.reach
         solution.shortfall[..., rows] = poses.shortfall
-        if slide is not None:
-            slide[..., rows] = poses.slide
+        if root is not None:
+            root[..., rows, :] = poses.root
     if own is not None:
         is_set = np.isfinite(target).all(axis=-1)
         if not is_set.all():
@@ -275,8 +275,8 @@ def joints_in(table: Table, solution: Solution) -> Array:
     for batch in table.batches:
         rows, count = batch.rows, len(batch.reference.lengths)
         components: Any = [tuple(np.moveaxis(turns[..., rows, k, :], -1, 0)) for k in range(count)]
-        slide = 0.0 if solution.slide is None else solution.slide[..., rows]
-        for k, joint in enumerate(joints_of(components, batch.reference, solution.stretch[..., rows], slide)):
+        root: Any = ORIGIN if solution.root is None else tuple(np.moveaxis(solution.root[..., rows, :], -1, 0))
+        for k, joint in enumerate(joints_of(components, batch.reference, solution.stretch[..., rows], root)):
             places[..., rows, k, :] = np.stack(np.broadcast_arrays(*joint), axis=-1)
         places[..., rows, count:, :] = places[..., rows, count - 1 : count, :]
     return places

@@ -23,10 +23,10 @@ from .settings import (
     MADE_BY_US,
     MADE_FOR_LIMB,
     SEGMENT_MARK,
-    SLIDER,
-    SLIDERS,
     TWISTS,
     Slider,
+    every_slider,
+    slider_of,
 )
 from .tips import group_of as group_of  # noqa: PLC0414
 from .tips import mark_tip, unmark_tip
@@ -92,7 +92,7 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
     ):
         if value != default or name in group:
             group[name] = value
-    for slider in SLIDERS:
+    for slider in every_slider():
         if (not slider.is_feature or (slider.name == "ankle" and len(segments) > 2)) and not has_slider(
             bone, slider.name
         ):
@@ -153,7 +153,7 @@ def remove_limb(bone: PoseBone) -> None:
         _unmark_segments(chain)
     if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):
         bone.constraints.remove(constraint)
-    for key in (*(slider.key for slider in SLIDERS), GROUP):
+    for key in (*(slider.key for slider in every_slider()), GROUP):
         if key in bone:  # type: ignore[operator]
             del bone[key]
 
@@ -173,12 +173,12 @@ def make_slider(bone: PoseBone, slider: Slider) -> None:
         shown["step"] = ANGLE_STEP
     owner: Any = bone  # the stubs say that this gives nothing
     owner.id_properties_ui(slider.key).update(**shown)
-    bone.property_overridable_library_set(f'["{slider.key}"]', True)
+    bone.property_overridable_library_set(slider.path, True)
 
 
 def has_slider(bone: Any, name: str) -> bool:
     """Whether a bone has the custom property of a slider, and so the feature that it belongs to."""
-    return SLIDER[name].key in bone
+    return slider_of(name).key in bone
 
 
 def has_twist(bone: Any) -> bool:
@@ -188,7 +188,7 @@ def has_twist(bone: Any) -> bool:
 
 def read_slider(bone: PoseBone, name: str) -> Any:
     """The value of a slider; its default where the limb lacks it."""
-    slider = SLIDER[name]
+    slider = slider_of(name)
     return type(slider.default)(value_in(bone, slider))
 
 
@@ -202,7 +202,7 @@ def value_in(bone: Any, slider: Slider) -> Any:
 
 def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     """Set a slider of a limb that has it."""
-    slider, owner = SLIDER[name], bone  # type: Any, Any
+    slider, owner = slider_of(name), bone  # type: Any, Any
     announce(bone.id_data)
     if slider.bone == ALL:
         owner[slider.key] = type(slider.default)(value)
@@ -211,9 +211,9 @@ def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     tag_rig(bone)
 
 
-def path_to_influence(limb_name: str) -> str:
-    """The data path of a limb's IK Influence, from its rig."""
-    return path_to_custom(limb_name, SLIDER["influence"].key)
+def path_to_slider(limb_name: str, name: str) -> str:
+    """The data path of a slider of a limb, from its rig."""
+    return path_to_custom(limb_name, slider_of(name).key)
 
 
 def choices_of(bone: PoseBone) -> dict[str, Any]:

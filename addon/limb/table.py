@@ -24,7 +24,7 @@ from ..solver.triangle import bones_of_lengths, range_of_bones
 from .follow import Follow
 from .foot_roll import solver_follow
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
-from .settings import SLIDERS, UNLIMITED, Slider, has_first_limits
+from .settings import MOVES_ROOT, UNLIMITED, Slider, every_slider, has_first_limits
 from .sides import outward_sign
 from .storage import bones_of_limb, choices_of, has_slider
 from .tips import rest_matrix
@@ -53,13 +53,6 @@ class LimbEntry(NamedTuple):
     axes: Array  # (3, 3): those of the first bone at rest, in G, by columns
     is_connected: bool  # whether its first bone begins where its parent ends, so that it has no location of its own
     outward: float  # the sign of its swivel and twist
-
-    @property
-    def line(self) -> Array:
-        """Along what its first bone slides, as that has its location (3)."""
-        angle = self.geometry.angles[0]
-        line: Array = np.array((-sin(angle), cos(angle), 0.0)) @ self.axes
-        return line
 
 
 class Batch(NamedTuple):
@@ -101,7 +94,7 @@ class Table(NamedTuple):
     batches: tuple[Batch, ...]  # the limbs by kind
     singles: tuple[SingleLimb, ...]
     is_poled: Array  # (n,): whether there is a pole, and the plane is its
-    slides: bool  # whether the first bone of some limb slides
+    moved_roots: tuple[int, ...]  # the rows of limbs whose first joint IK moves
     sliders: tuple[Slider, ...]  # those that some limb has
     followed: tuple[BoneRef, ...]  # all targets and poles, each once
     follows: Array  # (2, n): indices in ``followed`` of the limbs' targets, and of their poles
@@ -161,8 +154,8 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
         batches=batches,
         singles=tuple(_single(row, batches) for row in range(len(entries))),
         is_poled=is_poled,
-        slides=any(entry.plane == "SLIDE" for entry in entries),
-        sliders=tuple(slider for slider in SLIDERS if any(has_slider(limb, slider.name) for limb in limbs)),
+        moved_roots=tuple(row for row, entry in enumerate(entries) if entry.plane in MOVES_ROOT),
+        sliders=tuple(slider for slider in every_slider() if any(has_slider(limb, slider.name) for limb in limbs)),
         followed=tuple(followed),  # type: ignore[arg-type]
         follows=np.array([[numbers.get(pair, ABSENT) for pair in both] for both in pairs], int).reshape(-1, 2).T,
     )

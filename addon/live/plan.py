@@ -46,15 +46,6 @@ class ScaledBones(NamedTuple):
     powers: Any
 
 
-class SlidingBones(NamedTuple):
-    """The first bones of a group that slide, a row each: their places in the pose, the rows of their limbs, and along
-    what they do (bones, 3)."""
-
-    bones: Any
-    limbs: Any
-    lines: Any
-
-
 class BonesAtRest(NamedTuple):
     """The bones of a group whose own scale or location IK leaves out, a row each: their places in the pose, and the
     rows of their limbs."""
@@ -72,7 +63,6 @@ class LimbGroup(NamedTuple):
     table: Table
     by_mode: tuple[BonesOfMode, ...]
     scaled: ScaledBones | None
-    sliding: SlidingBones | None
     at_rest: tuple[BonesAtRest, ...]
 
 
@@ -156,7 +146,6 @@ def _groups(level: Iterable[PoseBone]) -> Iterator[LimbGroup]:
             table=table,
             by_mode=tuple(_by_mode(rig, table)),
             scaled=scaled,
-            sliding=_sliding(table),
             at_rest=tuple(_at_rest(table, scaled)),
         )
 
@@ -197,13 +186,6 @@ def _at_rest(table: Table, scaled: ScaledBones | None) -> Iterator[BonesAtRest]:
     for channel, rest, left in (("scale", 1.0, is_scaled), ("location", 0.0, is_moved)):
         limbs, segments = np.nonzero(~left)
         yield BonesAtRest(channel, rest, table.bones[limbs, segments], limbs)
-
-
-def _sliding(table: Table) -> SlidingBones | None:
-    rows = [row for row, limb in enumerate(table.limbs) if limb.plane == "SLIDE"]
-    if not rows:
-        return None
-    return SlidingBones(table.bones[rows, 0], np.array(rows), np.array([table.limbs[row].line for row in rows]))
 
 
 def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:

@@ -102,8 +102,8 @@ def _solve(
 
 
 def _locations(group: LimbGroup, evaluated: ArmatureObject, borrowed: BorrowedChannels) -> Any:
-    """The locations of first bones: of those that slide, not where they did."""
-    if group.sliding is None:
+    """The locations of first bones: of those that IK moves, not where it did."""
+    if not group.table.moved_roots:
         return locations_now(group.table, evaluated)
     locations, loose = np.zeros((len(group.table.limbs), 3)), [*group.table.loose]
     locations[loose] = borrowed.rows("location")[group.table.bones[loose, 0]]
@@ -143,10 +143,11 @@ def _set(group: LimbGroup, solution: Solution, sliders: Sliders, borrowed: Borro
                 1.0 - sliders["influence"][limbs, None].clip(0.0, 1.0)
             )
             touched.append((channel, which))
-    if group.sliding and solution.slide is not None:
-        bones, limbs, lines = group.sliding
-        borrowed.rows("location")[bones] += solution.slide[limbs, None] * lines
-        touched.append(("location", bones))
+    if solution.root is not None:
+        which = [*group.table.moved_roots]
+        moved = group.table.bones[which, 0]
+        borrowed.rows("location")[moved] += (solution.root[which, None] @ group.table.axes[which])[:, 0]
+        touched.append(("location", moved))
     return touched
 
 

@@ -15,7 +15,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import times_of
 from ..blender.types import bones_of, path_to_bone, path_to_custom, scene_of
-from ..limb.settings import SLIDER
+from ..limb.settings import slider_of
 from ..limb.tolerances import ON_TARGET, ROUNDING, UNSEEN
 from ..limb.transforms import posed
 from ..solver.matrices import rotation
@@ -95,7 +95,7 @@ class Curves:
     def _slider(self, ob: Any, limb: str, name: str) -> Array:
         if name == "influence" and self._influence is not None:
             return np.array([self._influence])
-        slider = SLIDER[name]
+        slider = slider_of(name)
         numbers = self.array_of("numbers", ob, path_to_custom(limb, slider.key))
         return numbers[:, slider.bone] if 0 <= slider.bone < numbers.shape[1] else numbers[:, 0]
 

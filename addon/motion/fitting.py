@@ -17,7 +17,7 @@ from ..blender.words import Refused
 from ..limb.follow import Follow, place_of
 from ..limb.measuring import SCALED_APART, SIZELESS, evaluated_joints
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry
-from ..limb.settings import IN_ONE_PLANE, TWISTS
+from ..limb.settings import IN_ONE_PLANE, MOVES_ROOT, TWISTS
 from ..limb.sides import outward_sign
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
@@ -94,7 +94,7 @@ def fit(
     far as one may ``wish``; raises `Refused`. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`)
     the fit may be."""
     plane, tip, axis = wish
-    if plane == "SLIDE":
+    if plane in MOVES_ROOT:
         check_two_bones(limb.name, segments)
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()

@@ -17,7 +17,7 @@ from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
-from ..solver.limb import joints_and_normals
+from ..solver.limb import ORIGIN, joints_and_normals
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
 from ..solver.rotation import rotate
@@ -55,10 +55,9 @@ def _solved(recording: Recording, rig: Rig, row: int, solution: Solution) -> Val
     for k, name in enumerate(entry.bones):
         values |= _rotation(recording, rig, name, solution.turns[:, row, k])
     sizes = np.stack(np.broadcast_arrays(*scales_of(entry, solution.stretch[:, row])), axis=-1)  # type: ignore[arg-type]
-    if entry.plane == "SLIDE":
+    if row in rig.table.moved_roots:
         own = channel_of(recording, ob, entry.bones[0], "location")
-        slid = own + np.multiply.outer(solution.slide[:, row], entry.line)  # type: ignore[index]
-        values[Channel.of_bone(ob, entry.bones[0], "location")] = slid
+        values[Channel.of_bone(ob, entry.bones[0], "location")] = own + solution.root[:, row] @ entry.axes  # type: ignore[index]
     for bone in scaled_bones(rig.limbs[row]):
         own = channel_of(recording, ob, bone.name, "scale")
         shown = sizes * own_size(own, rig.sliders["influence"][:, row, None])
@@ -76,7 +75,7 @@ def _seen(recording: Recording, rig: Rig, row: int, bones: list[PoseBone]) -> Va
         is_live = mode_of(limb) == "LIVE" and bone in chain
         rotations, scales = (np.zeros(0), np.zeros(0)) if is_live else rigid(own_seen(recording, bone))
         own_scale = channel_of(recording, ob, bone.name, "scale")
-        if entry.plane == "SLIDE" and bone.name == entry.bones[0]:
+        if row in rig.table.moved_roots and bone.name == entry.bones[0]:
             places = channel_of(recording, ob, bone.name, "location") if is_live else rotations[:, :3, 3]
             values[Channel.of_bone(ob, bone.name, "location")] = places
         if bone.name in entry.bones or bone in foot:
@@ -132,14 +131,12 @@ def arm_for(tolerance: float) -> float:
     return float(max(LEVER, tolerance / KEPT_TURN))
 
 
-def joints_and_sides(
-    turns: Any, reference: Reference, stretch: Any, slide: Any, size: float, arm: float
-) -> list[Array]:
+def joints_and_sides(turns: Any, reference: Reference, stretch: Any, root: Any, size: float, arm: float) -> list[Array]:
     """Where turns have knees and tip in the limb's frame, and points beside the lines of bones, which go along as these
     turn, (rows, 3) each in lengths of the limb."""
-    joints, normals = joints_and_normals(turns, reference, stretch, slide)
+    joints, normals = joints_and_normals(turns, reference, stretch, root)
     sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
-    rows = (*np.broadcast(*joints[-1]).shape, 3)  # what slides does not turn: its numbers may be the same in all
+    rows = (*np.broadcast(*joints[-1]).shape, 3)  # what is moved does not turn: its numbers may be the same in all
     places = zip(sizes, (*joints, *normals), strict=True)
     return [size * np.broadcast_to(np.stack(np.broadcast_arrays(*place), axis=-1), rows) for size, place in places]
 
@@ -167,7 +164,7 @@ def part_of_fk(limb: PoseBone, tolerance: float, table: Table | None = None, row
     scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(limb)]
     table = table or table_of(ob, [limb])
     ref, reference = table.limbs[row], table.singles[row].reference
-    slid = [Channel.of_bone(ob, bones[0].name, "location")] if ref.plane == "SLIDE" else []
+    moved = [Channel.of_bone(ob, bones[0].name, "location")] if row in table.moved_roots else []
     lengths = {bone.name: lever_of(bone) for bone in following}
     geometry, size = ref.geometry, sum(ref.geometry.lengths)
 
@@ -180,12 +177,12 @@ def part_of_fk(limb: PoseBone, tolerance: float, table: Table | None = None, row
             }
             turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAY_ANGLES) for name in geometry.names]
             stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-            slide = values[slid[0]] @ ref.line if slid and slid[0] in values else 0.0
-            joints = joints_and_sides(turns, reference, stretch, slide, size, arm_for(tolerance))
+            root = (values[moved[0]] @ ref.axes.T).T if moved and moved[0] in values else ORIGIN
+            joints = joints_and_sides(turns, reference, stretch, root, size, arm_for(tolerance))
             for name, length in lengths.items():
                 joints += rotated_axes(modes[name], rows[name], length / size)
             return joints
 
         return points
 
-    return KeyedPart([*channels.values(), *scaled, *slid], points_over_frames)
+    return KeyedPart([*channels.values(), *scaled, *moved], points_over_frames)

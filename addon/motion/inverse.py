@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..limb.rest_geometry import RestGeometry
-from ..limb.settings import IN_ONE_PLANE
+from ..limb.settings import IN_ONE_PLANE, MOVES_ROOT
 from ..limb.table import reference_of
 from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver.ankles import ankles_of, within_half_turn
@@ -172,14 +172,14 @@ def _inverse_with(
     if plane == "HINGE":
         cosine, sine = half_angle(tip[1], -tip[0], np.hypot(tip[0], tip[1]), ARRAYS)
         line = normalised((cosine, zeros, zeros, sine), ARRAYS)
-    elif plane == "SLIDE":
+    elif plane in MOVES_ROOT:
         line = (np.ones_like(ankle), zeros, zeros, zeros)
     else:
         line = line_to(tip, _length(tip), ARRAYS)
     swivel = line_turn - _turn_of_pole(pose, plane)
     settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
-    solved, slide = _solved(tip, reference, settings, plane, pole)
-    off, off_turn = _errors_of(reference, pose, solved, slide)
+    solved, root = _solved(tip, reference, settings, plane, pole)
+    off, off_turn = _errors_of(reference, pose, solved, root)
     cosine, sine = half_of_angle(line_turn)
     twist = twists_between(solved, pose.turns, reference, ARRAYS)
     return Inverse(
@@ -200,7 +200,7 @@ def inverse_over_frames(
     side only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by
     less than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off
     that as in the frames around."""
-    if len(side) == 1 or plane == "SLIDE":
+    if len(side) == 1 or plane in MOVES_ROOT:
         return nearest_inverse(geometry, pose, plane, (side, -side))
     aside = _aside(geometry, flattened(row_of(reference_of([geometry]), 0), pose.joints, plane)[1])
     bent = np.flatnonzero(aside > calm)
@@ -278,15 +278,15 @@ def _turn_of_pole(pose: SolverPose, plane: str) -> Any:
 
 
 def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> tuple[list[Any], Any]:
-    """The rotations that the solver gives the bones, and how far the first slides."""
+    """The rotations that the solver gives the bones, and where the first begins."""
     pose = pose_limb(tip, reference, settings, Plane(plane), ARRAYS, pole)
     turns = [normalised(tuple(np.broadcast_arrays(*turn)), ARRAYS) for turn in pose.turns]  # type: ignore[arg-type]
-    return turns, pose.slide
+    return turns, pose.root
 
 
-def _errors_of(reference: Reference, pose: SolverPose, turns: Sequence[Any], slide: Any) -> tuple[Array, Array]:
+def _errors_of(reference: Reference, pose: SolverPose, turns: Sequence[Any], root: Any) -> tuple[Array, Array]:
     """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
-    places = zip(joints_of(turns, reference, slide=slide), pose.joints, strict=True)
+    places = zip(joints_of(turns, reference, root=root), pose.joints, strict=True)
     off = [_length([a - b for a, b in zip(one, other, strict=True)]) / reference.bones.total for one, other in places]
     off_turns = [angle_between(a, b) for a, b in zip(turns, pose.turns, strict=True)]
     return np.max(off, axis=0), np.max(off_turns, axis=0)

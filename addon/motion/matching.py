@@ -14,7 +14,7 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import solver_follow
 from ..limb.moving import check_movable
 from ..limb.pole_follow import pole_goes_along
-from ..limb.settings import IN_ONE_PLANE, TWISTS
+from ..limb.settings import IN_ONE_PLANE, MOVES_ROOT, TWISTS
 from ..limb.sides import outward_sign
 from ..limb.solving import joints_in, solve
 from ..limb.storage import can_change_structure, has_slider, has_twist, limbs_of
@@ -119,7 +119,7 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
     warnings = []
     if is_turned and not (has_twist(limb) or can_change_structure(limb)):
         warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=limb.name))
-    target = tip if plane == "SLIDE" else _target_factor(to_match, tip) * tip
+    target = tip if plane in MOVES_ROOT else _target_factor(to_match, tip) * tip
     sliders = {"flip": inverse.side < 0.0}
     if has_slider(limb, "ankle"):
         sliders["ankle"] = inverse.ankle
@@ -147,9 +147,7 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
 def _check_in_plane(to_match: LimbToMatch, tip: Array) -> None:
     """Refuse poses whose tip (f, 3), in G, is out of the plane that a limb stays in."""
     if (np.abs(tip[:, 2] - sum(to_match.entry.geometry.plane_offsets)) > UNSEEN * to_match.size).any():
-        template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap"
-        if to_match.entry.plane == "SLIDE":
-            template = "'{bone}' is posed out of the plane that it slides in: turn it back, then snap"
+        template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, or turn it back, then snap"
         raise Refused(template, bone=to_match.limb.name)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..blender.rotation import rotation_channel
 from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes
-from ..limb.settings import SLIDER, TWISTS
+from ..limb.settings import TWISTS, slider_of
 from ..limb.solving import solve_rows
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import Table, table_of
@@ -69,12 +69,12 @@ def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
 
 def slider_channel(limb: PoseBone, name: str) -> Channel:
     """A slider of a limb."""
-    return Channel.of_bone(limb.id_data, limb.name, f'["{SLIDER[name].key}"]')
+    return Channel.of_bone(limb.id_data, limb.name, slider_of(name).path)
 
 
 def index_in_channel(slider: str) -> int:
     """The index of a slider in its channel."""
-    return max(SLIDER[slider].bone, 0)
+    return max(slider_of(slider).bone, 0)
 
 
 def rotation_channel_of(ref: tuple[Any, str]) -> Channel:
@@ -118,7 +118,7 @@ class _IKPoints:
         target, pole = (None if place is None else _in_frame(place, values, at) for place in self._places)
         pose = solve_rows(self._table, target, target if pole is None else pole, sliders)  # type: ignore[arg-type]
         reference = self._table.singles[0].reference
-        joints = joints_and_sides(pose.turns, reference, pose.stretch, pose.slide, self._size, self._arm)
+        joints = joints_and_sides(pose.turns, reference, pose.stretch, pose.root, self._size, self._arm)
         return [*joints, *self._turned(values)]
 
     def _turned(self, values: Values) -> list[Array]:

@@ -23,7 +23,8 @@ from ..blender.editing import set_frame
 from ..blender.stepping import Steps, stepping
 from ..blender.types import bones_of, is_armature, path_to_custom, scene_of, tag_rig, view_layer_of
 from ..blender.words import Refused
-from ..limb.settings import SLIDER
+from ..limb.settings import slider_of
+from ..limb.storage import path_to_slider
 from ..rigging.feet import at_influence
 from .by_curves import Curves, arrays_of, filled_in
 from .reading import (
@@ -203,9 +204,7 @@ def _is_known(recording: Recording, known: Recording) -> bool:
     return all(
         key in there
         or (kind == "numbers" and _is_said(*key[1:]))
-        or (
-            kind == "slider" and (key[3] == "influence" or _is_said(key[1], path_to_custom(key[2], SLIDER[key[3]].key)))
-        )
+        or (kind == "slider" and (key[3] == "influence" or _is_said(key[1], path_to_slider(key[2], key[3]))))
         or (kind in ("base", "pose", "world") and key[1:] in controls)
         for key, _ in arrays_of(recording)
         for kind in key[:1]
@@ -253,7 +252,7 @@ def going_through(
     context: Context, limbs: Sequence[PoseBone], influence: float | None = None
 ) -> Iterator[Callable[[float], None]]:
     """`stepping`, with limbs at an influence in each frame whatever keys it has; their drivers are muted already."""
-    key = SLIDER["influence"].key
+    key = slider_of("influence").key
     keyed = [(limb.id_data, limb.name) for limb in limbs if is_animated(limb.id_data, path_to_custom(limb.name, key))]
     with stepping(context) as show_frame:
 

@@ -26,7 +26,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.keying import full_path
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom
-from ..limb.settings import SLIDER, SLIDERS
+from ..limb.settings import every_slider, slider_of
 from ..limb.solving import at_rest, frames_below
 from ..limb.storage import by_rig, chain_bones, has_slider, value_in
 from ..limb.table import Table, table_of
@@ -247,7 +247,7 @@ def readers_of(
             read.buffer.take(read.which, axis=0, out=read.numbers[i, : len(read.which)])
         for pose, rig in rigs:
             for name, limb, bone in rig.changing:
-                rig.sliders[name][i, limb] = value_in(pose.bones[bone], SLIDER[name])
+                rig.sliders[name][i, limb] = value_in(pose.bones[bone], slider_of(name))
 
     return read_frame
 
@@ -271,7 +271,7 @@ def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:
     animated = animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
     changing: list[tuple[str, int, str]] = []
-    for slider in SLIDERS:
+    for slider in every_slider():
         sliders[slider.name] = np.tile([float(value_in(limb, slider)) for limb in limbs], (count, 1))
         for i, limb in enumerate(limbs):
             if slider.key in limb and (not is_sure or path_to_custom(limb.name, slider.key) in animated):

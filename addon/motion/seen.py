@@ -18,7 +18,7 @@ from ..blender.types import is_armature, scene_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of
 from ..limb.foot_roll import solver_follow
-from ..limb.settings import IN_ONE_PLANE, SLIDER
+from ..limb.settings import IN_ONE_PLANE, slider_of
 from ..limb.solving import counting
 from ..limb.storage import (
     bones_of_limb,
@@ -211,7 +211,7 @@ def limbs_of_recording(
             points = part_of_fk(limb, most, rig.table, row).points(recording, values)
             is_flipped: Array = rig.sliders["flip"][:, row] > 0.5
             changes = 1 + np.flatnonzero(np.diff(is_flipped))
-            flip = Channel.of_bone(rig.object, limb.name, f'["{SLIDER["flip"].key}"]')
+            flip = Channel.of_bone(rig.object, limb.name, slider_of("flip").path)
             flips = {flip: is_flipped[:, None]} if len(changes) else {}
             which, slopes = thinned(values | flips, KeyRows(times, keyed), points, most)
             tips[:, row] = lengths[row] * points(values, np.arange(recording.frames))[len(entry.bones) - 1]

@@ -13,7 +13,7 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import flat_toes, has_roll
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import HUNG_ON_TARGET, has_pole_follow, is_still_helper
-from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, SLIDERS, TWISTS, Slider
+from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, TWISTS, Slider, every_slider
 from ..limb.sides import stored_axes
 from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, read_slider, segments_of
 from ..limb.tips import foot_of
@@ -27,7 +27,7 @@ LimbRef = tuple[ArmatureObject, str]
 Turn = tuple[float, float, float, float]
 
 
-USUAL_SLIDERS: dict[str, Any] = {slider.name: slider.default for slider in SLIDERS if not slider.is_feature}
+USUAL_SLIDERS: dict[str, Any] = {slider.name: slider.default for slider in every_slider() if not slider.is_feature}
 """Those that every limb has."""
 
 
@@ -123,7 +123,7 @@ def describe(ref: LimbRef) -> Description:
         foot_turn=foot_turn_of(foot),
         roll=_roll_of(limb) if has_roll(limb) else None,
         pole_follow=_pole_follow_of(limb) if has_pole_follow(limb) else None,
-        sliders={slider.name: read_slider(limb, slider.name) for slider in SLIDERS if _has(limb, slider)},
+        sliders={slider.name: read_slider(limb, slider.name) for slider in every_slider() if _has(limb, slider)},
         choices=choices_of(limb),
         mode=mode_of(limb),
         constraint=constraint.name if constraint else CONSTRAINT_NAME,

@@ -30,7 +30,7 @@ from ..limb.foot_roll import (
 )
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import STILL
-from ..limb.settings import MADE_BY_US, SLIDER
+from ..limb.settings import MADE_BY_US, slider_of
 from .parts import (
     CONTROL,
     IN_SPACE,
@@ -73,7 +73,11 @@ UPWARDS = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
 def _driven(bone: str, path: str, channel: int, expression: str, letter: str, slider: str) -> DriverSpec:
     """A driver that reads one slider of the limb."""
     return DriverSpec(
-        bone, path, channel, expression, (DriverVariable(letter, PROPERTY, (DriverRead("last", SLIDER[slider].key),)),)
+        bone,
+        path,
+        channel,
+        expression,
+        (DriverVariable(letter, PROPERTY, (DriverRead("last", slider_of(slider).key),)),),
     )
 
 

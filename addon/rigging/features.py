@@ -10,10 +10,9 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.animation import driver_of, is_animated
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.keying import Change
-from ..blender.types import ArmatureObject, can_edit_bones, path_to_custom, tag_rig
+from ..blender.types import ArmatureObject, can_edit_bones
 from ..blender.words import Message, Refused
 from ..finding.checking import check_solvers_above
 from ..limb.follow import follow_of, is_gone
@@ -23,8 +22,8 @@ from ..limb.names import HANDS, has_word
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import NEEDS
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
-from ..limb.settings import SLIDER, TWISTS
-from ..limb.storage import chain_bones, check_structure, read_slider
+from ..limb.settings import TWISTS
+from ..limb.storage import chain_bones, check_structure, path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_of
 from .controls import Control
 from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
@@ -190,11 +189,9 @@ def reset_roll(limbs: Sequence[PoseBone]) -> list[Change]:
     changes = []
     for limb in filter(has_roll, limbs):
         for name in ROLL_SLIDERS:
-            path = path_to_custom(limb.name, SLIDER[name].key)
+            path = path_to_slider(limb.name, name)
             is_free = not is_animated(limb.id_data, path) and driver_of(limb.id_data, path) is None
             if is_free and read_slider(limb, name):
-                announce(limb.id_data)
                 changes.append(change_of(limb, name))
-                limb[SLIDER[name].key] = 0.0
-                tag_rig(limb)
+                write_slider(limb, name, 0.0)
     return changes

@@ -15,11 +15,10 @@ from ..blender.animation import driver_of
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
-from ..blender.types import own_matrix, path_to_custom, tag_rig, view_layer_of
+from ..blender.types import own_matrix, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.foot_roll import FOOT, OFFSET, flat_toes, has_roll, rolled_target, unrolled
-from ..limb.settings import SLIDER
-from ..limb.storage import write_slider
+from ..limb.storage import path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 
@@ -73,8 +72,8 @@ def foot_matrix_of(limb: PoseBone) -> Matrix:
 def at_influence(context: Context, limbs: Sequence[PoseBone], influence: float) -> Iterator[None]:
     """Have limbs show FK or IK for a moment, also where drivers say which."""
     announce(*(limb.id_data for limb in limbs))
-    before = [limb[SLIDER["influence"].key] for limb in limbs]
-    paths = {limb: path_to_custom(limb.name, SLIDER["influence"].key) for limb in limbs}
+    before = [read_slider(limb, "influence") for limb in limbs]
+    paths = {limb: path_to_slider(limb.name, "influence") for limb in limbs}
     drivers = [driver_of(limb.id_data, path) for limb, path in paths.items()]
     acting = [curve for curve in drivers if curve is not None and not curve.mute]
     mute_drivers(context, acting, True)
@@ -85,8 +84,7 @@ def at_influence(context: Context, limbs: Sequence[PoseBone], influence: float) 
         yield
     finally:
         for limb, value in zip(limbs, before, strict=True):
-            limb[SLIDER["influence"].key] = value
-            tag_rig(limb)
+            write_slider(limb, "influence", value)
         mute_drivers(context, acting, False)
         view_layer_of(context).update()
 

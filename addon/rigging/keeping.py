@@ -13,7 +13,7 @@ from ..blender.words import Refused
 from ..limb.follow import Follow, follow_of_constraint, gone_controls, set_follow
 from ..limb.pole_follow import HUNG_ON_TARGET
 from ..limb.rest_geometry import rest_geometry_of
-from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, SLIDER, VERSION, VERSION_KEY
+from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, VERSION, VERSION_KEY, every_slider, slider_of
 from ..limb.sides import KEPT_ON, keep_side
 from ..limb.storage import (
     LOCKED,
@@ -57,8 +57,8 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
         if key in limb:
             del limb[key]
     for name, value in description.sliders.items():
-        if SLIDER[name].key not in limb:
-            make_slider(limb, SLIDER[name])
+        if slider_of(name).key not in limb:
+            make_slider(limb, slider_of(name))
         if read_slider(limb, name) != value:
             write_slider(limb, name, value)
     if description.mode == "RIG" and not is_on_rig(limb):
@@ -122,8 +122,10 @@ def _as_python(value: Any) -> Any:
 
 def ended_sliders(before: Description | None, description: Description | None) -> list[str]:
     """The custom properties that a limb no more has."""
-    there = {SLIDER[name].key for name in (SLIDER if before is None else before.sliders)}
-    return sorted(there - {SLIDER[name].key for name in (description.sliders if description else ())})
+    there = {
+        slider_of(name).key for name in ([every.name for every in every_slider()] if before is None else before.sliders)
+    }
+    return sorted(there - {slider_of(name).key for name in (description.sliders if description else ())})
 
 
 # what was converted
@@ -137,7 +139,7 @@ def restore_settings(limb: PoseBone) -> None:
     if not text:  # what is left of one may lack it
         return
     before: dict[str, Any] = json.loads(text)
-    ob, influence, holder = limb.id_data, SLIDER["influence"].key, _holder(limb, before)
+    ob, influence, holder = limb.id_data, slider_of("influence").key, _holder(limb, before)
     acting = holder.constraints.get(before["acting"])
     if acting is not None:
         acting.influence = owner[influence]

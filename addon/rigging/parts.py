@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..limb.settings import ALL, MADE_BY_US, SLIDER
+from ..limb.settings import ALL, MADE_BY_US, slider_of
 from ..limb.tolerances import ROUNDING
 from . import formulas
 from .axes import Axes, TwistedLine, axes_of, axes_of_turn, twisted_line
@@ -334,7 +334,9 @@ def _variables(expression: str, axes: Axes) -> tuple[DriverVariable, ...]:
 def _variable(letter: str, axes: Axes) -> DriverVariable:
     match LETTERS[letter]:
         case SliderLetter(slider=slider):
-            return DriverVariable(letter, PROPERTY, (DriverRead("last", SLIDER[slider].key, item=SLIDER[slider].bone),))
+            return DriverVariable(
+                letter, PROPERTY, (DriverRead("last", slider_of(slider).key, item=slider_of(slider).bone),)
+            )
         case LocationLetter(axis=axis):
             return DriverVariable(letter, PROPERTY, (DriverRead("bone 1", f"location[{axis}]", CHANNEL),))
         case NumberLetter(role=role, axis=axis):

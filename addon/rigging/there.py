@@ -14,13 +14,13 @@ from ..limb.follow import follow_of
 from ..limb.foot_roll import PIVOTS, ROLL_CONTROL, ROLL_ROLES, ROLLED_TARGET, flat_toes, helpers_of, role_of
 from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.pole_follow import HUNG_ON_TARGET, STILL, is_still_helper
-from ..limb.settings import MADE_FOR_LIMB, SLIDER, SLIDERS
+from ..limb.settings import MADE_FOR_LIMB, every_slider, slider_of
 from ..limb.storage import chain_bones, group_of, is_mechanism_constraint
 from ..limb.tips import foot_of
 from .parts import MECHANISM_ROLES, Parts
 from .spec import Spec, from_json
 
-OUR_PATHS = tuple({f'["{slider.key}"]' for slider in SLIDERS})
+OUR_PATHS = tuple({slider.path for slider in every_slider()})
 """How the paths begin from a limb's last bone to its sliders."""
 
 
@@ -227,7 +227,7 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
     return Inventory(ob, roles, roots, lost, drivers)
 
 
-ROLLING = tuple(f'["{SLIDER[name].key}"]' for name in ("roll", "bank"))
+ROLLING = tuple(slider_of(name).path for name in ("roll", "bank"))
 """The paths from a limb's last bone to what rolls its foot."""
 
 
@@ -271,6 +271,6 @@ def _reads_slider(curve: Any) -> str:
     """The name of the last bone whose sliders a driver reads: Blender has that follow the bone's name."""
     for variable in curve.driver.variables:
         bone, path = split_path(variable.targets[0].data_path)
-        if bone and SLIDER["flip"].key in path:
+        if bone and slider_of("flip").key in path:
             return bone
     return ""

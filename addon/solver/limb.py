@@ -45,6 +45,8 @@ from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed
 from .triangle import extend, extend_shaped, reach_of
 from .twist import twisted
 
+ORIGIN: Vector = (0.0, 0.0, 0.0)
+
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane."""
 
@@ -70,7 +72,7 @@ class Pose(NamedTuple):
     stretch: Any  # factor on the length of the bones, blended by influence
     reach: Any
     shortfall: Any  # distance from tip to target; of hinges, in their plane
-    slide: Any = 0.0  # how far the first bone slides along its line, blended by influence
+    root: Vector = ORIGIN  # where the first joint goes in G, blended by influence
 
 
 class Poses(NamedTuple):
@@ -80,7 +82,7 @@ class Poses(NamedTuple):
     stretch: Array  # S
     reach: Array  # S, Reach values as int8
     shortfall: Array  # S
-    slide: Any = 0.0  # S, of those that slide
+    root: Any = 0.0  # S + (3,), where the plane moves it
 
 
 AS_IT_IS = Settings()
@@ -104,10 +106,9 @@ def pose_limb(
     as reached, as a fraction of the limb's length; None if nobody asks for the reach.
     Numbers that are not finite are the caller's to refuse.
     """
-    slide: Any = 0.0
+    root, stretch = ORIGIN, 1.0  # type: Any, Any
     if plane == Plane.SLIDE:
-        turn, joints, slide, reach, shortfall = _sliding(target, reference, settings, tolerance, ops)
-        stretch: Any = 1.0
+        turn, joints, root, reach, shortfall = _sliding(target, reference, settings, tolerance, ops)
     else:
         turn, joints, stretch, reach, shortfall = _turning(target, reference, settings, plane, ops, pole, tolerance)
     w, x, y, z = turn
@@ -120,13 +121,13 @@ def pose_limb(
     if own is not None:
         turns = [slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
         stretch = 1.0 + settings.influence * (stretch - 1.0)
-        slide = settings.influence * slide
-    return Pose(tuple(turns), stretch, reach, shortfall, slide)
+        root = scale(root, settings.influence)
+    return Pose(tuple(turns), stretch, reach, shortfall, root)
 
 
 Bent = tuple[Quaternion, Sequence[HalfAngle], Any, Any, Any]
 """The first bone's turn in G off the reference, the turns of the others, each against the one before, how much longer
-the bones are or how far the first one slides, the `Reach`, and how far the tip is from the target."""
+the bones are or where the first one begins, the `Reach`, and how far the tip is from the target."""
 
 
 def _turning(
@@ -172,7 +173,8 @@ def _sliding(target: Vector, reference: Reference, settings: Settings, tolerance
     slack = 0.0 if tolerance is None else tolerance * reference.bones.total
     reach = ops.select(shortfall > slack, Reach.TOO_FAR, Reach.REACHED)
     joint = plus(unit_half(rod, ops), reference.axis_corrections[0])
-    return IDENTITY, [joint], slide, reach, ops.maximum(shortfall, 0.0)
+    root = scale(reference_direction(*reference.half_angles[0]), slide)
+    return IDENTITY, [joint], root, reach, ops.maximum(shortfall, 0.0)
 
 
 def pose_limbs(
@@ -204,42 +206,41 @@ def pose_limbs(
     def formula(arguments: Any) -> list[Any]:
         target, reference, settings, pole, own, tolerance = arguments
         pose = pose_limb(target, reference, settings, plane, ARRAYS, pole, own, tolerance)
-        slide = [pose.slide] if plane == Plane.SLIDE else []
-        return [*chain(*pose.turns), *slide, pose.stretch, pose.shortfall, pose.reach]
+        root = pose.root if moves_root else ()
+        return [*chain(*pose.turns), *root, pose.stretch, pose.shortfall, pose.reach]
 
-    count, slides = len(reference.lengths), plane == Plane.SLIDE
-    results = in_slabs(formula, arguments, 4 * count + 3 + slides)
+    count, moves_root = len(reference.lengths), plane == Plane.SLIDE
+    results = in_slabs(formula, arguments, 4 * count + 3 + 3 * moves_root)
     turns = tuple(results[..., 4 * k : 4 * k + 4] for k in range(count))
     quaternions = results[..., : 4 * count].reshape(*results.shape[:-1], count, 4)
     sizes = np.einsum("...i,...i", quaternions, quaternions)  # 1, unless it is a number too large, or none
     is_sound = (abs(sizes - 1.0) < 0.1).all(axis=-1) & np.isfinite(results[..., -3] + results[..., -2])
     if not is_sound.all():
-        still = (*chain(*map(_sound, reference.reference_rotations)), *(0.0,) * slides, 1.0, 0.0, Reach.INVALID)
+        still = (*chain(*map(_sound, reference.reference_rotations)), *ORIGIN * moves_root, 1.0, 0.0, Reach.INVALID)
         for i, number in enumerate(still):
             np.copyto(results[..., i], number, where=~is_sound)
-    slide = results[..., 4 * count] if slides else 0.0
-    return Poses(turns, results[..., -3], results[..., -1].astype(np.int8), results[..., -2], slide)
+    root = results[..., 4 * count : 4 * count + 3] if moves_root else 0.0
+    return Poses(turns, results[..., -3], results[..., -1].astype(np.int8), results[..., -2], root)
 
 
 def joints_of(
-    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, slide: Any = 0.0
+    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, root: Vector = ORIGIN
 ) -> tuple[Vector, ...]:
-    """Where the bones' local rotations, and how far the first slides, put knees and tip, in G: forward kinematics."""
-    return _joints(_carried(turns, reference), reference, stretch, slide)
+    """Where the bones' local rotations, and where the first begins, put knees and tip, in G: forward kinematics."""
+    return _joints(_carried(turns, reference), reference, stretch, root)
 
 
 def joints_and_normals(
-    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, slide: Any = 0.0
+    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, root: Vector = ORIGIN
 ) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
     """The joints of a limb, and for each bone where the reference pose's bend plane normal points, in G: this says how
     a bone is turned about its own line."""
     poses = _carried(turns, reference)
-    return _joints(poses, reference, stretch, slide), tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
+    return _joints(poses, reference, stretch, root), tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
 
 
-def _joints(poses: Sequence[Quaternion], reference: Reference, stretch: Any, slide: Any) -> tuple[Vector, ...]:
-    joint: Vector = scale(reference_direction(*reference.half_angles[0]), slide)
-    joints = []
+def _joints(poses: Sequence[Quaternion], reference: Reference, stretch: Any, root: Vector) -> tuple[Vector, ...]:
+    joint, joints = root, []
     parts = zip(poses, reference.half_angles, reference.lengths, strict=True)
     for k, (pose, half, length) in enumerate(parts):
         x, y, _ = reference_direction(*half)

@@ -22,8 +22,8 @@ from ..blender.types import path_to_bone, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
 from ..limb.follow import check_posable
-from ..limb.settings import SLIDER
-from ..limb.storage import bones_of_limb, group_of, path_to_influence, read_slider
+from ..limb.settings import slider_of
+from ..limb.storage import bones_of_limb, group_of, path_to_slider, read_slider
 from ..live import refresh
 from ..motion.frames import ends_of, moved_by
 from ..motion.passing import play
@@ -152,7 +152,7 @@ def bake(context: Context, request: BakeRequest) -> Steps[BakeReport]:
 
 def with_end(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> list[float]:
     """Frames, and the one after them where limbs are in IK again: FK goes there as IK does. None, where it may show."""
-    ends, influences = ends_of(context, moved_by(limbs)), [path_to_influence(limb.name) for limb in limbs]
+    ends, influences = ends_of(context, moved_by(limbs)), [path_to_slider(limb.name, "influence") for limb in limbs]
     shows = any(path in animated_paths(limb.id_data) for limb, path in zip(limbs, influences, strict=True))
     shows |= any(read_slider(limb, "influence") < 1.0 for limb in limbs)
     return [*frames, frames[-1] + 1.0] if ends and ends[-1] >= frames[-1] + 1.0 and not shows else [*frames]
@@ -173,7 +173,7 @@ def key_in_fk(
     between = times_of(scene_of(context), [frames[0], frames[-1]])
     writers: dict[Any, ActionWriter] = {}
     for one in baked:
-        influence = path_to_influence(one.name)
+        influence = path_to_slider(one.name, "influence")
         writer = writers.get(one.object) or writers.setdefault(
             one.object, ActionWriter(context, one.object, new_action)
         )
@@ -243,7 +243,7 @@ class Driven(NamedTuple):
 
 def driver_of_influence(limb: PoseBone) -> Any:
     """The driver of a limb's IK Influence, or None."""
-    curve = driver_of(limb.id_data, path_to_influence(limb.name))
+    curve = driver_of(limb.id_data, path_to_slider(limb.name, "influence"))
     return None if curve is None or curve.mute else curve
 
 
@@ -254,7 +254,7 @@ def _driven_outside(
     drivers = {(limb.id_data, limb.name): curve for limb in limbs if (curve := driver_of_influence(limb))}
     if not drivers:
         return {}
-    method, key, beside = method_of(limbs), SLIDER["influence"].key, (frames[0] - 1.0, frames[-1] + 1.0)
+    method, key, beside = method_of(limbs), slider_of("influence").key, (frames[0] - 1.0, frames[-1] + 1.0)
     variables = [variable for curve in drivers.values() for variable in curve.driver.variables]
     targets = [one for variable in variables for one in variable.targets if isinstance(one.id, Object)]
     refs: list[Any] = [(one.id, split_path(one.data_path)[0] if one.data_path else one.bone_target) for one in targets]

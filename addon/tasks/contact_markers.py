@@ -28,7 +28,7 @@ from ..feet.contacts import (
     Phase,
     contacts_of,
     floor_of,
-    slide_of,
+    slip_of,
     tip_path,
 )
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
@@ -43,12 +43,12 @@ class Contacts(NamedTuple):
 
     limb: PoseBone
     contacts: list[Contact]
-    slides: list[float]
+    slips: list[float]
 
     @property
-    def slide(self) -> float:
+    def slip(self) -> float:
         """The farthest that it slides in any."""
-        return max(self.slides, default=0.0)
+        return max(self.slips, default=0.0)
 
 
 class Mark(NamedTuple):
@@ -242,7 +242,7 @@ def contacts_known(
 
 def contacts_on(limb: PoseBone, contacts: list[Contact], path: Path, frames: Sequence[float]) -> Contacts:
     """The contacts of a limb with how far it slides in each, by its path."""
-    return Contacts(limb, contacts, [slide_of(path, frames, contact.frames) for contact in contacts])
+    return Contacts(limb, contacts, [slip_of(path, frames, contact.frames) for contact in contacts])
 
 
 def contacts_in_range(
@@ -256,7 +256,7 @@ def contacts_in_range(
     return [of_limb for of_limb in listed if of_limb.contacts]
 
 
-def slides_now(
+def slips_now(
     context: Context, listed: Sequence[Contacts], frames: Sequence[float], progress: Progress | None = None
 ) -> list[Contacts]:
     """The same contacts, and how far soles slide in them now."""

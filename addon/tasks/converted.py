@@ -16,15 +16,15 @@ from ..blender.dependencies import Dependencies
 from ..blender.editing import keeping_unkeyed, without_window_updates
 from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
-from ..blender.types import path_to_bone, path_to_custom, tag_rig, view_layer_of
+from ..blender.types import path_to_bone, tag_rig, view_layer_of
 from ..blender.words import Message
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..finding.limits import joint_limits, limits_by_ik
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry, rest_geometry_of
-from ..limb.settings import CONSTRAINT_NAME, SLIDER
+from ..limb.settings import CONSTRAINT_NAME, slider_of
 from ..limb.sides import outward_sign
-from ..limb.storage import bones_of_limb, read_slider, write_slider
+from ..limb.storage import bones_of_limb, path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..motion.fitting import Fit, Wish, fit, with_fit
@@ -144,7 +144,7 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
         constraint.mute = True
-    move_curves(ob, acting.path_from_id("influence"), path_to_custom(limb.name, SLIDER["influence"].key))
+    move_curves(ob, acting.path_from_id("influence"), path_to_slider(limb.name, "influence"))
     return before
 
 
@@ -170,8 +170,8 @@ def _differences(solvers: Solvers) -> list[Message]:
     limb, warnings = solvers.limb, solvers.which_of_several()
     if names := ", ".join(f"'{bone.name}'" for bone in solvers.above):
         warnings.append(Message("IK turns {bones} no more: what it did is their own motion now", bones=names))
-    influence = float(limb[SLIDER["influence"].key])
-    if 0.0 < influence < 1.0 or is_animated(limb.id_data, path_to_custom(limb.name, SLIDER["influence"].key)):
+    influence = float(read_slider(limb, "influence"))
+    if 0.0 < influence < 1.0 or is_animated(limb.id_data, path_to_slider(limb.name, "influence")):
         warnings.append(
             Message("The influence of '{bone}' blends rotations now, not the target's place", bone=limb.name)
         )
@@ -193,7 +193,7 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     pole, that it is made from."""
     ob, swivel = limb.id_data, read_slider(limb, "swivel")
     write_slider(limb, "pole", is_poled)
-    pole = path_to_custom(limb.name, SLIDER["pole"].key)
+    pole = path_to_slider(limb.name, "pole")
     poling = ob.animation_data.drivers.from_existing(src_driver=switch)
     poling.data_path, poling.mute = pole, False
     first = bones_of_limb(limb)[0]
@@ -205,7 +205,7 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     if max(abs(poled), abs(free)) < NO_TURN and not read:
         write_slider(limb, "swivel", 0.0)
         return
-    curve: Any = limb.driver_add(f'["{SLIDER["swivel"].key}"]')
+    curve: Any = limb.driver_add(slider_of("swivel").path)
     reset(curve)
     paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
     for name, path in paths.items():

@@ -76,8 +76,7 @@ def figure(
         strokes.append(Stroke("miss", np.array([measured.tips[0], target])))
     if now.table.is_poled[0] and now.sliders["pole"][0] > 0.5:
         strokes += _pole(measured, view)
-    slides = now.table.limbs[0].plane == "SLIDE"  # then no circle says how far it reaches
-    return strokes if slides else [*strokes, *_reach(now, measured, view)]
+    return strokes if now.table.moved_roots else [*strokes, *_reach(now, measured, view)]
 
 
 def _pole(measured: Measured, view: Viewpoint) -> list[Stroke]:

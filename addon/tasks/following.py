@@ -10,11 +10,11 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps, finished
-from ..blender.types import path_to_custom, view_layer_of
+from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import pickable
-from ..limb.settings import SLIDER
-from ..limb.storage import segments_of
+from ..limb.settings import MOVES_ROOT
+from ..limb.storage import path_to_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
 from ..limb.transactional import transactional
@@ -54,7 +54,7 @@ def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> N
 def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
     """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. They stay where they are
     in every frame; returns warnings of those that can't. Raises `Refused`."""
-    if plane != "SLIDE":
+    if plane not in MOVES_ROOT:
         let_turn(context, limbs)
     return _refit(context, limbs, lambda description: description.with_choice("plane", plane))
 
@@ -77,8 +77,8 @@ def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Descr
     before = {ref: describe(ref) for ref in refs}
     frames = frames_of(context, seen)
     task = Task(context, frames.at, KEPT, stays=is_posed_by_hand(context, seen), cycle=frames.cycle)
-    slides = any("SLIDE" in (old.choices["plane"], changed(old).choices["plane"]) for old in before.values())
-    poses = finished(_poses_seen(task, limbs)) if frames.at and not slides else {}
+    is_moved = any({old.choices["plane"], changed(old).choices["plane"]} & {*MOVES_ROOT} for old in before.values())
+    poses = finished(_poses_seen(task, limbs)) if frames.at and not is_moved else {}
     with keeping_poles(context, limbs):
         descriptions = refitted(context, refs, changed)
         if poses and not task.stays:
@@ -98,7 +98,7 @@ def _with_keyed(ref: LimbRef, new: Description, before: Description) -> Descript
 
 
 def _is_keyed(ref: LimbRef, slider: str) -> bool:
-    return is_animated(ref[0], path_to_custom(ref[1], SLIDER[slider].key))
+    return is_animated(ref[0], path_to_slider(ref[1], slider))
 
 
 def _poses_seen(task: Task, limbs: Sequence[PoseBone]) -> Steps[dict[LimbRef, LimbPoses]]:

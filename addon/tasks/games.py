@@ -23,7 +23,7 @@ from ..blender.stepping import Steps, times_of
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..limb.measuring import UNEVEN, is_uneven
-from ..limb.settings import SLIDERS
+from ..limb.settings import every_slider
 from ..limb.storage import chain_bones, limbs_of, mode_of
 from ..limb.tolerances import UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
@@ -42,7 +42,7 @@ Array = NDArray[Any]
 APART = 2e-6
 """How far a connected bone may be from its parent's tail, in that one's lengths, and still count as there."""
 
-LEFT_OVER = ("location", "rotation_", "scale", "constraints[", *(f'["{slider.key}"]' for slider in SLIDERS))
+LEFT_OVER = ("location", "rotation_", "scale", "constraints[", *(slider.path for slider in every_slider()))
 """How the data paths on a bone begin whose curves and drivers would be left over."""
 
 

@@ -16,9 +16,9 @@ from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.types import is_evaluated, scene_of
 from ..blender.words import Message, Refused
-from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slide_of, tip_path
+from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of, tip_path
 from ..feet.holding import (
-    SLIDERS,
+    TURNING,
     Ease,
     FootContact,
     HeldLimb,
@@ -114,8 +114,8 @@ class HoldReport(NamedTuple):
     does not reach where it is to be."""
 
     ranges: int
-    slid: Slip
-    slide: Slip
+    before: Slip
+    now: Slip
     missed: dict[LimbRef, int]
 
     @property
@@ -141,7 +141,7 @@ def limb_to_hold(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, withi
         return LimbToHold(
             limb, False, [sole_contact(frames) for contact in contacts for frames in contact.ranges_on(SOLE)]
         )
-    check_undriven(limb, *SLIDERS)
+    check_undriven(limb, *TURNING)
     return LimbToHold(limb, True, [*contacts])
 
 
@@ -173,9 +173,8 @@ def hold_limbs(
         Asked(parents_of(controls), channels=channels, controls=controls),
         progress=task.next_progress(),
     )
-    before = copied(recording.channels)
+    before, slip = copied(recording.channels), _slip(recording, holds, frames)
     values = copied(before)
-    slid = _slip(recording, holds, frames)
     limbs_held = [_held(context, recording, planted, request, frames, values) for planted in holds]
     rows_of = {run: np.arange(*np.searchsorted(frames, (run.first, run.last + 1))) for run in runs}
     parts_of = {run: [keyed_part for i in which for keyed_part in limbs_held[i].parts] for run, which in runs.items()}
@@ -191,25 +190,25 @@ def hold_limbs(
     writing.finish(recording, values)
     count = sum(len(planted.contacts) for planted in holds)
     missed = {ref_of(limb_held.limb): _missed(recording, limb_held) for limb_held in limbs_held}
-    return HoldReport(count, slid, _slip(recording, holds, frames), missed)
+    return HoldReport(count, slip, _slip(recording, holds, frames), missed)
 
 
 def _channels(planted: LimbToHold) -> list[Channel]:
     """What of a limb may get keys."""
     limb = planted.limb
     channels = [*part_of_ik(limb).channels, *(part_of_foot(limb).channels if foot_of(limb) else ())]
-    return channels + [slider_channel(limb, name) for name in SLIDERS if planted.rolls]
+    return channels + [slider_channel(limb, name) for name in TURNING if planted.rolls]
 
 
 def _slip(recording: Recording, holds: Sequence[LimbToHold], frames: Sequence[int]) -> Slip:
     """How far what is lowest of soles slides where they are held."""
     paths = [tip_path(recording, planted.limb) for planted in holds]
-    slides = [
-        slide_of(path, frames, contact.frames)
+    slips = [
+        slip_of(path, frames, contact.frames)
         for planted, path in zip(holds, paths, strict=True)
         for contact in planted.contacts
     ]
-    return Slip(float(np.median(slides)), max(slides))
+    return Slip(float(np.median(slips)), max(slips))
 
 
 # one limb

@@ -11,7 +11,7 @@ from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to
 from ..limb.follow import follow_of
 from ..limb.names import ARM, HANDS, LEG, has_word
-from ..limb.settings import FEATURE_KEYS, IN_ONE_PLANE, PLANES, SLIDER
+from ..limb.settings import FEATURE_KEYS, IN_ONE_PLANE, PLANES, slider_of
 from ..limb.storage import chain_bones, check_complete, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..rigging.description import Description, describe, ref_of
@@ -65,8 +65,8 @@ class Field(NamedTuple):
 
 def field_of(name: str) -> Field:
     """The field of a setting."""
-    slider = SLIDER[name]
-    return Field(f'["{slider.key}"]', slider.label, slider.description)
+    slider = slider_of(name)
+    return Field(slider.path, slider.label, slider.description)
 
 
 def limb_fingerprint(limb: PoseBone) -> tuple[Any, ...]:

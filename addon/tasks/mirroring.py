@@ -22,7 +22,7 @@ from ..blender.types import ArmatureObject, bones_of, can_edit_bones
 from ..blender.words import Message
 from ..limb.moving import check_undriven
 from ..limb.rest_geometry import rest_geometry_of
-from ..limb.settings import SLIDERS
+from ..limb.settings import every_slider
 from ..limb.storage import chain_bones, has_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.transactional import transactional_steps
@@ -113,7 +113,10 @@ def read_sources(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> 
         for path in (*BESIDE_TURNS, rotation_channel(twin.mode))
     ]
     channels += [
-        slider_channel(limb, slider.name) for limb in limbs for slider in SLIDERS if has_slider(limb, slider.name)
+        slider_channel(limb, slider.name)
+        for limb in limbs
+        for slider in every_slider()
+        if has_slider(limb, slider.name)
     ]
     channels += [slider_channel(other, "influence") for other in others if has_slider(other, "influence")]
     refs = [ref for image in images for ref in (image.source, (image.source[0], ""), (image.pair.ob, ""))]
@@ -190,8 +193,8 @@ def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], so
 def _numbers_across(pair: Pair, twins: Sequence[Twin], recording: Recording) -> Values:
     """What the other limb's sliders have to say, and the location and scale of its bones."""
     other, numbers = pair.limbs[1], Values()
-    for slider in SLIDERS:
-        source, channel = (Channel.of_bone(pair.ob, last, f'["{slider.key}"]') for last in (pair.limb_name, pair.other))
+    for slider in every_slider():
+        source, channel = (Channel.of_bone(pair.ob, last, slider.path) for last in (pair.limb_name, pair.other))
         if has_slider(other, slider.name) and source in recording.channels:
             numbers[channel] = recording.channels[source]
     for twin in twins:
@@ -241,7 +244,7 @@ def _part_of_channel(channel: Channel, size: float) -> KeyedPart:
 
 
 def _set_numbers(limb: PoseBone, numbers: Values, values: Values) -> None:
-    for slider in SLIDERS:
+    for slider in every_slider():
         channel = slider_channel(limb, slider.name)
         if channel in numbers and not np.array_equal(numbers[channel], values[channel]):
             check_undriven(limb, slider.name)
@@ -253,7 +256,7 @@ def _look_at_ik(recording: Recording, values: Values) -> None:
     """Have limbs be looked at as IK poses them by what their sliders are to say."""
     for rig in recording.rigs:
         for row, limb in enumerate(rig.limbs):
-            for slider in SLIDERS:
+            for slider in every_slider():
                 channel = slider_channel(limb, slider.name)
                 if channel in values and index_in_channel(slider.name) < values[channel].shape[1]:
                     rig.sliders[slider.name][:, row] = values[channel][:, index_in_channel(slider.name)]

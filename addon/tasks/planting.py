@@ -79,4 +79,4 @@ def plant(
 def _keeps_still(leg: Contacts, frames: Sequence[int]) -> bool:
     """Whether a leg stands in all of these frames, and does not slide: nothing moves it."""
     contacts = [contact.frames for contact in leg.contacts]
-    return contacts == [(frames[0], frames[-1])] and leg.slide < UNSEEN * leg.limb.length
+    return contacts == [(frames[0], frames[-1])] and leg.slip < UNSEEN * leg.limb.length

@@ -12,10 +12,9 @@ from bpy.types import Context, PoseBone
 
 from ..blender.keying import key_automatically
 from ..blender.transaction import as_one
-from ..blender.types import path_to_custom
 from ..blender.words import Message, Refused
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, SLIDER, TURN_LIMITS, TWISTS, has_first_limits
+from ..limb.settings import ALLOWED, CHOICES, TURN_LIMITS, TWISTS, has_first_limits, slider_of
 from ..limb.storage import (
     ELSEWHERE,
     check_structure,
@@ -23,6 +22,7 @@ from ..limb.storage import (
     has_slider,
     has_twist,
     is_limb,
+    path_to_slider,
     read_slider,
     segments_of,
     write_slider,
@@ -70,7 +70,7 @@ FEATURES: dict[str, tuple[Change, Change]] = {
 
 def set_slider(limb: PoseBone, name: str, value: Any) -> None:
     """Set a slider; a limb that lacks the feature gets it."""
-    slider = SLIDER[name]
+    slider = slider_of(name)
     number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
     check_settable(limb, name)
     if name == "ankle" and len(segments_of(limb)) < 3:
@@ -124,7 +124,7 @@ def _set_flip(context: Context, limbs: Sequence[PoseBone], value: bool) -> None:
     """Bend limbs to this side, with keys as Auto Keying wants them."""
     for limb in [limb for limb in limbs if read_slider(limb, "flip") != value]:
         set_slider(limb, "flip", value)
-        key_automatically(context, limb.id_data, [path_to_custom(limb.name, SLIDER["flip"].key)], limb.name)
+        key_automatically(context, limb.id_data, [path_to_slider(limb.name, "flip")], limb.name)
 
 
 def set_twist(limb: PoseBone, value: Any) -> None:

@@ -14,7 +14,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.types import scene_of, view_layer_of
 from ..blender.words import Message, Refused
-from ..limb.storage import path_to_influence, read_slider
+from ..limb.storage import path_to_slider, read_slider
 from ..limb.transactional import transactional_steps
 from ..motion.frames import around, ends_of, moved_by
 from ..motion.ik import show_in_ik
@@ -56,7 +56,7 @@ def check_influence(context: Context, limbs: Sequence[PoseBone], is_ik: bool, fr
     """Refuse limbs that are not in IK, or in FK, in all of these frames."""
     times = times_of(scene_of(context), frames)
     for limb in limbs:
-        path, now = path_to_influence(limb.name), read_slider(limb, "influence")
+        path, now = path_to_slider(limb.name, "influence"), read_slider(limb, "influence")
         curve = next((curve for curve in curves_of(limb.id_data) if curve.data_path == path and not curve.mute), None)
         for frame, time in zip(frames, times, strict=True):
             if abs((curve.evaluate(time) if curve else now) - is_ik) > ROUNDED:
@@ -72,6 +72,6 @@ def key_influence(context: Context, limbs: Sequence[BoneRef], frames: Sequence[i
     for ob, name in limbs:
         announce(ob)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob))
-        writer.set_between(path_to_influence(name), times, float(is_ik), float(not is_ik), kept)
+        writer.set_between(path_to_slider(name, "influence"), times, float(is_ik), float(not is_ik), kept)
     for writer in writers.values():
         writer.show(context)

@@ -27,7 +27,7 @@ PAGES = (
 )
 """Operators and settings, as Blender names them in small letters, and their pages; the first that fits."""
 
-ON_SLIDERS = ("bpy.types.bpy_struct", "animator.html#the-panel")
+ON_PROPERTIES = ("bpy.types.bpy_struct", "animator.html#the-panel")
 """What Blender calls each custom property, ours too."""
 
 
@@ -35,7 +35,7 @@ def guide() -> tuple[str, tuple[tuple[str, str], ...]]:
     """The beginning of all addresses, and the rest of each; that of sliders if the mouse is over one of a limb."""
     under_mouse: Any = bpy.context.property
     is_ours = bool(under_mouse) and under_mouse[1].rpartition('["')[2].startswith("IK ")
-    return FOLDER, (*PAGES, ON_SLIDERS) if is_ours else PAGES
+    return FOLDER, (*PAGES, ON_PROPERTIES) if is_ours else PAGES
 
 
 def register() -> None:

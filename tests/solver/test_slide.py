@@ -42,7 +42,7 @@ def test_circle_meets_line():
     side = RNG.choice([-1.0, 1.0], ROWS)
     poses = pose_limbs(target, made, Settings(side=side), Plane.SLIDE, tolerance=1e-9)
     knee, tip = (np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints_of(
-        [tuple(turn.T) for turn in poses.turns], made, poses.stretch, poses.slide
+        [tuple(turn.T) for turn in poses.turns], made, poses.stretch, tuple(poses.root.T)
     ))  # fmt: skip
     line = np.column_stack((-np.sin(first), np.cos(first)))
     along = (target[:, :2] * line).sum(axis=1)
@@ -63,7 +63,9 @@ def test_still_at_rest_and_alike_in_floats():
         one = _row(made, row)
         tip = joints_of([(1.0, 0.0, 0.0, 0.0)] * 2, one)[-1]
         pose = pose_limb(tip, one, Settings(), Plane.SLIDE, FLOATS)
-        np.testing.assert_allclose([pose.slide, *pose.turns[0], *pose.turns[1]], [0, 1, 0, 0, 0, 1, 0, 0, 0], atol=1e-7)
+        np.testing.assert_allclose(
+            [*pose.root, *pose.turns[0], *pose.turns[1]], [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], atol=1e-7
+        )
         beside = (tip[0], tip[1], 0.5)
         assert pose_limb(beside, one, Settings(), Plane.SLIDE, FLOATS) == pose
 
@@ -76,7 +78,7 @@ def test_influence_blends_the_slide():
     target = (x - 0.4 * sin(angle), y + 0.4 * cos(angle), 0.0)
     own = ((1.0, 0.0, 0.0, 0.0),) * 2
     pose = pose_limb(target, one, Settings(influence=0.25), Plane.SLIDE, FLOATS, own=own)
-    assert abs(pose.slide - 0.1) < 1e-12
+    assert abs(np.linalg.norm(pose.root) - 0.1) < 1e-12
 
 
 def _row(made, row):

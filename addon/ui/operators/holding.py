@@ -63,7 +63,7 @@ HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {sli
 def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
     """The values for a report on feet that are held in contacts."""
     count, scene = sum(report.missed.values()), scene_of(context)
-    lengths = zip(("slid", "most", "slide", "more"), (*report.slid, *report.slide), strict=True)
+    lengths = zip(("slid", "most", "slide", "more"), (*report.before, *report.now), strict=True)
     return {
         "contacts": contacts_counted(report.ranges),
         "missed": translated_text("; out of reach in {frames}", frames=frames_counted(count)) if count else "",
@@ -144,7 +144,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             self.inform(HELD, **slide_values(context, report))
         else:
             first, last = contacts[0][0].frames
-            slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.slid, report.slide))
+            slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.before, report.now))
             template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
             self.inform(template, first=first, last=last, slid=slid, slide=slide)
 
@@ -186,7 +186,7 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
         count = mark_contacts(scene, listed)
         if not count:
             raise Refused(NOT_LOW)
-        slide = length_text(scene, max(contacts.slide for contacts in listed))
+        slide = length_text(scene, max(contacts.slip for contacts in listed))
         self.inform(
             "Marked {contacts}, in which feet slide by up to {slide}", contacts=contacts_counted(count), slide=slide
         )

@@ -417,7 +417,7 @@ def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     bpy.context.preferences.edit.use_global_undo = True
     leg("RIG")
     module = {"remove": "limb.storage", "switch": "tasks.snapping", "bake": "limb.storage"}[name]
-    broken = {"remove": "is_mechanism_constraint", "switch": "key_changes_from", "bake": "path_to_influence"}[name]
+    broken = {"remove": "is_mechanism_constraint", "switch": "key_changes_from", "bake": "path_to_slider"}[name]
     bpy.data.objects["rig"]["step"] = 1
     bpy.ops.ed.undo_push(message="one")
     bpy.data.objects["rig"]["step"] = 2
