@@ -18,7 +18,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, is_hidden
 from ..blender.words import Message, Refused
 from ..limb import names
-from ..limb.follow import matrix_of
+from ..limb.follow import follow_of, matrix_of
 from ..limb.storage import chain_bones, is_limb, is_mechanism_bone, limbs_of, segments_of
 from ..limb.tips import begins_at_tail, foot_of, tip_of
 from .branches import AT_TIP, BranchLimbs
@@ -66,23 +66,27 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
     return LimbsToAdd(limbs, _followed(context, limbs[0], others), [], {})
 
 
-def limbs_offered(context: Context) -> list[Suggestion]:
-    """The limbs that *Add* would make of the selection; none if that is one bone that is part of no arm or leg of a rig
-    that has some, and hangs on no limb, or of a rig that Rigify generated, which comes with IK."""
+def limbs_offered(context: Context) -> tuple[list[Suggestion], Message | None]:
+    """The limbs that *Add* would make of the selection, or why none is offered: it is one bone that is part of no arm
+    or leg of a rig that has some, and hangs on no limb. Of a rig that Rigify generated, which comes with IK,
+    neither."""
     bones = _selected(context)
     if not bones or "rig_id" in bones[0].id_data.data:
-        return []
+        return [], None
     ob, first = bones[0].id_data, bones[0]
     arms_and_legs, hangs = BranchLimbs(ob), {*first.parent_recursive} & {*limbs_of(ob)}
     try:
         if loops := _loops(bones):
-            return _limbs_of(ob, loops)
+            return _limbs_of(ob, loops), None
         if len(bones) == 1 and arms_and_legs.clear and not arms_and_legs.at(first) and not hangs:
-            return []
+            raise Refused(
+                "'{bone}' is of no arm or leg: click one, or select two to four bones in line", bone=first.name
+            )
         limbs, _ = _limbs_and_others(bones, context.active_pose_bone)
-    except Refused:
-        return []
-    return [limb for limb in limbs if not is_limb(limb[0])]
+    except Refused as why:
+        return [], why.message
+    followed = {ref for limb in limbs_of(ob) for ref in follow_of(limb).pairs}
+    return [limb for limb in limbs if not is_limb(limb[0]) and (ob, limb[0].name) not in followed], None
 
 
 def _loops(bones: Sequence[PoseBone], other_bones: int = 0) -> list[Loop]:

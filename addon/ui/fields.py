@@ -9,6 +9,7 @@ from bpy.types import Context, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
+from ..blender.words import translated_text
 from ..tasks.limbs import IN_ONE_PLANE, Description, description_of, field_of
 from .features import FEATURES, is_slider_there
 from .operators.setting import draw_set
@@ -58,7 +59,7 @@ def draw_influence(layout: Any, limb: PoseBone) -> None:
             draw_slider_of_limb(row, limb)
         return
     draw_keyed(row, limb, "influence")
-    fixed_width(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
+    fixed_width(row, 3.3).operator("pose.planar_ik_switch", text="Switch")
 
 
 def draw_line(row: Any, limb: PoseBone) -> None:
@@ -88,7 +89,7 @@ def has_panel(rig: ArmatureObject) -> bool:
 def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     """The plane, and where the knee points in it."""
     plane = described.choices["plane"]
-    split = layout.split(factor=0.22)
+    split = layout.split(factor=0.2)
     split.label(text=joint_label(limb))
     row = split.row(align=True)
     slides = plane == "SLIDE" or joint_label(limb) == "Bend"  # nobody's leg is a piston
@@ -98,16 +99,15 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     if plane not in IN_ONE_PLANE:
         draw_keyed(row, limb, "swivel")
         row.separator()
-    draw_slider(row if plane in IN_ONE_PLANE else fixed_width(row, 3.2), limb, "flip")
+    draw_slider(row if plane in IN_ONE_PLANE else fixed_width(row, 3.6), limb, "flip")
 
 
 def draw_twist(layout: Any, limb: PoseBone, described: Description) -> None:
-    """A number for each bone, from the root down."""
-    split, field = layout.split(factor=0.22), field_of("twist 1")
-    split.label(text=field.label)
-    row = split.row(align=True)
+    """A field for each bone, from the root down, and their dots beside them."""
+    field, row = field_of("twist 1"), layout.row(align=True)
+    column = row.column(align=True)
     for k in range(len(described.segments)):
-        row.prop(limb, field.path, index=k, text="")
+        column.prop(limb, field.path, index=k, text=f"{translated_text(field.label)} {k + 1}", translate=False)
     row.prop_decorator(limb, field.path)
 
 

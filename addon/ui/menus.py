@@ -23,7 +23,7 @@ def entries(context: Context) -> list[tuple[str, dict[str, Any]]]:
     choices: list[tuple[bool, list[tuple[str, dict[str, Any]]]]] = [
         (bool(limbs), [(name, {}) for name in plain]),
         (bool(limbs), [("set", {"flip": flips[:1] != [True]}), ("remove", {})]),
-        (context.mode == "POSE" and (not limbs or bool(limbs_offered(context))), [("add", {})]),
+        (context.mode == "POSE" and (not limbs or bool(limbs_offered(context)[0])), [("add", {})]),
         (not limbs and len(context.selected_pose_bones or ()) == 2, [("cylinder", {})]),
         (context.mode == "POSE", [("plant", {})]),
         ("LIVE" in modes, [("set", {"mode": "RIG"})]),

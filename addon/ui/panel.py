@@ -64,13 +64,13 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
             draw_foot(layout, context, limb)
             draw_parts(layout, limb)
             draw_fields(layout, context, limb)
-            if offer_of(context) == "ADD":  # for what hangs on it
-                draw_adding(layout, context)
+        if offer_of(context) == "ADD":  # of what hangs on a limb, too
+            draw_adding(layout, context)
 
 
 def offer_of(context: Context) -> str:
     """What can be done for bones of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes them of
-    constraints, ``ADD`` new ones; nothing where there is nothing to do."""
+    constraints, ``ADD`` new ones; else a sentence that says why there is nothing to add, if there is such."""
     return cached_until_rebuilt(("offer", selection_in(context)), lambda: _offer(context))
 
 
@@ -82,7 +82,10 @@ def _offer(context: Context) -> str:
         return "LEFT"
     if halves_selected(context):
         return "CYLINDER"
-    return "CONVERT" if convertible(bones) else "ADD" if limbs_offered(context) else ""
+    if convertible(bones):
+        return "CONVERT"
+    limbs, why = limbs_offered(context)
+    return "ADD" if limbs else why.translated if why else ""
 
 
 def draw_offer(layout: Any, context: Context) -> None:
@@ -97,8 +100,8 @@ def draw_offer(layout: Any, context: Context) -> None:
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
     elif offer == "CYLINDER":
         draw_cylinder(layout, context)
-    elif offer == "ADD":
-        draw_adding(layout, context)
+    elif offer != "ADD":
+        draw_lines(layout, context, offer, "INFO")
 
 
 def draw_cylinder(layout: Any, context: Context) -> None:
@@ -119,7 +122,7 @@ def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
     limbs = cached_until_rebuilt(
         ("to add", selection_in(context)),
-        lambda: [(name_of(limb), segments) for limb, segments in limbs_offered(context)],
+        lambda: [(name_of(limb), segments) for limb, segments in limbs_offered(context)[0]],
     )
     label = translated_text("Add IK to {count} Limbs", count=len(limbs))
     if len(limbs) == 1 and (limb := bone_of(limbs[0][0])) is not None:

@@ -250,18 +250,18 @@ def cancels_a_snap(hand: Hand) -> Iterator[Any]:
 
 
 def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
-    """With a rig that Rigify generated: nothing on its bones; on a plain rig the panel, on the limb's bones only."""
+    """With a rig that Rigify generated: nothing on its bones; the panel of a plain one offers limbs or says why not."""
     bpy.ops.preferences.addon_enable(module="rigify")
     yield from open_leg(hand)
     yield from hand.open_sidebar()
-    shown = bpy.types.VIEW3D_PT_planar_ik.poll
+    shown, offer = bpy.types.VIEW3D_PT_planar_ik.poll, installed.addon("ui.panel").offer_of
     found: dict[str, Any] = {}
     for name in ("root", "hips", "thigh.L", "shin.L", "foot.L"):
         select(name)
-        found[name] = shown(bpy.context)
-    select("shin.L")
-    yield
-    hand.picture("plain")
+        found[name] = [shown(bpy.context), offer(bpy.context)]
+        yield
+        yield
+        hand.picture(name)
     bpy.ops.pose.planar_ik_add()
     select("shin.L")
     yield from hand.move((hand.sidebar()[1].x + 50, hand.sidebar()[1].y + 50))

@@ -59,7 +59,7 @@ class POSE_OT_planar_ik_repair(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """On limbs, and on what could be one."""
-        if selected_limbs(context) or _left(context) or (context.mode == "POSE" and limbs_offered(context)):
+        if selected_limbs(context) or _left(context) or (context.mode == "POSE" and limbs_offered(context)[0]):
             return True
         return cls.cannot("Select a limb, its target or its pole")
 
@@ -69,7 +69,7 @@ class POSE_OT_planar_ik_repair(PoseOperator):
         leftovers = _left(context) if self.repair == "LEFT" else []
         helped = leftovers + [limb for limb in limbs if self.repair in repairs_for(limb)]
         if not limbs and not leftovers:
-            helped = [limb for limb, _ in limbs_offered(context)]
+            helped = [limb for limb, _ in limbs_offered(context)[0]]
         if not helped:
             raise Refused("{what}: nothing of the kind is in the way", what=translated_text(LABELS[self.repair]))
         return helped

@@ -136,16 +136,55 @@ def test_a_straight_limb_does_not_twist_for_how_it_bends(plane: str, bends: str,
 
 
 def test_offered_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
-    def offered(*names: str) -> list[str]:
+    """Else the panel says why there is nothing to add; of a rig of Rigify's it says nothing."""
+    panel = addon("ui.panel")
+
+    def offered(*names: str) -> tuple[list[str], str]:
         select(*names)
-        return [last.name for last, _ in addon("finding.choosing").limbs_offered(bpy.context)]
+        limbs, _ = addon("finding.choosing").limbs_offered(bpy.context)
+        return [limb.name for limb, _ in limbs], panel._offer(bpy.context)
 
     found = {name: offered(name) for name in list(biped.pose.bones.keys())}
-    assert {name for name, lasts in found.items() if not lasts} == {"root", "hips", "spine"}
-    assert {last for lasts in found.values() for last in lasts} == set(sided("shin", "forearm"))
-    assert set(offered(*biped.pose.bones.keys())) == set(sided("shin", "forearm"))
+    without = {name: said for name, (limbs, said) in found.items() if not limbs}
+    assert {*without} == {"root", "hips", "spine"}
+    assert all(f"'{name}' is of no arm or leg: click" in said for name, said in without.items())
+    assert {limb for limbs, _ in found.values() for limb in limbs} == set(sided("shin", "forearm"))
+    assert set(offered(*biped.pose.bones.keys())[0]) == set(sided("shin", "forearm"))
+    assert offered("root", "hips", "spine", "shoulder.L", "upper_arm.L")[1] == "ADD"
     biped.data["rig_id"] = "as Rigify writes it"
-    assert not any(offered(name) for name in found)
+    assert {offered(name) == ([], "") for name in found} == {True}
+
+
+@pytest.mark.parametrize("count", [1, 5, 9])
+def test_the_panel_says_why_there_is_nothing_to_add(addon: Any, count: int) -> None:
+    """On a rig of one bone, and on spines that are too long."""
+    ob = rigs.stack(*(f"Bone.{k}" for k in range(count)), name="rig")
+    rigs.activate(ob)
+    select(*ob.pose.bones.keys())
+    said = addon("ui.panel")._offer(bpy.context)
+    assert said == call("add").removeprefix("Error: ").strip()
+    assert (f"are {count}" if count > 1 else "no parent to bend against") in said
+    assert addon("ui.panel").VIEW3D_PT_planar_ik.poll(bpy.context)
+
+
+def test_what_a_limb_follows_is_not_offered(addon: Any) -> None:
+    """On any bone of a machine of which a loop is closed, and of a puppet: what hangs on a limb is."""
+    from scripts import machines
+
+    panel = addon("ui.panel")
+    for name, below in (("FOUR_BARS", ()), ("JANSEN", ("f", "g")), ("EXCAVATOR", ("lever", "bucket", "link"))):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        machine = getattr(machines, name)
+        ob = machines.build(name, machine._replace(turns={}), (0.0, 0.0, 0.0), False)
+        bpy.ops.object.mode_set(mode="POSE")
+        rigs.click(ob, "boom" if name == "EXCAVATOR" else "crank")
+        assert not call("add")
+        followed = {bone.planar_ik.subtarget for bone in ob.pose.bones if bone.planar_ik.enabled}
+        for bone in [bone.name for bone in ob.pose.bones if not bone.name.startswith("MCH")]:
+            rigs.click(ob, bone)
+            limbs, _ = addon("finding.choosing").limbs_offered(bpy.context)
+            assert not {limb.name for limb, _ in limbs} & followed, (name, bone)
+            assert panel._offer(bpy.context) == "ADD" or bone not in below, (name, bone)
 
 
 def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:
