@@ -97,17 +97,25 @@ def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Show]:
 @contextmanager
 def _in_shot(context: Context, is_live: bool) -> Iterator[Show]:
     """Shows frames of the shot, as playback would."""
-    was_live = _set_live(scene_of(context), is_live)
-    with stepping(context) as show_frame:
+    with posing_live(context, is_live), stepping(context) as show_frame:
 
         def show(frame: float) -> Any:
             show_frame(frame)
             return context.evaluated_depsgraph_get()
 
-        try:
-            yield show
-        finally:
-            _set_live(scene_of(context), was_live)
+        yield show
+
+
+@contextmanager
+def posing_live(context: Context, is_live: bool = True) -> Iterator[None]:
+    """Within, live limbs of the scene are posed, or not."""
+    was_live = _set_live(scene_of(context), is_live)
+    try:
+        if was_live != is_live:
+            view_layer_of(context).update()
+        yield
+    finally:
+        _set_live(scene_of(context), was_live)
 
 
 def _set_live(scene: Scene, is_live: bool) -> bool:
@@ -188,7 +196,7 @@ def record(
     every = np.arange(recording.frames)
     if asked.known and times and _is_known(recording, asked.known):
         filled_in(recording, Curves(context, times, every, influence, asked.known))
-        return recording._replace(is_computed=True)
+        return recording
     rows, rest = (frames.rows, frames.between) if isinstance(frames, Sampling) else (every, every[:0])
     yield from read_again(context, recording, limbs, rows, influence, progress, within)
     if times and len(rest) and not filled_in(recording, Curves(context, times, every, influence), rows):

@@ -141,7 +141,6 @@ class Recording(NamedTuple):
     bases: dict[BoneRef, Array]
     frames: int
     at: Sequence[float] | None  # which frames; None for the one that is shown
-    is_computed: bool = False  # from what was known, rather than shown
 
 
 class LimbsRead(NamedTuple):

@@ -21,7 +21,7 @@ from ..blender.words import Refused
 from ..limb.tolerances import ROUNDING
 from .passing import PassProgress
 from .reading import Channel, Recording, Values
-from .thinning import KeyRows, Slopes, thinned
+from .thinning import BETWEEN, KeyRows, Slopes, thinned
 
 Array = NDArray[Any]
 
@@ -181,12 +181,27 @@ class Writing:
         points = partial(_points_of_rows, bundle.keyed_part.points(recording, of_part), rows)
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
         truth = [numbers[rows] for numbers in bundle.keyed_part.truth()] if bundle.keyed_part.truth else ()
+        if self._is_held(bundle, points, in_runs, truth, KeyRows(rows, keyed)):
+            return
         times, starts = self._times[rows], ends[:-1]
         wanted = np.flatnonzero(np.isin(times, times_of(scene_of(self._task.context), self._task.keys)))
         which, slopes = thinned(in_runs, KeyRows(times, keyed, starts, wanted), points, self._task.tolerance, truth)
         for key, numbers in of_part.items():
             of_key = slopes[key].at(which) if key in slopes else None
             self._write(key, numbers, rows[which], of_key, np.searchsorted(which, starts))
+
+    def _is_held(
+        self, bundle: KeyedTogether, points: Points, values: Values, truth: Sequence[Array], at: KeyRows
+    ) -> bool:
+        """Whether what channels said before holds the tolerance as well: then they need no keys. ``at`` has the rows of
+        the recording, and which of these may be keyed."""
+        if self._task.tolerance <= 0.0 or self._written.intersection(bundle.channels):
+            return False
+        every, before = np.arange(len(at.times)), {key: self._before[key][at.times] for key in bundle.channels}
+        wanted = [*truth, *points(values, every)[len(truth) :]]
+        off = [np.linalg.norm(one - other, axis=-1) for one, other in zip(points(before, every), wanted, strict=True)]
+        allowed = np.where(np.isin(every, at.keyed), 1.0, BETWEEN) * self._task.tolerance
+        return bool((np.max(off, axis=0) <= allowed).all())
 
     def _changed(self, values: Values, run: Run) -> Values:
         return {

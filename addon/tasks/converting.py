@@ -3,7 +3,7 @@ what is animated, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from math import inf
 from typing import Any, NamedTuple
@@ -12,29 +12,27 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import Clip, action_named, using_clip
+from ..blender.animation import Clip, action_named, driver_of, using_clip
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject, scene_of
+from ..blender.types import ArmatureObject
 from ..blender.words import Message, Refused
 from ..finding.constraints import at_full_influence
 from ..limb.follow import follow_of_constraint
-from ..limb.storage import hierarchy, is_converted, is_live, mode_of, segments_of
-from ..limb.tips import tip_of
+from ..limb.settings import MOVES_ROOT
+from ..limb.storage import choices_of, is_converted, path_to_slider
 from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
 from ..limb.transactional import transactional_steps
+from ..motion.check import Miss, MovedBones, Seen, look, moved_bones
 from ..motion.frames import Frames, frames_of, moved_by
 from ..motion.ik import show_in_ik, show_turns
-from ..motion.inverse import angle_between
-from ..motion.matching import solved_poses
-from ..motion.parts import part_of_ik, rotation_channel_of
+from ..motion.parts import rotation_channel_of
 from ..motion.passing import record
-from ..motion.poses import LimbPoses, evaluated_poses, evaluated_turn, evaluated_turns
-from ..motion.reading import Asked, Recording, bones_to_read, limbs_read, poses_of, worlds_of
-from ..motion.thinning import CHECKED, sampling_of
+from ..motion.poses import LimbPoses, evaluated_poses, evaluated_turn
+from ..motion.reading import Asked, Recording, bones_to_read, followed_places, matrices_of, worlds_of
+from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.description import LimbRef
-from ..solver.matrices import applied, inverted_all
 from .converted import Conversion, conversion_of, make_converted
 from .removing import refresh, remove
 
@@ -137,7 +135,7 @@ def _convert(
     warnings = make_converted(context, plans, mode)
     refresh(context)
     for sighting in sightings:
-        warnings += yield from _check_still(whole, sighting, owners, tolerance)
+        warnings += yield from _check_still(context, sighting, owners, tolerance)
     for plan in plans if not all_actions else ():
         if plan.others:
             names = ", ".join(dict.fromkeys(f"'{clip.action.name}'" for clip in plan.others))
@@ -157,30 +155,65 @@ def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) ->
 
 
 def _check_still(
-    whole: Task, sighting: Sighting, owners: dict[LimbRef, LimbRef], tolerance: float
+    context: Context, sighting: Sighting, owners: dict[LimbRef, LimbRef], tolerance: float
 ) -> Steps[list[Message]]:
-    """Keep limbs where they were seen; warnings of those that move or turn all the same. Raises `NotKept` where keys
-    can't keep one."""
+    """Keep limbs where they were seen, by keys of swivel, flip, ankle and twist where these hold less than a tolerance;
+    warnings of those that move or turn all the same. Raises `NotKept` where they do by too much."""
+    moving, frames = [one for one in sighting.moving if one.limb in owners], sighting.frames
+    task, exact = (
+        Task(context, frames, most, stays=True, cycle=sighting.cycle)
+        for most in (tolerance, min(tolerance, ON_TARGET))  # hinges on bones above leave no plane
+    )
+    action = action_named(sighting.action[0])
+    with using_clip(sighting.ob, action and Clip(action, sighting.action[1])):
+        show_turns(exact, sighting.recording, {one.limb: sighting.above[one.limb] for one in moving})
+        limbs = [limb for one in moving if _turns_by_sliders(limb := one.limb[0].pose.bones[one.limb[1]])]
+        if frames and limbs:
+            yield from show_in_ik(task, limbs, sighting.poses, moves_controls=False, known=sighting.recording)
+        seen = yield from look(task, moving, sighting.recording, 1.0)
     warnings, refused = list[Message](), dict[LimbRef, Refused]()
-    misses = yield from kept_misses(whole, sighting, owners, tolerance)
-    for (ob, name), (_, turn, beyond, frame) in misses.items():
-        values: dict[str, Any] = {"bone": name, "moved": f"{beyond:.2g}", "frame": frame}
-        if turn > NOTICED_TURN:
+    for (ob, name), one in seen.items():
+        worst = _worst(one, NOTICED_MOVE)
+        values: dict[str, Any] = {"bone": worst.bone, "moved": f"{worst.moved:.2g}", "frame": worst.frame}
+        if one.off[1, : one.moving.own].max() > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
-        if not beyond <= max(tolerance, NOTICED_MOVE):
+        if _worst(one, max(tolerance, NOTICED_MOVE)).share > 1.0:
             template = (
                 "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
                 "else moves it"
             )
             refused[owners[ob, name]] = Refused(template, **values)
-        elif beyond > NOTICED_MOVE:
+        elif worst.share > 1.0:
             warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     if refused:
         raise NotKept(refused)
     return warnings
 
 
-OUT_OF_REACH = 1e-2
+def _turns_by_sliders(limb: PoseBone) -> bool:
+    """Whether keys of sliders can turn a limb: no driver of the rig's switch for its pole does, and its root stays."""
+    is_driven = driver_of(limb.id_data, path_to_slider(limb.name, "swivel")) is not None
+    return not is_driven and choices_of(limb)["plane"] not in MOVES_ROOT
+
+
+def _worst(seen: Seen, moved: float) -> Miss:
+    """The bone that is farthest off, where a limb may be moved by so much of its length, and what hangs on it as far as
+    its bones may be turned; farther where it can't reach its target."""
+    (ob, name), own = seen.moving.limb, seen.moving.own
+    bones = ob.data.bones
+    tails = [(bones[bone].tail_local - bones[name].tail_local).length for _, bone in seen.moving.bones]
+    levers = NOTICED_TURN / seen.moving.size * np.array([0.0] * own + tails[own:])[:, None]
+    if choices_of(ob.pose.bones[name])["plane"] in MOVES_ROOT:
+        levers[0] = inf  # what was stretched is moved
+    rig = next(rig for rig in seen.now.rigs if rig.object == ob)
+    ends = matrices_of(seen.now, (ob, name))
+    tips = ends[:, :3, 3] + bones[name].length * ends[:, :3, 1]
+    missed = np.linalg.norm(tips - followed_places(seen.now, rig, 0)[:, rig.names.index(name)], axis=-1)
+    sizes = seen.moving.size * np.cbrt(np.abs(np.linalg.det(worlds_of(seen.now, ob)[:, :3, :3])))
+    return seen.worst((moved + levers + np.minimum(missed / sizes, OUT_OF_REACH), inf, inf))
+
+
+OUT_OF_REACH = 2e-2
 """By how much a limb that can't reach its target may be off once keys keep what they can, in its lengths, as far as it
 misses that: at the limits of its joints Blender's IK only comes near to the closest pose."""
 
@@ -196,28 +229,9 @@ class Sighting(NamedTuple):
     frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
     cycle: tuple[str, str] | None  # how they repeat
     recording: Recording
-    joints: dict[LimbRef, Array]  # (frames, joints, 3): knees and tail, in the armature and in lengths of the limb
+    moving: list[MovedBones]  # what limbs move, which was read as well
     poses: dict[LimbRef, LimbPoses]  # how the bones stand, there and halfway between
     above: dict[LimbRef, dict[str, Array]]  # of the bones above that they turn as well, the same: (frames, 4)
-
-
-class Miss(NamedTuple):
-    """How far joints of a limb are off at most, in lengths of the limb, and by how much bones are turned off, in
-    radians; how far joints are off beyond what `OUT_OF_REACH` allows, and in which frame that is most."""
-
-    off: float
-    turn: float
-    beyond: float
-    frame: int
-
-    def is_over(self, tolerance: float) -> bool:
-        """Whether keys have to keep the limb where it was."""
-        return not (self.off <= tolerance and self.turn <= KEPT_TURN)
-
-    def with_more(self, other: Miss) -> Miss:
-        """The worse of two."""
-        worse = self if self.beyond >= other.beyond else other
-        return worse._replace(off=max(self.off, other.off), turn=max(self.turn, other.turn))
 
 
 def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> Steps[list[Sighting]]:
@@ -242,7 +256,9 @@ def _sighting(
     bones = [bone for plan in plans for bone in bones_to_read(plan.solvers.limb, plan.solvers.segments)]
     above = {plan.name: plan.solvers.above for plan in plans}
     bones += [one for of_limb in above.values() for bone in of_limb for one in (bone, bone.parent) if one]
-    follow: Any = [
+    moving = [moved_bones(plan.solvers.limb, plan.solvers.segments) for plan in plans]
+    refs: Any = [ref for one in moving for ref in one.bones]
+    refs += [
         ref
         for plan in plans
         for constraint in plan.solvers.constraints
@@ -258,8 +274,7 @@ def _sighting(
             yield
 
     channels = [rotation_channel_of((bone.id_data, bone.name)) for of_limb in above.values() for bone in of_limb]
-    recording = yield from record(context, [], times, Asked(follow, bones, channels), progress=progress, within=fully)
-    joints = {plan.name: _joints_seen(recording, plan.solvers.limb, len(plan.solvers.segments)) for plan in plans}
+    recording = yield from record(context, [], times, Asked(refs, bones, channels), progress=progress, within=fully)
     poses = {plan.name: evaluated_poses(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
     return Sighting(
         ob=ob,
@@ -267,97 +282,9 @@ def _sighting(
         frames=frames,
         cycle=looked_at and looked_at.cycle,
         recording=recording,
-        joints=joints,
+        moving=moving,
         poses=poses,
         above={
             name: {bone.name: evaluated_turn(recording, bone) for bone in of_limb} for name, of_limb in above.items()
         },
     )
-
-
-def _joints_seen(recording: Recording, limb: PoseBone, count: int) -> Array:
-    """Knees and tail of a bone and those above it, so many in all, in the armature and in lengths of the limb, (frames,
-    count, 3)."""
-    ob, bones = limb.id_data, hierarchy(limb, count)
-    places = [poses_of(recording, ob, bone.name)[:, :3, 3] for bone in bones[1:]]
-    tail = np.broadcast_to(tip_of(limb, "TAIL"), (recording.frames, 3))
-    joints = np.stack([*places, applied(poses_of(recording, ob, limb.name), tail)], axis=1)
-    in_lengths: Array = joints / _length_of(limb, count)
-    return in_lengths
-
-
-def _length_of(limb: PoseBone, count: int) -> float:
-    """The length of so many bones, a limb's last and those above it."""
-    return sum(bone.bone.length for bone in hierarchy(limb, count))
-
-
-def kept_misses(
-    whole: Task, sighting: Sighting, refs: Collection[LimbRef], tolerance: float
-) -> Steps[dict[LimbRef, Miss]]:
-    """Key swivel, flip and ankle of limbs that would else move by more than a tolerance from where they were; returns
-    how far each is off after that."""
-    names, keyed = [name for name in sighting.joints if name in refs], set[LimbRef]()
-    frames, rows = sighting.frames, sampling_of(sighting.frames).rows
-    task, known = (
-        Task(whole.context, frames, tolerance, stays=True, cycle=sighting.cycle),
-        sighting.recording if frames else None,
-    )
-    action = action_named(sighting.action[0])
-    with using_clip(sighting.ob, action and Clip(action, sighting.action[1])):
-        exact = Task(
-            whole.context, frames, min(tolerance, ON_TARGET), stays=True, cycle=sighting.cycle
-        )  # hinges on them leave no plane
-        show_turns(exact, sighting.recording, {name: sighting.above[name] for name in names})
-        while True:
-            recording = yield from _limbs_recorded(whole, names, sampling_of(frames).frames, known)
-            misses = _misses(whole.context, recording, sighting, rows)
-            is_moved = {name: bool(frames) and name not in keyed and misses[name].is_over(tolerance) for name in names}
-            if frames and recording.is_computed and not any(is_moved.values()):
-                shown = yield from _limbs_recorded(whole, names, frames[::CHECKED])
-                for name, miss in _misses(whole.context, shown, sighting, rows[::CHECKED]).items():
-                    misses[name] = misses[name].with_more(miss)
-                    is_moved[name] = name not in keyed and miss.is_over(tolerance)
-            moved = [ob.pose.bones[name] for (ob, name), is_so in is_moved.items() if is_so]
-            if not moved:
-                return misses
-            yield from show_in_ik(task, moved, sighting.poses, moves_controls=False, known=recording)
-            keyed.update(ref for ref, is_so in is_moved.items() if is_so)
-
-
-def _limbs_recorded(
-    whole: Task, names: Sequence[LimbRef], times: Sequence[float] | None, known: Recording | None = None
-) -> Steps[Recording]:
-    """Limbs by IK in some frames, by what is ``known`` of these, or by one more pass."""
-    limbs = [ob.pose.bones[name] for ob, name in names]
-    sliders = [channel for limb in limbs for channel in part_of_ik(limb, False).channels]
-    progress = whole.next_progress() if times and not known else float
-    return record(whole.context, limbs, times, Asked(channels=sliders, known=known), 1.0, progress)
-
-
-def _misses(context: Context, recording: Recording, sighting: Sighting, rows: Array) -> dict[LimbRef, Miss]:
-    """How limbs are off how they were seen in these rows, by IK as Blender evaluates them; as the solver has them if
-    that was not shown, and live limbs while *Live* is off."""
-    misses = dict[LimbRef, Miss]()
-    for rig in recording.rigs:
-        limbs = limbs_read(recording, rig)
-        solved_turns, solved = solved_poses(limbs, {**limbs.sliders, "influence": np.ones_like(limbs.own_length)})
-        for row, limb in enumerate(rig.limbs):
-            before, turns_before = sighting.joints[rig.object, limb.name], sighting.poses[rig.object, limb.name].turns
-            into, length = inverted_all(worlds_of(recording, rig.object)), _length_of(limb, before.shape[1])
-            target = applied(into, limbs.target[:, row]) / length
-            if not recording.is_computed and (mode_of(limb) == "RIG" or is_live(scene_of(context))):
-                joints = _joints_seen(recording, limb, before.shape[1])
-                turns = evaluated_turns(recording, limb, segments_of(limb))
-            else:
-                turns = solved_turns[:, row, : turns_before.shape[1]]
-                joints = applied(into[:, None], solved[:, row, : before.shape[1]]) / length
-            if recording.frames == sighting.recording.frames:
-                joints, turns, target = joints[rows], turns[rows], target[rows]
-            off = np.abs(joints - before[rows]).reshape(len(rows), -1).max(axis=1)
-            beyond = off - np.minimum(np.linalg.norm(joints[:, -1] - target, axis=1), OUT_OF_REACH)
-            worst = int(np.argmax(np.where(np.isnan(beyond), inf, beyond)))
-            times = sampling_of(sighting.frames).frames
-            frame = int(times[rows[worst]]) if times else scene_of(context).frame_current
-            turn = angle_between(tuple(np.moveaxis(turns, -1, 0)), tuple(np.moveaxis(turns_before[rows], -1, 0)))
-            misses[rig.object, limb.name] = Miss(float(off.max()), float(turn.max()), float(beyond[worst]), frame)
-    return misses

@@ -1,0 +1,108 @@
+"""The one look back: whether every bone that limbs move stands where it stood, in every frame, as whole matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import radians
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import PoseBone
+from numpy.typing import NDArray
+
+from ..blender.dependencies import BoneRef
+from ..blender.stepping import Steps
+from ..blender.types import scene_of
+from ..blender.words import Message
+from ..limb.rest_geometry import rest_geometry
+from ..limb.storage import chain_bones, is_mechanism_bone, segments_of
+from ..limb.tips import length_of
+from ..rigging.description import LimbRef, ref_of
+from .maps import differences
+from .passing import posing_live, record
+from .reading import Asked, Recording, matrices_of, worlds_of
+from .thinning import sampling_of
+from .writing import Task
+
+Array = NDArray[Any]
+
+TOLD = (5e-3, radians(3.0), 1e-2)
+"""By how much bones may be moved, in lengths of their limb, turned, in radians, and sized, in parts, before that is
+said."""
+
+
+class MovedBones(NamedTuple):
+    """The bones that a limb moves, by their rig and names, and how long each is; and the length of the limb: in the
+    armature's unit."""
+
+    limb: LimbRef
+    bones: list[BoneRef]
+    lengths: Array  # (bones)
+    size: float
+    own: int  # how many of the bones, the first, are the limb's own
+
+
+class Miss(NamedTuple):
+    """The bone of a limb that is farthest off, next to what is allowed, and in which frame: moved in lengths of the
+    limb, turned in radians; and how many times as far as it may be."""
+
+    bone: str
+    frame: int
+    moved: float
+    turned: float
+    share: float
+
+    @property
+    def message(self) -> Message:
+        """What people are told."""
+        template = "'{bone}' is not where it was in frame {frame}: by {moved} of the limb's length and {angle}°"
+        values: Any = {"moved": f"{self.moved:.2g}", "angle": f"{np.degrees(self.turned):.1f}"}
+        return Message(template, bone=self.bone, frame=self.frame, **values)
+
+
+class Seen(NamedTuple):
+    """By how much the bones of a limb are off where they were before, (3, bones, frames): moved, turned and sized as in
+    `TOLD`; in which frames; and what was read of these now."""
+
+    moving: MovedBones
+    off: Array
+    frames: Sequence[int]
+    now: Recording
+
+    def worst(self, allowed: Any = TOLD) -> Miss:
+        """The worst next to what is ``allowed``: three numbers, or arrays as ``off``."""
+        off = np.nan_to_num(self.off, nan=np.inf)
+        shares = np.max([rows / most for rows, most in zip(off, allowed, strict=True)], axis=0)
+        bone, row = (int(i) for i in np.unravel_index(shares.argmax(), shares.shape))
+        moved, turned, _ = map(float, off[:, bone, row])
+        return Miss(self.moving.bones[bone][1], self.frames[row], moved, turned, float(shares[bone, row]))
+
+
+def moved_bones(limb: PoseBone, segments: tuple[int, ...] | None = None) -> MovedBones:
+    """All that a limb moves, or bones that are none yet with these ``segments``: its own bones and twist bones, foot,
+    toes, fingers, whatever hangs on them; not what was made for limbs."""
+    chain = chain_bones(limb, segments)
+    below = [bone for bone in chain[0].children_recursive if bone not in chain and not is_mechanism_bone(bone.bone)]
+    lengths = np.array([length_of(bone.bone) for bone in (*chain, *below)])
+    size = sum(rest_geometry(limb, segments or segments_of(limb)).lengths)
+    return MovedBones(ref_of(limb), [*map(ref_of, (*chain, *below))], lengths, size, len(chain))
+
+
+def look(
+    task: Task, moving: Sequence[MovedBones], before: Recording, influence: float | None = None
+) -> Steps[dict[LimbRef, Seen]]:
+    """Look at all bones that limbs move in each frame of a task, in one pass, or in the frame that is shown: by how
+    much they are off what was read ``before``, there and maybe halfway between. Limbs are at an ``influence`` if one is
+    given, and live ones are posed."""
+    limbs = [one.limb[0].pose.bones[one.limb[1]] for one in moving] if influence is not None else []
+    refs, progress = [ref for one in moving for ref in one.bones], task.next_progress() if task.frames else float
+    with posing_live(task.context):
+        now = yield from record(task.context, limbs, task.frames, Asked(refs), influence, progress)
+    frames = [*map(round, task.frames or [scene_of(task.context).frame_current])]
+    rows = np.arange(now.frames) if before.frames == now.frames else sampling_of(task.frames).rows
+    seen = {}
+    for one in moving:
+        was, is_now = (np.stack([matrices_of(read, ref) for ref in one.bones]) for read in (before, now))
+        sizes = one.size * np.cbrt(np.abs(np.linalg.det(worlds_of(now, one.limb[0])[:, :3, :3])))
+        seen[one.limb] = Seen(one, differences(was[:, rows], is_now, one.lengths, sizes), frames, now)
+    return seen

@@ -1,0 +1,23 @@
+"""Maps of poses, without Blender: matrices in, matrices or numbers out, for all bones and frames at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def differences(was: Array, now: Array, lengths: Array, sizes: Array) -> Array:
+    """By how much bones (bones, frames, 4, 4), in the world, are off what they were: (3, bones, frames). They are moved
+    by their head or tail, whichever is more, in ``sizes`` (frames); their axes are turned, in radians; and as long as
+    they were but for so many parts. ``lengths`` (bones) are those of the bones at rest."""
+    moved = np.linalg.norm(now[..., :3, 3] - was[..., :3, 3], axis=-1)
+    tails = [m[..., :3, 3] + lengths[:, None, None] * m[..., :3, 1] for m in (was, now)]
+    moved = np.maximum(moved, np.linalg.norm(tails[1] - tails[0], axis=-1)) / sizes
+    long, long_now = (np.maximum(np.linalg.norm(m[..., :3, :3], axis=-2), 1e-30) for m in (was, now))
+    chords = np.linalg.norm(was[..., :3, :3] / long[..., None, :] - now[..., :3, :3] / long_now[..., None, :], axis=-2)
+    turned = 2.0 * np.arcsin(np.minimum(chords.max(axis=-1) / 2.0, 1.0))
+    return np.stack([moved, turned, np.abs(long_now / long - 1.0).max(axis=-1)])
