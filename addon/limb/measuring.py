@@ -64,7 +64,7 @@ class Measured(NamedTuple):
 def measure(now: LimbsNow) -> Measured:
     """Measure where knees and tips of limbs are, and where they should be."""
     table = now.table
-    solution = solve(table, now.target, now.pole, now.sliders, now.own)
+    solution = solve(table.kinds, now.target, now.pole, now.sliders, now.own)
     turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
     stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
     joints = applied(now.frames[:, None], joints_in(table, solution._replace(turns=turns, stretch=stretch)))

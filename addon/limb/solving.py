@@ -25,7 +25,7 @@ from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import ALL, IN_ONE_PLANE, TWISTS, every_slider
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
-from .table import ABSENT, Batch, LimbEntry, Table, table_of
+from .table import ABSENT, Batch, Kinds, LimbEntry, Table, table_of
 from .tips import rest_matrix
 from .tolerances import ON_TARGET
 from .transforms import own_location, unposed
@@ -141,15 +141,15 @@ def own_turns(table: Table, rig: ArmatureObject) -> Array:
     """The bones' own (FK) rotations as their channels say, (n, segments, 4), w first. Live limbs have them in the
     original rig's channels; in those of the evaluated one is the solution."""
     bones = rig.pose.bones
-    own = at_rest(table)
+    own = at_rest(table.bones.shape)
     for row, limb in enumerate(table.limbs):
         own[row, : len(limb.bones)] = [get_turn(bones[name]) for name in limb.bones]
     return own
 
 
-def at_rest(table: Table, *frames: int) -> Array:
-    """No turns, (..., n, segments, 4), which some limbs have fewer of."""
-    return np.tile(np.array(IDENTITY), (*frames, *table.bones.shape, 1))
+def at_rest(shape: Sequence[int]) -> Array:
+    """No turns, (..., n, segments, 4) for a shape (..., n, segments), which some limbs have fewer of."""
+    return np.tile(np.array(IDENTITY), (*shape, 1))
 
 
 class LimbsNow(NamedTuple):
@@ -238,7 +238,7 @@ Sliders = dict[str, Array]
 
 
 def solve(
-    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = ON_TARGET
+    kinds: Kinds, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = ON_TARGET
 ) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
     (..., n, segments, 4), not needed where all targets are there and every influence is 1.
@@ -246,10 +246,10 @@ def solve(
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
     shape = target.shape[:-1]
-    turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.batches) == 1 else at_rest(table, *shape[:-1])
-    root = np.zeros((*shape, 3)) if table.moved_roots else None
+    turns = np.empty((*shape, kinds.segments, 4)) if len(kinds.batches) == 1 else at_rest((*shape, kinds.segments))
+    root = np.zeros((*shape, 3)) if kinds.moves_roots else None
     solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape), root)
-    for batch in table.batches:
+    for batch in kinds.batches:
         rows = batch.rows
         batch_own = None if own is None else own[..., rows, :, :]
         poses = _pose_batch(batch, target[..., rows, :], pole[..., rows, :], sliders, batch_own, tolerance)
@@ -272,7 +272,7 @@ def joints_in(table: Table, solution: Solution) -> Array:
     limbs that have fewer."""
     turns = solution.turns
     places = np.empty((*turns.shape[:-1], 3))
-    for batch in table.batches:
+    for batch in table.kinds.batches:
         rows, count = batch.rows, len(batch.reference.lengths)
         components: Any = [tuple(np.moveaxis(turns[..., rows, k, :], -1, 0)) for k in range(count)]
         root: Any = ORIGIN if solution.root is None else tuple(np.moveaxis(solution.root[..., rows, :], -1, 0))
@@ -318,7 +318,7 @@ def _pose_batch(
 def solve_rows(table: Table, target: Array, pole: Array, sliders: Sliders) -> Pose:
     """The only limb of a table in IK, for rows of targets and poles in G (rows, 3) that are there, and of sliders
     (rows): what is asked for often, of few rows."""
-    batch, single = table.batches[0], table.singles[0]
+    batch, single = table.kinds.batches[0], table.singles[0]
     settings, pole_taken = _settings_and_pole(batch, target, pole, sliders)
     components = None if pole_taken is None else tuple(pole_taken.T)
     with np.errstate(all="ignore"):

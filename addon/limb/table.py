@@ -54,6 +54,11 @@ class LimbEntry(NamedTuple):
     is_connected: bool  # whether its first bone begins where its parent ends, so that it has no location of its own
     outward: float  # the sign of its swivel and twist
 
+    @property
+    def is_poled(self) -> bool:
+        """Whether it has a pole, and the plane is its."""
+        return self.plane == "POLE" and self.follow.pole is not None
+
 
 class Batch(NamedTuple):
     """Those limbs of a table that have as many bones, keep together the same ones and bend in one kind of plane, as the
@@ -66,6 +71,14 @@ class Batch(NamedTuple):
     is_limited: bool  # whether some knee has a limit
     is_poled: Array
     outwards: Array  # signs of their swivels
+
+
+class Kinds(NamedTuple):
+    """Limbs of one rig, or of several, in batches: what `solve` asks of them."""
+
+    batches: tuple[Batch, ...]
+    segments: int  # how many the limb with most has
+    moves_roots: bool  # whether IK moves the first joint of some limb
 
 
 class SingleLimb(NamedTuple):
@@ -91,7 +104,7 @@ class Table(NamedTuple):
     not_plain: tuple[int, ...]  # the rows of limbs that inherit in another way
     axes: Array  # (n, 3, 3): those of the first bones at rest, in G, by columns
     loose: tuple[int, ...]  # the rows of limbs whose first bones may have a location of their own
-    batches: tuple[Batch, ...]  # the limbs by kind
+    kinds: Kinds
     singles: tuple[SingleLimb, ...]
     is_poled: Array  # (n,): whether there is a pole, and the plane is its
     moved_roots: tuple[int, ...]  # the rows of limbs whose first joint IK moves
@@ -135,9 +148,8 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
     pairs = [(entry.follow.pairs[0], entry.follow.pairs[1] if entry.plane == "POLE" else NOTHING) for entry in entries]
     followed = dict.fromkeys(pair for both in pairs for pair in both if pair[0])
     numbers = {pair: number for number, pair in enumerate(followed)}
-    is_poled = np.array([entry.plane == "POLE" and entry.follow.pole is not None for entry in entries], bool)
-    batches = tuple(_batches(entries, is_poled))
-    most = max((len(entry.bones) for entry in entries), default=2)
+    kinds = kinds_of(entries)
+    most = kinds.segments
     bones = [[*(index[name] for name in entry.bones), *[ABSENT] * (most - len(entry.bones))] for entry in entries]
     return Table(
         limbs=entries,
@@ -151,9 +163,9 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
         not_plain=tuple(row for row, entry in enumerate(entries) if not entry.is_plain),
         axes=np.array([entry.axes for entry in entries]).reshape(-1, 3, 3),
         loose=tuple(row for row, entry in enumerate(entries) if not entry.is_connected),
-        batches=batches,
-        singles=tuple(_single(row, batches) for row in range(len(entries))),
-        is_poled=is_poled,
+        kinds=kinds,
+        singles=tuple(_single(row, kinds.batches) for row in range(len(entries))),
+        is_poled=np.array([entry.is_poled for entry in entries], bool),
         moved_roots=tuple(row for row, entry in enumerate(entries) if entry.plane in MOVES_ROOT),
         sliders=tuple(slider for slider in every_slider() if any(has_slider(limb, slider.name) for limb in limbs)),
         followed=tuple(followed),  # type: ignore[arg-type]
@@ -161,8 +173,14 @@ def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
     )
 
 
-def _batches(limbs: Sequence[LimbEntry], is_poled: Array) -> Iterator[Batch]:
-    """The limbs of a table by plane, number of bones, and which of these keep together."""
+def kinds_of(limbs: Sequence[LimbEntry]) -> Kinds:
+    """Limbs, perhaps of several rigs, as `solve` takes them."""
+    segments = max((len(limb.bones) for limb in limbs), default=2)
+    return Kinds(tuple(_batches(limbs)), segments, any(limb.plane in MOVES_ROOT for limb in limbs))
+
+
+def _batches(limbs: Sequence[LimbEntry]) -> Iterator[Batch]:
+    """Limbs by plane, number of bones, and which of these keep together."""
     kinds = [(limb.plane, len(limb.bones), limb.geometry.is_zigzag) for limb in limbs]
     for kind in dict.fromkeys(kinds):
         rows: Any = [row for row, other_kind in enumerate(kinds) if other_kind == kind]
@@ -185,7 +203,7 @@ def _batches(limbs: Sequence[LimbEntry], is_poled: Array) -> Iterator[Batch]:
             reference=reference_of([limb.geometry for limb in members]),
             settings=settings,
             is_limited=any(nearest > 0.0 or farthest < inf for nearest, farthest in ranges),
-            is_poled=is_poled[rows],
+            is_poled=np.array([limb.is_poled for limb in members], bool),
             outwards=np.array([limb.outward for limb in members]),
         )
 

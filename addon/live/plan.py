@@ -22,7 +22,7 @@ from ..limb.foot_roll import solver_follow
 from ..limb.settings import FEATURE_KEYS
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, group_of, limbs_of, mode_of
-from ..limb.table import ABSENT, Table, table_of
+from ..limb.table import ABSENT, Kinds, Table, kinds_of, table_of
 
 
 class BonesOfMode(NamedTuple):
@@ -57,20 +57,29 @@ class BonesAtRest(NamedTuple):
 
 
 class LimbGroup(NamedTuple):
-    """Limbs of one rig that don't depend on each other, and are solved together."""
+    """The limbs of one rig in a level."""
 
     rig: ArmatureObject
     table: Table
+    rows: slice  # theirs among all limbs of the level
     by_mode: tuple[BonesOfMode, ...]
     scaled: ScaledBones | None
     at_rest: tuple[BonesAtRest, ...]
+
+
+class Level(NamedTuple):
+    """Limbs that don't depend on each other: those of all rigs are solved together."""
+
+    groups: tuple[LimbGroup, ...]
+    kinds: Kinds
+    size: int  # how many limbs these are
 
 
 class LivePlan(NamedTuple):
     """The live limbs of a depsgraph in levels of dependency; for each of their rigs a fingerprint from when the plan
     was made, and the animated paths. ``tag`` is what is to be evaluated again after channels were written."""
 
-    levels: list[list[LimbGroup]]
+    levels: list[Level]
     fingerprints: dict[ArmatureObject, Any]
     paths: dict[ArmatureObject, set[str]]
     tag: Literal["OBJECT", "DATA"]
@@ -86,7 +95,7 @@ def make_plan(depsgraph: Depsgraph) -> LivePlan:
     limbs = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
     of_rigs = by_rig(limbs)
     return LivePlan(
-        levels=[[*_groups(level)] for level in levels_of(limbs)],
+        levels=[_level(level) for level in levels_of(limbs)],
         fingerprints={rig: rig_fingerprint(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
         paths={rig: animated_paths(rig) for rig in of_rigs},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
@@ -137,13 +146,23 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
         yield numbers.tobytes()
 
 
+def _level(limbs: Iterable[PoseBone]) -> Level:
+    groups = tuple(_groups(limbs))
+    entries = [limb for group in groups for limb in group.table.limbs]
+    return Level(groups, kinds_of(entries), len(entries))
+
+
 def _groups(level: Iterable[PoseBone]) -> Iterator[LimbGroup]:
+    first = 0
     for rig, limbs in by_rig(level).items():
         table = table_of(rig, limbs)
+        rows = slice(first, first + len(limbs))
+        first = rows.stop
         scaled = _scaled(rig, table)
         yield LimbGroup(
             rig=rig,
             table=table,
+            rows=rows,
             by_mode=tuple(_by_mode(rig, table)),
             scaled=scaled,
             at_rest=tuple(_at_rest(table, scaled)),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from bpy.types import Depsgraph
+from numpy.typing import NDArray
 
 from ..blender import channels
 from ..blender.rotation import ARRAY_ANGLES, to_channels, to_quaternion
@@ -26,7 +27,9 @@ from ..limb.solving import (
 )
 from ..solver.matrices import applied
 from .borrowing import BorrowedChannels
-from .plan import LimbGroup, LivePlan
+from .plan import Level, LimbGroup, LivePlan
+
+Array = NDArray[Any]
 
 _busy = [False]
 
@@ -47,8 +50,8 @@ def pose(plan: LivePlan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject])
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
         for level in plan.levels:
-            moved = [group for group in level if group.rig in rigs and _borrow(plan, group, depsgraph, borrowed_of_rig)]
-            if moved:
+            groups = [group for group in level.groups if group.rig in rigs and _is_shown(group.rig, depsgraph)]
+            if groups and _pose_level(plan, level, groups, depsgraph, borrowed_of_rig):
                 _evaluate(depsgraph)
         if borrowed_of_rig and depsgraph.mode == "VIEWPORT":
             _evaluate_elsewhere(depsgraph)
@@ -65,30 +68,56 @@ def _restore_channels(borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]) -
             stack.callback(borrowed.restore)
 
 
-def _borrow(
-    plan: LivePlan, group: LimbGroup, depsgraph: Depsgraph, borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]
+class Inputs(NamedTuple):
+    """What the n limbs of a group are solved for."""
+
+    target: Array  # (n, 3), in G
+    pole: Array  # (n, 3), in G
+    sliders: Sliders
+    own: Array | None  # (n, segments, 4), w first: FK rotations; None where all limbs are in IK
+
+
+def _is_shown(rig: ArmatureObject, depsgraph: Depsgraph) -> bool:
+    """Whether a rig is evaluated, and not in Edit Mode, where it is shown at rest, by names of before."""
+    evaluated: Any = rig.evaluated_get(depsgraph)
+    return bool(evaluated.is_evaluated and not rig.data.is_editmode)
+
+
+def _pose_level(
+    plan: LivePlan,
+    level: Level,
+    groups: Sequence[LimbGroup],
+    depsgraph: Depsgraph,
+    borrowed_of_rig: dict[ArmatureObject, BorrowedChannels],
 ) -> bool:
-    """Solve the limbs of a group and write the solution to the rig's channels; False if it is evaluated already."""
+    """Solve limbs and write the solution to their rigs' channels; False if all of it is evaluated already."""
+    for rig in (group.rig for group in groups if group.rig not in borrowed_of_rig):
+        borrowed_of_rig[rig] = BorrowedChannels(rig, plan.paths[rig], depsgraph)
+    inputs = [_gather(group, depsgraph, borrowed_of_rig[group.rig]) for group in groups]
+    solution = _solve(level, groups, inputs)
+    is_written = False
+    for group, given in zip(groups, inputs, strict=True):
+        borrowed = borrowed_of_rig[group.rig]
+        evaluated = group.rig.evaluated_get(depsgraph)
+        touched = _set(group, _rows_of(solution, group), given.sliders, borrowed)
+        if not all(
+            np.array_equal(borrowed.rows(name)[which], channels.read_channel(evaluated, name)[which])
+            for name, which in touched
+        ):
+            borrowed.write(plan.tag)
+            is_written = True
+    return is_written
+
+
+def _rows_of(solution: Solution, group: LimbGroup) -> Solution:
+    rows, segments = group.rows, group.table.kinds.segments
+    turns, stretch, reach, shortfall, root = solution
+    own_root = root[rows] if root is not None and group.table.moved_roots else None
+    return Solution(turns[rows, :segments], stretch[rows], reach[rows], shortfall[rows], own_root)
+
+
+def _gather(group: LimbGroup, depsgraph: Depsgraph, borrowed: BorrowedChannels) -> Inputs:
     evaluated: Any = group.rig.evaluated_get(depsgraph)
-    if not evaluated.is_evaluated or group.rig.data.is_editmode:  # which is shown at rest, by names of before
-        return False
-    if group.rig not in borrowed_of_rig:
-        borrowed_of_rig[group.rig] = BorrowedChannels(group.rig, plan.paths[group.rig], depsgraph)
-    borrowed = borrowed_of_rig[group.rig]
-    touched = _set(group, *_solve(group, evaluated, depsgraph, borrowed), borrowed)
-    shown = (
-        np.array_equal(borrowed.rows(name)[which], channels.read_channel(evaluated, name)[which])
-        for name, which in touched
-    )
-    if all(shown):
-        return False
-    borrowed.write(plan.tag)
-    return True
-
-
-def _solve(
-    group: LimbGroup, evaluated: ArmatureObject, depsgraph: Depsgraph, borrowed: BorrowedChannels
-) -> tuple[Solution, Sliders]:
     table = group.table
     into = into_limbs(table, evaluated, _locations(group, evaluated, borrowed))
     target, pole = places(table, evaluated, depsgraph)
@@ -97,8 +126,23 @@ def _solve(
         pole = applied(into, pole)
     sliders = sliders_of(table, evaluated)
     is_plain = (sliders["influence"] >= 1.0).all() and np.isfinite(target).all()
-    own = None if is_plain else _own(group, borrowed)
-    return solve(table, target, pole, sliders, own, tolerance=None), sliders
+    return Inputs(target, pole, sliders, None if is_plain else _own(group, borrowed))
+
+
+def _solve(level: Level, groups: Sequence[LimbGroup], inputs: Sequence[Inputs]) -> Solution:
+    """Solve the limbs of all rigs of a level at once, (n) in all; what is not given counts for nothing."""
+    target, pole = np.zeros((2, level.size, 3))
+    own = at_rest((level.size, level.kinds.segments))
+    sliders = {name: np.zeros(level.size) for name in inputs[0].sliders}
+    for group, given in zip(groups, inputs, strict=True):
+        rows = group.rows
+        target[rows], pole[rows] = given.target, given.pole
+        for name, values in given.sliders.items():
+            sliders[name][rows] = values
+        if given.own is not None:
+            own[rows, : given.own.shape[1]] = given.own
+    is_plain = all(given.own is None for given in inputs)
+    return solve(level.kinds, target, pole, sliders, None if is_plain else own, tolerance=None)
 
 
 def _locations(group: LimbGroup, evaluated: ArmatureObject, borrowed: BorrowedChannels) -> Any:
@@ -112,7 +156,7 @@ def _locations(group: LimbGroup, evaluated: ArmatureObject, borrowed: BorrowedCh
 
 def _own(group: LimbGroup, borrowed: BorrowedChannels) -> Any:
     """The bones' own (FK) rotations, (n, segments, 4), w first."""
-    own = at_rest(group.table)
+    own = at_rest(group.table.bones.shape)
     for bones in group.by_mode:
         numbers = borrowed.rows(bones.channel)[bones.bones].astype(float)
         own[bones.limbs, bones.segments] = np.stack(to_quaternion(bones.mode, tuple(numbers.T), ARRAY_ANGLES), axis=-1)

@@ -46,7 +46,7 @@ def _solution(recording: Recording, rig: Rig, influence: float | None) -> Soluti
     sliders, into = dict(limbs.sliders), inverted_all(limbs.frames)
     if influence is not None:
         sliders["influence"] = np.full_like(sliders["influence"], influence)
-    return solve(rig.table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
+    return solve(rig.table.kinds, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
 
 
 def _solved(recording: Recording, rig: Rig, row: int, solution: Solution) -> Values:

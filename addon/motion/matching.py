@@ -301,7 +301,7 @@ def solved_poses(limbs: LimbsRead, sliders: dict[str, Array]) -> tuple[Array, Ar
     """How the solver turns the bones of limbs, (f, n, segments, 4), and where it has knees and tips in the world, (f,
     n, segments, 3)."""
     table, into = limbs.rig.table, inverted_all(limbs.frames)
-    solution = solve(table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
+    solution = solve(table.kinds, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
     return solution.turns, applied(limbs.frames[:, :, None], joints_in(table, solution))
 
 

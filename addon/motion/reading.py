@@ -353,7 +353,7 @@ def followed_places(recording: Recording, rig: Rig, which: int) -> Array:
 
 def own_limb_turns(recording: Recording, rig: Rig) -> Array:
     """The bones' own (FK) rotations, ``(frames, limbs, segments, 4)``."""
-    own = at_rest(rig.table, recording.frames)
+    own = at_rest((recording.frames, *rig.table.bones.shape))
     for row, limb in enumerate(rig.table.limbs):
         for k, name in enumerate(limb.bones):
             own[:, row, k] = own_turns_of(recording, rig.object, name)

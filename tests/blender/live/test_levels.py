@@ -82,3 +82,29 @@ def test_a_limb_on_a_control_of_its_own_rig():
     rigs.activate(last.id_data)
     bpy.context.view_layer.update()
     assert legs.off(last) < 1e-5
+
+
+CROWD = ({"plane": "HINGE"}, {"plane": "POLE", "swivel": 0.5}, {"stretch": 1.0}, {"flip": True}, {"influence": 1.0}, {})
+
+
+def test_rigs_of_many_kinds_are_posed_together():
+    """Also where only one of them is due, and beside a limb of more bones."""
+    lasts = [legs.live_leg(name) for name in "abcdef"]
+    for last, settings in zip(lasts, CROWD, strict=True):
+        last.planar_ik.pole_target = rigs.empty("pole", (0.5, 5, 1))
+        for name, value in settings.items():
+            setattr(last.planar_ik, name, value)
+    longer = legs.live_leg("long", {**legs.LEG, "last": ((0, 0.05, 0), (0.1, 0.3, -0.6), "lower")})
+    longer.planar_ik.enabled = False
+    longest = longer.id_data.pose.bones["last"]
+    far = rigs.empty("far", (0.5, 0.4, 0.6))
+    longest.planar_ik.chain_count, longest.planar_ik.target, longest.planar_ik.plane = 3, far, "FREE"
+    for last in (None, *lasts):
+        for ob in [last.planar_ik.target] if last else bpy.data.objects:
+            if ob.type == "EMPTY":
+                ob.location.x += 0.1
+        bpy.context.view_layer.update()
+        assert max(map(legs.off, lasts)) < 1e-5
+        shown = longest.id_data.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        tip = shown.matrix_world @ shown.pose.bones["last"].tail
+        assert (tip - far.matrix_world.translation).length < 1e-5
