@@ -63,6 +63,11 @@ def stepping(context: Context) -> Iterator[Callable[[float], None]]:
         yield lambda frame: set_frame(scene, frame)
 
 
+def rate_of(scene: Scene) -> float:
+    """How many frames a second has."""
+    return scene.render.fps / scene.render.fps_base
+
+
 def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
     """Where on F-curves frames are, which is elsewhere if the scene stretches time; rounded as Blender does."""
     stretched = np.float32(scene.render.frame_map_old / scene.render.frame_map_new)

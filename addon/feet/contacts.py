@@ -11,18 +11,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import PoseBone
-from mathutils import Vector
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-
-from ..limb.foot_roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
-from ..limb.names import HANDS, has_word
-from ..limb.rest_geometry import rest_geometry_of
-from ..limb.tips import foot_of
-from ..motion.reading import Recording, matrices_of
-from ..rigging.foot_pivots import pivots_found, pivots_of, toes_of
-from ..solver.matrices import applied
 
 Array = NDArray[Any]
 
@@ -47,6 +37,9 @@ STEPS = 98.0
 NEAR, SPREAD, SHORTEST, BESIDE = 3.0, 0.17, 0.4, 0.5
 """In paces: how far away the fastest is looked for, over how much speeds are taken, the shortest contact, and for how
 long before and after it nothing is lower than a floor."""
+
+STILL = 1e-6
+"""How far a foot moves that does, in lengths of the limb: frames in which it does not count once."""
 
 LOW = 10.0
 """The per cent of frames in which something is at its floor or below it."""
@@ -122,12 +115,10 @@ def contacts_of(
     `floor_of`."""
     if len(frames) < 3 or not path.size > 0.0:
         return []
-    per_second = rate * (len(frames) - 1) / (frames[-1] - frames[0])
     sole = path.sole / path.size
-    velocity = np.linalg.norm(np.diff(sole, axis=1), axis=2).max(axis=0) * per_second
-    pace = per_second / max(float(np.percentile(velocity, STEPS)), LEAST)  # in frames
-    spread = max(1, round(SPREAD * pace))
-    slow, slowest = (_slow(sole, spread, pace, per_second, share * speed) for share in (1.0, TIGHT))
+    tempo = _tempo_of(sole, rate * (len(frames) - 1) / (frames[-1] - frames[0]))
+    pace, spread = tempo.pace, tempo.spread
+    slow, slowest = (_slow(sole, tempo, share * speed) for share in (1.0, TIGHT))
     contacts = []
     for start, end in _runs(_closed(slow.any(axis=0), spread)):
         here = slice(start, end + 1)
@@ -150,12 +141,49 @@ def contacts_of(
     return contacts
 
 
-def _slow(sole: Array, spread: int, pace: float, per_second: float, speed: float) -> Array:
-    """Which points (points, frames) are in some ``spread`` frames in which they are slower than a part of the fastest
-    nearby. Such frames begin and end with those in which a point stands; a mean around each would blur that."""
+class Tempo(NamedTuple):
+    """How many frames a second has; how fast a sole goes at its fastest, in lengths of the limb in a second; in frames,
+    a pace, and over how many speeds are taken."""
+
+    per_second: float
+    fastest: float
+    pace: float
+    spread: int
+
+
+def _tempo_of(sole: Array, per_second: float) -> Tempo:
+    """The tempo of points (points, frames, 3), in lengths of the limb."""
+    velocity = np.linalg.norm(np.diff(sole, axis=1), axis=2).max(axis=0) * per_second
+    fastest = float(np.percentile(velocity, STEPS))
+    pace = per_second / max(fastest, LEAST)
+    return Tempo(per_second, fastest, pace, max(1, round(SPREAD * pace)))
+
+
+def flat_rows(ankle: Array, ball: Array, grounds: Array, per_second: float) -> Array:
+    """The rows in which a foot is low and slow from the ankle to the ball, (frames, 3) each in lengths of the limb: in
+    which it lies flat, if it ever does. One that takes no step is low only where the ball is at the ``grounds``
+    (frames)."""
+    if len(ball) < 3:
+        return np.zeros(0, int)
+    tempo = _tempo_of(np.stack((ankle, ball)), per_second)
+    slow = _slow(np.stack((ankle, ball)), tempo, SPEED * TIGHT).all(axis=0)
+    low = ball[:, 2] <= np.percentile(ball[:, 2], LOW) + HEIGHT
+    if tempo.fastest < LEAST:
+        low &= np.abs(ball[:, 2] - grounds) < 2.0 * HEIGHT
+    moved = np.linalg.norm(np.diff(ball - ankle, axis=0, prepend=np.inf), axis=1) + np.linalg.norm(
+        np.diff(ball, axis=0, prepend=np.inf), axis=1
+    )
+    return np.flatnonzero(slow & low & (moved > STILL))
+
+
+def _slow(sole: Array, tempo: Tempo, speed: float) -> Array:
+    """Which points (points, frames) are in some frames, as many as speeds are taken over, in which they are slower than
+    a part of the fastest nearby. Such frames begin and end with those in which a point stands; a mean around each would
+    blur that."""
+    _, _, pace, spread = tempo
     if sole.shape[1] <= spread:  # too few frames for anything to stand in
         return np.zeros(sole.shape[:2], bool)
-    steps = np.linalg.norm(sole[:, spread:] - sole[:, :-spread], axis=2) * (per_second / spread)
+    steps = np.linalg.norm(sole[:, spread:] - sole[:, :-spread], axis=2) * (tempo.per_second / spread)
     reach = max(1, round(NEAR * pace))
     fastest = sliding_window_view(np.pad(steps.max(axis=0), reach), 2 * reach + 1).max(axis=1)
     slow = steps < speed * np.maximum(fastest, LEAST)
@@ -215,28 +243,3 @@ def _runs(flags: Array) -> list[tuple[int, int]]:
     """The first and the last index of each run of flags that are set."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(int)))
     return [(int(start), int(end) - 1) for start, end in edges.reshape(-1, 2)]
-
-
-def tip_path(recording: Recording, limb: PoseBone) -> Path:
-    """The path of a limb over the frames of a recording that has its bones."""
-    ob, geometry = limb.id_data, rest_geometry_of(limb)
-    sole = [_over(recording, ob, bone, point) for bone, point in _sole_of(limb)]
-    size = sum(geometry.lengths) * ob.matrix_world.median_scale
-    return Path(_over(recording, ob, limb.name, geometry.tip), np.array(sole), size)
-
-
-def _over(recording: Recording, ob: Any, bone: str, point: Any) -> Array:
-    """Where a point of a bone is in the world, (frames, 3)."""
-    return applied(matrices_of(recording, (ob, bone)), np.array(point, float))
-
-
-def _sole_of(limb: PoseBone) -> list[tuple[str, Any]]:
-    """The points of a limb's sole, each with the bone that it is on and where it is in that: heel, ball and toe where a
-    foot roll has them, or would have them. A hand has its tip and its end, and what has neither the tip."""
-    foot, tip = foot_of(limb), rest_geometry_of(limb).tip
-    if foot is None or has_word(foot.name, HANDS):
-        end = [(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []
-        return [(limb.name, tip), *end]
-    pivots, toes = pivots_of(limb) or pivots_found(limb, rest_geometry_of(limb)), toes_of(foot)
-    bones = {HEEL_PIVOT: foot.bone, BALL_PIVOT: foot.bone, TOE_PIVOT: toes[0].bone if toes else foot.bone}
-    return [(bone.name, bone.matrix_local.inverted() @ pivots[role].translation) for role, bone in bones.items()]

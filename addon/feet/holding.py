@@ -32,7 +32,6 @@ from ..solver.matrices import applied, inverted_all, rotation
 from .contacts import SOLE
 from .planting import (
     STRAIGHTEST,
-    PlantedFoot,
     RollShape,
     ease_out,
     mean_of,
@@ -226,16 +225,22 @@ def hold_rolling(
     )
     sliders = [slider_channel(limb, name) for name in TURNING]
     rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
-    feet, offsets = [], np.zeros_like(rolls_seen)
+    feet, offsets, ranges = [], np.zeros_like(rolls_seen), []
     for (first, end), contact in zip(ease.ranges, contacts, strict=True):
         feet.append(plant_foot(shape, rolled_targets[first : end + 1], contact.on, size))
         offsets[first : end + 1] = feet[-1].rolls - rolls_seen[first : end + 1]
+        ranges.append((first + feet[-1].stands[0], first + feet[-1].stands[1]))
+    contacts = [
+        FootContact(contact.on[foot.stands[0] : foot.stands[1] + 1], contact.at)
+        for contact, foot in zip(contacts, feet, strict=True)
+    ]
+    ease = ease._replace(ranges=ranges)
     curves = RollCurves(shape, rolls_seen + ease.over(offsets), ease, times, size)
     for channel, numbers in zip(sliders, curves.rolls.T, strict=True):
         values[channel][:] = numbers[:, None]
     for i, ((first, end), contact) in enumerate(zip(ease.ranges, contacts, strict=True)):
         rows = np.arange(first, end + 1) if contact.at is None else np.array([first + contact.at])
-        foot = PlantedFoot(feet[i].flat, curves.rolls[rows])
+        foot = feet[i]._replace(rolls=curves.rolls[rows])
         feet[i] = moved_near(shape, foot, rolled_targets[rows, :3, 3], roots[rows], ease.reach, size)
     rolled_by = roll_transforms(shape, curves.rolls)
     rolled_held = _rolled_targets(rolled_targets, rolled_by, ease, [foot.flat for foot in feet], roots)

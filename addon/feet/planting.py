@@ -38,6 +38,10 @@ MOST_OFF, SHARE_OFF = 0.12, 0.4
 """How far roll and bank may be off the capture's, in radians, and as a part of its roll: a flat foot stays flat."""
 
 
+MOST_TURNED = np.radians(18.0)
+"""How far a foot may be turned off the capture where it comes to stand and where it leaves."""
+
+
 class RollShape(NamedTuple):
     """What a foot rolls about, in the frame of its rolled target: the outer and the inner edge, the heel, the end of
     the toe and the ball, in the order in which they carry each other, with the axes that they turn about; the
@@ -80,16 +84,18 @@ def rolls_of(shape: RollShape, turns: Array) -> Array:
 
 
 class PlantedFoot(NamedTuple):
-    """Where a foot is planted in a contact, a matrix (4, 4), and its roll and bank in each row, (rows, 2)."""
+    """Where a foot is planted in a contact, a matrix (4, 4); its roll and bank in each row, (rows, 2); and the first
+    and the last of the rows in which it is planted."""
 
     flat: Array
     rolls: Array
+    stands: tuple[int, int]
 
 
 def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> PlantedFoot:
     """Plant a foot with these rolled targets (rows, 4, 4) so that its tip moves least: flat as in the rows in which it
-    is ``on`` its sole, or level if there are none; rolled about what it is on. ``size`` is how long its limb is in the
-    world."""
+    is ``on`` its sole, or level if there are none; rolled about what it is on. It stands until it turns away from that,
+    as it leaves. ``size`` is how long its limb is in the world."""
     phases, tips, scale = np.array(on), rolled_targets[:, :3, 3], _scale_of(rolled_targets)
     turns, is_flat, flat = rolled_targets[:, :3, :3] / scale, phases == SOLE, np.eye(4)
     flat[:3, :3] = mean_of(turns[is_flat]) if is_flat.any() else _levelled(shape, turns)
@@ -98,13 +104,18 @@ def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size:
     rolls_seen = rolls_of(shape, off_flat)
     slack = np.arcsin(min(SOLE_FLAT * size / shape.length, 1.0))
     low, high = np.where(phases == HEEL, -np.pi, -slack), np.where(phases == TOE, np.pi, slack)
+    jumps = np.flatnonzero((phases[:-1] != phases[1:]) & (phases[:-1] != SOLE) & (phases[1:] != SOLE))
+    for rows in (jumps, jumps + 1):  # from the heel to the toe at once, or back
+        low[rows], high[rows] = -np.pi, np.pi
     rolls_seen[:, 0] = np.clip(rolls_seen[:, 0], low, high)
     most = np.minimum(MOST_OFF, SHARE_OFF * np.abs(rolls_seen[:, :1]))
     rolls = rolls_seen
     for _ in range(FITS):
-        flat[:3, 3] = _middle(tips - _offsets(shape, flat, rolls), NEAR * size * scale)
+        flat[:3, 3] = middle_of(tips - _offsets(shape, flat, rolls), NEAR * size * scale)
         rolls = np.clip(_nearer(shape, flat, rolls, tips, off_flat), rolls_seen - most, rolls_seen + most)
-    return PlantedFoot(flat, rolls)
+    off = np.linalg.norm(vectors_of(roll_transforms(shape, rolls)[:, :3, :3].swapaxes(1, 2) @ off_flat), axis=1)
+    near = np.flatnonzero(off <= max(MOST_TURNED, off.min()))
+    return PlantedFoot(flat, rolls, (int(near[0]), int(near[-1])))
 
 
 def moved_near(
@@ -116,7 +127,7 @@ def moved_near(
     distances = np.linalg.norm(tips - roots, axis=1)
     around = np.pad(distances, 1, mode="edge")
     distances = np.minimum(distances, (around[:-2] + around[1:-1] + around[2:]) / 3.0)
-    middle = _middle(tips - offsets, NEAR * size * _scale_of(flat[None]))
+    middle = middle_of(tips - offsets, NEAR * size * _scale_of(flat[None]))
     flat[:3, 3] = place_in_reach(
         middle, roots - offsets, np.maximum(distances, min(STRAIGHTEST * reach, float(distances.max())))
     )
@@ -129,7 +140,7 @@ def _offsets(shape: RollShape, flat: Array, rolls: Array) -> Array:
     return offsets
 
 
-def _middle(places: Array, near: float) -> Array:
+def middle_of(places: Array, near: float) -> Array:
     """The place that is least far from all of these (rows, 3); within ``near``, squares of distances count."""
     middle: Array = places.mean(axis=0)
     for _ in range(10):

@@ -37,8 +37,9 @@ CUBE_SIZE, SQUARE_SIZE, BALL_SIZE = 0.1, 0.2, 0.05
 GROUND = 0.15
 """How far above the lowest bone, in lengths of its limb, what has no name for a foot ends that stands on the ground."""
 
-AT_ORIGIN = 0.1
-"""How far from the armature's origin, in lengths of its limb, the foot ends that stands on a floor through that."""
+AT_ORIGIN = 0.05
+"""How far from the floor, in lengths of its limb, the foot ends that stands on it: at rest, that is at the armature's
+origin."""
 
 HANGING = 0.6
 """The least cosine between a limb that may stand on the ground and straight down."""
@@ -59,13 +60,14 @@ class Drawing(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The end of a limb: where its tip rests, the upright axes of its armature, and how long and along which direction
-    the limb is from root to tip."""
+    """The end of a limb: where its tip rests, the upright axes of its armature, how long and along which direction the
+    limb is from root to tip, and how high the floor is."""
 
     tip: Vector
     upright: Matrix
     length: float
     direction: Vector
+    floor: float = 0.0
 
 
 def drawing_of_pole(rest: Matrix, length: float) -> Drawing:
@@ -95,10 +97,14 @@ def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array]
     return Drawing("CUBE", _box(ends, foot.bone, place))
 
 
-def _ends(bones: list[Bone]) -> Array:
-    """The ends of a foot or hand's bones. Those that deform nothing are of its mechanism, unless all are."""
-    deforming = [bone for bone in bones if bone.use_deform] or bones
-    return np.array([end for bone in deforming for end in (bone.head_local[:], bone.tail_local[:])])
+def _ends(bones: list[Bone], toes: Mapping[str, Matrix] | None = None) -> Array:
+    """The ends of a foot or hand's bones, with ``toes`` and what is below them moved. Those that deform nothing are of
+    its mechanism, unless all are."""
+    deforming, ends = [bone for bone in bones if bone.use_deform] or bones, []
+    for bone in deforming:
+        moved = next((toes[b.name] for b in (bone, *bone.parent_recursive) if toes and b.name in toes), Matrix())
+        ends += [(moved @ end)[:] for end in (bone.head_local, bone.tail_local)]
+    return np.array(ends)
 
 
 def is_on_ground(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array | None = None) -> bool:
@@ -142,10 +148,10 @@ class Sole(NamedTuple):
         return float(off @ self.ahead), float(off @ self.across)
 
 
-def sole_below(foot: PoseBone, skin: Mapping[str, Array], place: Place) -> Sole:
-    """The sole of a foot, by its skin, or by its bones where it has none."""
+def sole_below(foot: PoseBone, skin: Mapping[str, Array], place: Place, toes: Mapping[str, Matrix]) -> Sole:
+    """The sole of a foot, by its skin, or by its bones where it has none, with ``toes`` moved to where they lie."""
     points = skin.get(foot.name)
-    ends = _ends([foot.bone, *foot.bone.children_recursive]) if points is None else points
+    ends = _ends([foot.bone, *foot.bone.children_recursive], toes) if points is None else points
     return _sole(ends, place, points is not None)
 
 
@@ -166,8 +172,8 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
     outermost, innermost = float((level @ across).max()), float((level @ across).min())
     wider = max(0.0, (SOLE_WIDTH if not is_skin else 0.1) * (toe - heel) - (outermost - innermost)) / 2.0
     floor = float((points @ up).min())
-    if not is_skin and abs(floor) < AT_ORIGIN * place.length:
-        floor = 0.0
+    if not is_skin and abs(floor - place.floor) < AT_ORIGIN * place.length:
+        floor = place.floor
     return Sole(
         tip=tip,
         ahead=ahead,

@@ -28,7 +28,7 @@ from ..limb.tips import foot_of
 from .controls import Control
 from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
 from .feet import foot_matrix_of, turn_between, turn_off
-from .foot_pivots import pivots_found, pivots_of, pivots_of_image, toes_free
+from .foot_pivots import Lying, pivots_found, pivots_of, pivots_of_image, toes_free
 
 ROLL_SLIDERS = ("roll", "bank")
 """What a foot roll is set by."""
@@ -53,12 +53,16 @@ def gets_foot_roll(description: Description) -> bool:
 
 
 def roll_for(
-    description: Description, ref: LimbRef, dependencies: Dependencies, geometry: RestGeometry | None = None
+    description: Description,
+    ref: LimbRef,
+    dependencies: Dependencies,
+    geometry: RestGeometry | None = None,
+    lying: Lying | None = None,
 ) -> Description:
     """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found, by
-    its ``geometry`` where it is yet to be made."""
+    its ``geometry`` where it is yet to be made, and as its foot was seen ``lying``."""
     limb: Any = ref[0].pose.bones[ref[1]]
-    pivots = pivots_of(limb) or pivots_of_image(limb) or pivots_found(limb, geometry or rest_geometry_of(limb))
+    pivots = pivots_of(limb) or pivots_of_image(limb) or pivots_found(limb, geometry or rest_geometry_of(limb), lying)
     toes = toes_free(ref[0], description.foot, dependencies)
     for name in ROLL_SLIDERS:
         description = description.with_slider(name, description.sliders.get(name, 0.0))

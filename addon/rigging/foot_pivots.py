@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import PoseBone
 from mathutils import Euler, Matrix, Vector
+from numpy.typing import NDArray
 
 from ..blender.dependencies import Dependencies
 from ..blender.names import other_side
@@ -35,6 +36,8 @@ from .control_shapes import Place, Sole, sole_below
 from .skins import skin_of
 from .there import bones_named, roll_helpers
 
+Array = NDArray[Any]
+
 ACROSS = 0.7
 """The cosine from which on a heel bone lies across the foot, as Rigify's do: its ends are the edges of the heel."""
 
@@ -49,16 +52,28 @@ Pivots = Mapping[str, Matrix]
 """Where pivots rest in the armature, by role. Each turns about its X axis."""
 
 
-def pivots_found(limb: PoseBone, geometry: RestGeometry) -> Pivots:
+class Lying(NamedTuple):
+    """How a foot lies flat, in the armature with the foot at rest: which way is up (3), how high along that the floor
+    is, and what takes its toes, by name, from where they rest to where they lie."""
+
+    up: Array
+    floor: float
+    toes: Mapping[str, Matrix]
+
+
+def pivots_found(limb: PoseBone, geometry: RestGeometry, lying: Lying | None = None) -> Pivots:
     """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, or where the foot
     ends, which can't bend without toes; the others on the ground, at the ends and edges of the sole. Without skin, the
-    ground is where the heel bone is, if there is one. ``geometry`` is that of its limb."""
+    ground is where the heel bone is, if there is one. ``geometry`` is that of its limb. The foot is flat as it was seen
+    ``lying``, else as it rests."""
     foot, toes = foot_of(limb), toes_of(foot_of(limb))
-    sole, heel, (outer, inner) = _sole_of(limb, foot, geometry)
+    lying = lying or Lying(np.array(upright(limb.id_data))[:, 2], 0.0, {})
+    sole, heel, (outer, inner) = _sole_of(limb, foot, geometry, lying)
     ball, middle = sole.ground(sole.toe, 0.0), 0.0
     if toes:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
-        middle = sole.off_tip(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
+        tails = [lying.toes.get(toe.name, Matrix()) @ toe.bone.tail_local for toe in toes]
+        middle = sole.off_tip(np.mean([np.array(tail) for tail in tails], axis=0))[1]
     at_ball, side = sole.off_tip(ball)[0], -outward_sign(limb)  # 1 on the left
     outer, inner = (outer, inner) if side > 0.0 else (inner, outer)
     lengthwise = {HEEL_PIVOT: sole.ground(*heel), TOE_PIVOT: sole.ground(sole.toe, middle), BALL_PIVOT: ball}
@@ -68,13 +83,16 @@ def pivots_found(limb: PoseBone, geometry: RestGeometry) -> Pivots:
     }
 
 
-def _sole_of(limb: PoseBone, foot: Any, geometry: RestGeometry) -> tuple[Sole, tuple[float, float], Sequence[float]]:
+def _sole_of(
+    limb: PoseBone, foot: Any, geometry: RestGeometry, lying: Lying
+) -> tuple[Sole, tuple[float, float], Sequence[float]]:
     """The sole of a limb's foot; where its heel is off the tip, ahead and to the left; and how far its edges are to the
     left, the left one first. A heel bone across the foot, as Rigify's, has its ends at the edges."""
     direction = Vector(geometry.frame[:3, 1].tolist())
     tip = limb.bone.matrix_local @ Vector(geometry.tip.tolist())
     skin = skin_of(limb.id_data, [foot])
-    sole = sole_below(foot, skin, Place(tip, upright(limb.id_data), sum(geometry.lengths), direction))
+    place = Place(tip, _axes_up(limb, lying.up), sum(geometry.lengths), direction, lying.floor)
+    sole = sole_below(foot, skin, place, lying.toes)
     heel_ends, edges = _heel_of(foot), (sole.outermost, sole.innermost)
     if not heel_ends:
         return sole, (sole.heel, 0.0), edges
@@ -86,6 +104,13 @@ def _sole_of(limb: PoseBone, foot: Any, geometry: RestGeometry) -> tuple[Sole, t
         ahead, across = map(float, np.mean(ends, axis=0))
         return sole, (ahead, across), sorted((end[1] for end in ends), reverse=True)
     return sole, min(ends), edges
+
+
+def _axes_up(limb: PoseBone, up: Array) -> Matrix:
+    """The upright axes of an armature, turned the shortest way for ``up`` to be up."""
+    axes = upright(limb.id_data)
+    turned: Matrix = axes.col[2].rotation_difference(Vector(up.tolist())).to_matrix() @ axes
+    return turned
 
 
 def pivots_of(limb: PoseBone) -> Pivots:

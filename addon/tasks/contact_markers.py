@@ -13,7 +13,7 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone, Scene
 
 from ..blender.announcing import announce
-from ..blender.stepping import Progress, Steps, Stepwise, finished
+from ..blender.stepping import Progress, Steps, Stepwise, finished, rate_of
 from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..feet.contacts import (
@@ -29,8 +29,8 @@ from ..feet.contacts import (
     contacts_of,
     floor_of,
     slip_of,
-    tip_path,
 )
+from ..feet.soles import paths_of, sole_of
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
 from ..motion.passing import record
@@ -218,7 +218,7 @@ def contacts_in(
     speed: float = SPEED,
 ) -> list[Contacts]:
     """`find_contacts` where the paths over these frames are known."""
-    rate = scene.render.fps / scene.render.fps_base
+    rate = rate_of(scene)
     floors = {rig: floor_of([paths[limb] for limb in paths if limb.id_data == rig]) for rig in by_rig(limbs)}
     listed = []
     for limb in limbs:
@@ -266,4 +266,5 @@ def slips_now(
 
 def _paths(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> Steps[dict[PoseBone, Path]]:
     recording = yield from record(context, limbs, frames)
-    return {limb: tip_path(recording, limb) for limb in limbs}
+    rate = rate_of(scene_of(context))
+    return {limb: paths_of(recording, limb, sole_of(recording, limb, rate)) for limb in limbs}

@@ -3,7 +3,7 @@ follow, softness, stretch. Nothing moves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bpy.types import Context, PoseBone
 
@@ -14,8 +14,9 @@ from ..limb.foot_roll import has_roll, rolled_target
 from ..limb.pole_follow import has_pole_follow
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
-from ..rigging.description import describe, ref_of
+from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import ROLL_SLIDERS, pole_follow_for, roll_for, with_foot, with_twist
+from ..rigging.foot_pivots import Lying
 from .keeping_controls import keeping_poles, keeping_rolled_feet
 
 
@@ -31,8 +32,11 @@ def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
 
 
 @transactional
-def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Add a foot roll to limbs that have none; their feet then follow their targets. Raises `Refused`."""
+def add_foot_roll(
+    context: Context, limbs: Sequence[PoseBone], lying: Mapping[LimbRef, Lying | None] | None = None
+) -> None:
+    """Add a foot roll to limbs that have none; their feet then follow their targets, and are flat as they were seen
+    ``lying``. Raises `Refused`."""
     for limb in limbs:
         check_editable(limb)
     lacking, dependencies = (
@@ -40,7 +44,8 @@ def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
         Dependencies(),
     )
     refs = {ref_of(limb): with_foot(context, limb) for limb in lacking}
-    apply(context, {ref: roll_for(description, ref, dependencies) for ref, description in refs.items()})
+    lying = lying or {}
+    apply(context, {ref: roll_for(refs[ref], ref, dependencies, lying=lying.get(ref)) for ref in refs})
 
 
 @transactional

@@ -13,10 +13,10 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.dependencies import Dependencies
-from ..blender.stepping import Steps, Stepwise, times_of
+from ..blender.stepping import Steps, Stepwise, rate_of, times_of
 from ..blender.types import is_evaluated, scene_of
 from ..blender.words import Message, Refused
-from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of, tip_path
+from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
 from ..feet.holding import (
     TURNING,
     Ease,
@@ -29,7 +29,8 @@ from ..feet.holding import (
     rotations_of,
     tips_of,
 )
-from ..feet.planting import mean_of, place_in_reach
+from ..feet.planting import mean_of, place_in_reach, vectors_of
+from ..feet.soles import SolePoint, paths_of, sole_of
 from ..limb.follow import check_posable, follow_of
 from ..limb.foot_roll import has_roll, rolled_target
 from ..limb.moving import check_movable, check_undriven, rig_slider
@@ -50,6 +51,10 @@ from ..rigging.description import LimbRef, ref_of
 Array = NDArray[Any]
 
 __all__ = ["HoldOptions", "HoldReport", "sole_contact"]
+
+MOST_TURNED, SLACK = np.radians(30.0), 0.005
+"""How far a planted foot may be turned off what was seen, and how much farther its sole may slide than it did, in
+lengths of the limb: what is worse is not planted."""
 
 MOST_EASE = 10
 """The frames that a hold may be eased in and out over."""
@@ -173,9 +178,11 @@ def hold_limbs(
         Asked(parents_of(controls), channels=channels, controls=controls),
         progress=task.next_progress(),
     )
-    before, slip = copied(recording.channels), _slip(recording, holds, frames)
-    values = copied(before)
+    before = copied(recording.channels)
+    values, turns = copied(before), [_foot_turns(recording, limb) for limb in limbs]
+    soles = [sole_of(recording, limb, rate_of(scene_of(context))) for limb in limbs]
     limbs_held = [_held(context, recording, planted, request, frames, values) for planted in holds]
+    slipped = _slip(recording, limbs_held, soles)
     rows_of = {run: np.arange(*np.searchsorted(frames, (run.first, run.last + 1))) for run in runs}
     parts_of = {run: [keyed_part for i in which for keyed_part in limbs_held[i].parts] for run, which in runs.items()}
     writing = Writing(task, before, [Run(rows_of[run], parts_of[run]) for run in runs])
@@ -190,7 +197,31 @@ def hold_limbs(
     writing.finish(recording, values)
     count = sum(len(planted.contacts) for planted in holds)
     missed = {ref_of(limb_held.limb): _missed(recording, limb_held) for limb_held in limbs_held}
-    return HoldReport(count, slip, _slip(recording, holds, frames), missed)
+    slip = _slip(recording, limbs_held, soles)
+    if request.rolls:
+        _check_better(recording, limbs_held, turns, frames)
+        slack = SLACK * max(float(one.placings[0].sizes[0]) for one in limbs_held)
+        if slip.median > slipped.median + slack or slip.most > slipped.most + slack:
+            raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
+    return HoldReport(count, slipped, slip, missed)
+
+
+def _foot_turns(recording: Recording, limb: PoseBone) -> Array:
+    """How what a limb ends in is turned in the world, (rows, 3, 3)."""
+    return rotations_of(recording, (limb.id_data, (foot_of(limb) or limb).name))
+
+
+def _check_better(
+    recording: Recording, limbs_held: Sequence[HeldLimb], turns: Sequence[Array], frames: Sequence[int]
+) -> None:
+    """Refuse feet that are turned far from where they were ``turned``, (rows, 3, 3) each, rather than held."""
+    for one, before in zip(limbs_held, turns, strict=True):
+        now = _foot_turns(recording, one.limb)
+        angles = np.linalg.norm(vectors_of(now @ before.swapaxes(1, 2)), axis=1)
+        if angles.max() > MOST_TURNED:
+            angle, frame = round(float(np.degrees(angles.max()))), frames[int(angles.argmax())]
+            template = "'{bone}' would turn its foot by {angle}° in frame {frame}: mark its contacts by hand, then hold"
+            raise Refused(template, bone=one.limb.name, angle=angle, frame=frame)
 
 
 def _channels(planted: LimbToHold) -> list[Channel]:
@@ -200,13 +231,12 @@ def _channels(planted: LimbToHold) -> list[Channel]:
     return channels + [slider_channel(limb, name) for name in TURNING if planted.rolls]
 
 
-def _slip(recording: Recording, holds: Sequence[LimbToHold], frames: Sequence[int]) -> Slip:
-    """How far what is lowest of soles slides where they are held."""
-    paths = [tip_path(recording, planted.limb) for planted in holds]
+def _slip(recording: Recording, limbs_held: Sequence[HeldLimb], soles: Sequence[list[SolePoint]]) -> Slip:
+    """How far what is lowest of ``soles`` slips where they are held."""
     slips = [
-        slip_of(path, frames, contact.frames)
-        for planted, path in zip(holds, paths, strict=True)
-        for contact in planted.contacts
+        slip_of(paths_of(recording, one.limb, sole), range(recording.frames), FrameRange(*rows))
+        for one, sole in zip(limbs_held, soles, strict=True)
+        for rows in one.ease.ranges
     ]
     return Slip(float(np.median(slips)), max(slips))
 

@@ -13,7 +13,7 @@ from ..blender.action_writer import UNCHANGED
 from ..blender.animation import animated_paths, changes, clips_besides, curves_everywhere, lists_of, strips_of, value_at
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.stepping import Steps, stepping
+from ..blender.stepping import Steps, rate_of, stepping
 from ..blender.types import (
     ArmatureObject,
     bones_of,
@@ -25,6 +25,7 @@ from ..blender.types import (
     view_layer_of,
 )
 from ..blender.words import Message, Refused
+from ..feet.soles import lying_of
 from ..finding.checking import CONFLICTS, check_addable, check_editable, check_followed, mute_constraints
 from ..finding.knees import bend_axis
 from ..finding.limits import joint_limits, limit_of
@@ -201,7 +202,8 @@ def planned(
         if limb in feet:
             description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
             if options.foot_roll and gets_foot_roll(description):
-                description = roll_for(description, limb, among, seen_limb.rest)
+                lying = lying_of(recording, request.limb, seen_limb.rest, rate_of(scene_of(context)))
+                description = roll_for(description, limb, among, seen_limb.rest, lying)
         description, limiting = _with_limits(description, seen_limb)
         plan = PlannedLimb(
             limb=limb,

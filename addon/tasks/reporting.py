@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from bpy.types import Context, Depsgraph, PoseBone
 
 from ..blender.editing import keeping_frame, set_frame
-from ..blender.stepping import Progress
+from ..blender.stepping import Progress, rate_of
 from ..blender.types import scene_of, view_layer_of
-from ..feet.contacts import tip_path
+from ..feet.soles import paths_of, sole_of
 from ..limb.storage import by_rig
 from ..motion.reading import bones_to_read, new_recording, readers_of
 from .contact_markers import Contacts, contacts_known, readable_limbs_beside
@@ -53,7 +53,8 @@ def reported(
                 for limb, status in zip(group, statuses(ob, group, depsgraph), strict=True):
                     states[limb].append(_frame_status(frame, status, max_miss))
             readers_of(recording, _evaluated_by(depsgraph), lambda ob: ob)(i)
-    paths = {limb: tip_path(recording, limb) for limb in readable}
+    rate = rate_of(scene)
+    paths = {limb: paths_of(recording, limb, sole_of(recording, limb, rate)) for limb in readable}
     listed = contacts_known(scene, [limb for limb in limbs if limb in paths], frames, paths)
     contacts = {of_limb.limb: of_limb for of_limb in listed}
     return [LimbReport(limb, states[limb], contacts.get(limb)) for limb in limbs]

@@ -128,6 +128,39 @@ def spoil(rig: Any, drift: float = DRIFT, noise: float = 0.0) -> None:
     bpy.context.scene.frame_set(1)
 
 
+def rest_anew(rig: Any, turns: Any) -> None:
+    """Let bones rest turned by an angle about an axis of the armature, by their names, with all below them; those whose
+    parents are not named turn about the origin. The walk stays as it is seen."""
+    import bpy
+    from mathutils import Matrix, Vector
+
+    scene, bones, seen = bpy.context.scene, [*rig.pose.bones], []  # parents come first
+    for frame in range(1, FRAMES + 1):
+        scene.frame_set(frame)
+        seen.append({bone.name: bone.matrix.copy() for bone in bones})
+    rig.animation_data_clear()
+    for bone in bones:
+        bone.matrix_basis = Matrix()
+    for name, (axis, angle) in turns.items():
+        bpy.context.view_layer.update()
+        bone = rig.pose.bones[name]
+        place = Matrix.Translation(bone.head if bone.parent else Vector())
+        bone.matrix = place @ Matrix.Rotation(angle, 4, axis) @ place.inverted() @ bone.matrix
+    bpy.ops.pose.armature_apply()
+    for frame, matrices in enumerate(seen, 1):
+        for bone in bones:
+            above = bone.parent
+            more = (
+                {"parent_matrix": matrices[above.name], "parent_matrix_local": above.bone.matrix_local} if above else {}
+            )
+            bone.matrix_basis = bone.bone.convert_local_to_pose(
+                matrices[bone.name], bone.bone.matrix_local, invert=True, **more
+            )
+            for path in ("location", "rotation_quaternion"):
+                bone.keyframe_insert(path, frame=frame)
+    scene.frame_set(1)
+
+
 def _sideways(distance: float) -> Any:
     from mathutils import Vector
 

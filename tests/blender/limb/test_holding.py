@@ -210,7 +210,7 @@ def rolling(addon, walker):
 
 def soles(addon, last):
     """The points of a limb's sole, each with its bone and where it is in that."""
-    return addon("feet.contacts")._sole_of(last)
+    return addon("feet.soles").sole_lying(last, None)
 
 
 def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):

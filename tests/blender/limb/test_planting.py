@@ -93,6 +93,73 @@ def test_knees_point_where_they_did(capture):
     assert (bent.min(axis=1) > bend.min(axis=1) - 0.5).all()
 
 
+RESTS = {
+    "30 degrees out": {"thigh.L": ("Y", -0.5), "thigh.R": ("Y", 0.5)},
+    "star": {"thigh.L": ("Y", -1.3), "thigh.R": ("Y", 1.3)},
+    "feet pointed": {"foot.L": ("X", 1.0), "foot.R": ("X", 1.0), "toe.L": ("X", 0.4), "toe.R": ("X", 0.4)},
+    "lying": {"root": ("X", -np.pi / 2.0)},
+    "on its head": {"root": ("X", np.pi)},
+}
+
+
+def test_whatever_pose_the_rig_rests_in(addon):
+    """Soles lie as they do in the walk: at the same places of a foot, in the same contacts, and no foot turns."""
+    soles, markers = [], addon("tasks.contact_markers")
+    for turns in ({}, *RESTS.values()):
+        rig = walk.build()
+        walk.spoil(rig)
+        for frame in FRAMES:  # pointed, in the air
+            for side in walk.BEGINS:
+                up = walk.foot_at(side, frame)[1] / walk.LIFT
+                rig.pose.bones[f"foot{side}"].rotation_quaternion = Quaternion((1, 0, 0), -0.6 * up)
+                rig.pose.bones[f"foot{side}"].keyframe_insert("rotation_quaternion", frame=frame)
+        walk.rest_anew(rig, turns)
+        for bone in rig.pose.bones:
+            rigs.select(bone)
+        before = turns_of_feet(rig)
+        assert bpy.ops.pose.planar_ik_plant() == {"FINISHED"}
+        assert np.degrees(2.0 * np.arccos(np.abs((before * turns_of_feet(rig)).sum(axis=-1)).clip(0, 1))).max() < 20.0
+        rows = []
+        for side in walk.BEGINS:
+            limb, foot = rig.pose.bones[f"shin{side}"], rig.pose.bones[f"foot{side}"].bone
+            pivots = addon("rigging.foot_pivots").pivots_of(limb)
+            rows.append([foot.matrix_local.inverted() @ pivots[role].translation for role in sorted(pivots)])
+            found = {
+                frame
+                for c in markers.marked_contacts(bpy.context.scene, limb)
+                for frame in range(c.frames.first, c.last + 1)
+            }
+            known = {frame for first, last in walk.contacts(side) for frame in range(first, last + 1)}
+            assert 2.0 * len(found & known) / (len(found) + len(known)) > 0.9
+        soles.append(rows)
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    assert np.abs(np.array(soles) - soles[0]).max() < 5e-3
+
+
+def turns_of_feet(rig):
+    """How feet are turned in each frame, (frames, 2, 4)."""
+    rows = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        now = rigs.evaluated(rig)
+        rows.append([(now.matrix_world @ now.pose.bones[f"foot{side}"].matrix).to_quaternion() for side in walk.BEGINS])
+    return np.array(rows)
+
+
+def test_what_would_be_worse_is_not_planted(addon, capture, monkeypatch):
+    """A file of which a foot is turned, or soles slide farther, stays as it was."""
+    bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True)
+    bpy.ops.pose.planar_ik_find_contacts()
+    planting = addon("feet.holding")
+    mean = planting.plant_foot
+    turned = np.array(Quaternion((0.7, 0.7, 0.0, 0.0)).normalized().to_matrix().to_4x4())
+    monkeypatch.setattr(planting, "plant_foot", lambda *args: (foot := mean(*args))._replace(flat=foot.flat @ turned))
+    before = snapshots.snapshot()
+    with pytest.raises(RuntimeError, match="would turn its foot by"):
+        bpy.ops.pose.planar_ik_hold(range="CONTACTS")
+    assert not snapshots.differences(before, snapshots.snapshot())
+
+
 @pytest.mark.parametrize("is_hold", [False, True])
 def test_frames_outside_the_scene_stay(capture, is_hold):
     scene = bpy.context.scene
