@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import driver_of, is_animated
+from ..blender.animation import driver_of, drivers_of, is_animated, property_at
 from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.types import ArmatureObject, tag_rig, view_layer_of
+from ..blender.types import ArmatureObject, path_to_bone, split_path, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis
@@ -63,6 +63,11 @@ class Solvers(NamedTuple):
         """These constraints, and others on the bone that have no effect beside them."""
         return [*self.constraints, *self.others]
 
+    @property
+    def is_used(self) -> bool:
+        """Whether they pose the limb, now or at times."""
+        return self.acting.influence > 0.0 or _is_switched(self.owner, self.acting, "influence")
+
     def which_of_several(self) -> list[Message]:
         """What to tell the person where their owner has other IK constraints, muted or not."""
         several, taken = (
@@ -79,9 +84,15 @@ class Solvers(NamedTuple):
 
 
 def candidates(ob: ArmatureObject) -> list[PoseBone]:
-    """The bones of a rig with IK constraints that may be a limb's."""
+    """The bones of a rig with IK constraints that may be a limb's: not those that only aim one bone, as toes do."""
     bones: Any = ob.pose.bones
-    return [bone for bone in bones if _active(bone) and MADE_FOR_LIMB not in bone.bone and not is_limb(bone)]
+    return [
+        bone
+        for bone in bones
+        if any((constraint.chain_count or _most(bone, constraint)) > 1 for constraint in _active(bone))
+        and MADE_FOR_LIMB not in bone.bone
+        and not is_limb(bone)
+    ]
 
 
 def _active(bone: PoseBone) -> list[Any]:
@@ -142,6 +153,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
         above_count=chain_length - count,
     )
     _check_other_bones(solvers)
+    _check_driven(solvers)
     check_planar(rest_geometry(limb, solvers.segments, tip="TAIL"))
     return solvers
 
@@ -168,6 +180,35 @@ def _check_other_bones(solvers: Solvers) -> None:
         for owner, constraint in dependencies.solvers(bone.id_data, bone.name):
             if owner != solvers.owner and not constraint.mute and constraint.influence > 0.0:
                 raise Refused(CONFLICTS, "mute", name=constraint.name, bone=owner.name)
+
+
+def _check_driven(solvers: Solvers) -> None:
+    """Refuse what drivers set of bones and constraints that a limb has not, and so would leave out: the scale of the
+    bones, how far they stretch or turn, and all of a constraint but its influence, and its pole angle, or its mute
+    where there are two."""
+    ob = solvers.limb.id_data
+    carried = ["influence", "mute" if len(solvers.constraints) == 2 else "pole_angle"]
+    kept = {constraint.path_from_id(name) for constraint in solvers.constraints for name in carried}
+    owned = tuple(f"{constraint.path_from_id()}." for constraint in solvers.constraints)
+    for bone in solvers.bones:
+        lost = tuple(f"{path_to_bone(bone.name)}.{name}" for name in ("scale", "ik_", "lock_ik_", "use_ik_"))
+        for curve in drivers_of(ob):
+            if not curve.mute and curve.data_path.startswith((*owned, *lost)) and curve.data_path not in kept:
+                holder, name, _ = property_at(ob, curve.data_path)
+                what, slider = holder.bl_rna.properties[name].name, ", ".join(map(slider_read, read_by(curve)))
+                template = "'{slider}' drives {what} of '{bone}', which limbs leave out: it stays with Blender's IK"
+                raise Refused(template, slider=slider, what=what, bone=bone.name)
+
+
+def read_by(curve: Any) -> list[Any]:
+    """What a driver reads, by the targets of its variables."""
+    return [target for variable in curve.driver.variables for target in variable.targets]
+
+
+def slider_read(target: Any) -> str:
+    """What a person sets who sets what a driver reads: a custom property, a bone or an object."""
+    bone, path = split_path(target.data_path)
+    return path[2:-2] if path.startswith('["') else bone or target.bone_target or getattr(target.id, "name", path)
 
 
 UPRIGHT = 0.1

@@ -29,7 +29,7 @@ from .settings import IN_ONE_PLANE
 from .sides import stored_axes
 from .storage import chain_bones, check_complete, choices_of, hierarchy, is_mechanism_bone, segments_of
 from .tips import rest_matrix, tip_of
-from .tolerances import STRAIGHT, UNSEEN
+from .tolerances import ON_TARGET, STRAIGHT, UNSEEN
 
 Turn = tuple[float, float, float, float]
 
@@ -226,8 +226,15 @@ def _sine(bone: PoseBone, normal: Matrix) -> float:
 
 def unlocked_axis(bone: PoseBone) -> Matrix | None:
     """The axis, in the armature at rest, that IK locks leave a bone to turn about; None where they leave several."""
-    locks = (bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z)
-    return rest_matrix(bone.bone)[:3, locks.index(False)] if sum(locks) == 2 else None
+    turning = [place for place, axis in enumerate("xyz") if turns_about(bone, axis)]
+    return rest_matrix(bone.bone)[:3, turning[0]] if len(turning) == 1 else None
+
+
+def turns_about(bone: PoseBone, axis: str) -> bool:
+    """Whether IK may turn a bone about this axis, which is neither locked nor limited to where it is."""
+    low, high = getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")
+    is_limited = getattr(bone, f"use_ik_limit_{axis}") and high - low < ON_TARGET
+    return not (is_limited or getattr(bone, f"lock_ik_{axis}"))
 
 
 def _normal_by_locks(limb: PoseBone) -> Matrix | None:

@@ -15,16 +15,16 @@ from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import keeping_unkeyed, without_window_updates
 from ..blender.fcurves import reset
-from ..blender.rotation import rotation_channel
+from ..blender.rotation import get_turn, rotation_channel
 from ..blender.types import path_to_bone, tag_rig, view_layer_of
 from ..blender.words import Message
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
-from ..finding.limits import joint_limits, limits_by_ik
+from ..finding.limits import joint_limits, limits_by_ik, limits_of_knees
 from ..limb.follow import follow_of_constraint
-from ..limb.rest_geometry import rest_geometry, rest_geometry_of
+from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, slider_of
-from ..limb.sides import outward_sign
-from ..limb.storage import bones_of_limb, path_to_slider, read_slider, write_slider
+from ..limb.sides import outward_sign, stored_axes
+from ..limb.storage import bones_of_limb, choices_of, path_to_slider, read_slider, segments_of, write_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..motion.fitting import Fit, Wish, fit, with_fit
@@ -42,11 +42,17 @@ class Conversion(NamedTuple):
     solvers: Solvers  # its constraints
     fit: Fit  # with which it stays where it is now
     others: list[Clip]  # actions of its rig that may move it, and are not in use
+    bones: tuple[str, ...]  # the names of its bones, from the root down
 
     @property
     def name(self) -> LimbRef:
         """Its rig and the name of its last bone."""
         return self.solvers.limb.id_data, self.solvers.limb.name
+
+    def looked_at(self, all_actions: bool) -> list[Clip]:
+        """Those of the other actions in which the limb is to stay: all, or the other slots of the one in use."""
+        data = self.name[0].animation_data
+        return [clip for clip in self.others if all_actions or (data and clip.action == data.action)]
 
 
 def conversion_of(context: Context, owner: PoseBone) -> Conversion:
@@ -58,7 +64,7 @@ def conversion_of(context: Context, owner: PoseBone) -> Conversion:
         check_rest(context, solvers)
         follow = follow_of_constraint(solvers.acting)
         fitted = fit(context, limb, solvers.segments, follow, Wish(plane_of(solvers), "TAIL"), inf)
-    return Conversion(solvers, fitted, others)
+    return Conversion(solvers, fitted, others, tuple(bone.name for bone in solvers.bones))
 
 
 def _moving_bones(solvers: Solvers) -> list[PoseBone]:
@@ -91,6 +97,8 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
             warnings += _differences(solvers)
             if len(solvers.constraints) == 2:
                 switch_pole(limb, solvers.poled, muting(limb, solvers.free), is_poled)
+            elif solvers.poled and is_animated(plan.name[0], solvers.poled.path_from_id("pole_angle")):
+                follow_pole_angle(limb, solvers.poled)
             tag_rig(limb)
         view_layer_of(context).update()
     return warnings
@@ -149,20 +157,39 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
 
 
 def _limits(solvers: Solvers, description: Description) -> tuple[dict[str, float], list[Message]]:
-    """The limits that a limb has by the IK limits that two bones have about the hinge, of the first one where the limb
+    """The limits that a limb has by the IK limits that its bones have about the hinge, of the first one where the limb
     is a hinge, and warnings of all others."""
-    limb, warnings, limits = solvers.limb, list[Message](), dict[str, float]()
-    plane = description.choices["plane"]
+    limb, warnings, limits = solvers.limb, dict[str, Message](), dict[str, float]()
+    knees = list[tuple[int, float, float]]()
+    plane, flip = description.choices["plane"], bool(description.sliders["flip"])
     geometry = rest_geometry(limb, solvers.segments, (), description.bend_axis, "TAIL", plane)
     for k, bone in enumerate(() if solvers.slides else solvers.bones):
         for limit in limits_by_ik(bone):
-            taken_over = joint_limits(geometry, k, limit, plane, bool(description.sliders["flip"]))
+            taken_over = joint_limits(geometry, k, limit, plane, flip)
             if taken_over is None or (k == 0 and _stretches(solvers)):
-                template = "IK limits of '{bone}' are left out: they are not about its hinge"
-                warnings.append(Message(template, bone=bone.name))
-                continue
-            limits |= taken_over
-    return limits, warnings
+                warnings[bone.name] = Message(LEFT_OUT[min(k, 1)], bone=bone.name)
+            elif k and len(geometry.lengths) > 2:
+                knees.append((k, taken_over["min_angle"], taken_over["max_angle"]))
+            else:
+                limits |= taken_over
+    return limits | (limits_of_knees(geometry, knees) if knees else {}), [*warnings.values()]
+
+
+LEFT_OUT = (
+    "IK limits of '{bone}' are left out: only a hinge of two bones that don't stretch has some for its first",
+    "IK limits of '{bone}' are left out: they are not about its hinge",
+)
+"""Why limits are lost of a limb's first bone, and of its others."""
+
+
+def why_moved(plan: Conversion, warnings: Sequence[Message]) -> str:
+    """What to tell the person of a limb that would move, by what was said of it."""
+    because = "set Tolerance to more, or mute what else moves it"
+    if any(warning.template in LEFT_OUT for warning in warnings if warning.values.get("bone") in plan.bones):
+        because = "its IK limits can't be kept. Set Tolerance to more, or take them off"
+    if _stretches(plan.solvers):
+        because = "Blender's IK stretches it within reach too. Switch its Stretch off, or set Tolerance to more"
+    return "'{bone}' would move by {moved} of its length in frame {frame}: " + because
 
 
 def _differences(solvers: Solvers) -> list[Message]:
@@ -177,10 +204,6 @@ def _differences(solvers: Solvers) -> list[Message]:
         )
     if _stretches(solvers):
         warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=limb.name))
-    if solvers.poled and is_animated(limb.id_data, solvers.poled.path_from_id("pole_angle")):
-        warnings.append(
-            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=limb.name)
-        )
     return warnings
 
 
@@ -217,6 +240,19 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
 
 
+def follow_pole_angle(limb: PoseBone, constraint: Any) -> None:
+    """Have a limb swivel as the pole angle says, whatever animates it, of the constraint that it is made from."""
+    across, along = _pole_axes(limb)
+    (a, c), (b, d) = ((axis[2], -axis[0]) for axis in (across, along))
+    curve: Any = limb.driver_add(slider_of("swivel").path)
+    reset(curve)
+    variable = curve.driver.variables.new()
+    variable.name, variable.targets[0].id = "p", limb.id_data
+    variable.targets[0].data_path = constraint.path_from_id("pole_angle")
+    sides = (f"({x:.9g})*cos(p)+({z:.9g})*sin(p)" for x, z in ((a, b), (c, d)))
+    curve.driver.expression = f"{'-' if outward_sign(limb) > 0.0 else ''}atan2({','.join(sides)})"
+
+
 def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, int]]:
     """An expression of how much a bone is turned about its length by hand, how much it is now, and the numbers of its
     channel that the expression reads, by name."""
@@ -231,7 +267,16 @@ def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, i
 def _swivel_of(limb: PoseBone, constraint: Any) -> float:
     """What a constraint's pole angle is as a swivel: its pole is where an axis across the first bone points, ours where
     the knee does."""
-    geometry = rest_geometry_of(limb)
-    x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, axis] for axis in range(3))
-    aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
+    across, along = _pole_axes(limb)
+    aside = across * cos(constraint.pole_angle) + along * sin(constraint.pole_angle)
     return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > NO_TURN else 0.0
+
+
+def _pole_axes(limb: PoseBone) -> tuple[Any, Any]:
+    """The axes of the first bone that a pole angle is counted from, in the frame G of the bones' own pose: Blender
+    turns them to the pole before it bends the limb."""
+    choices, own = choices_of(limb), tuple(tuple(get_turn(bone)) for bone in bones_of_limb(limb))
+    axis, _ = stored_axes(limb)
+    geometry: Any = rest_geometry(limb, segments_of(limb), own, axis, choices["tip"], choices["plane"])
+    x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, place] for place in range(3))
+    return x, z

@@ -33,8 +33,9 @@ from ..motion.reading import Asked, Recording, bones_to_read, followed_places, m
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.description import LimbRef
-from .converted import Conversion, conversion_of, make_converted
+from .converted import Conversion, conversion_of, make_converted, why_moved
 from .removing import refresh, remove
+from .rig_sliders import lost_sliders, seen_by_sliders
 
 Array = NDArray[Any]
 
@@ -132,16 +133,21 @@ def _convert(
     _check_apart(plans, owners)
     if not sightings:
         sightings += yield from sightings_of(whole, plans, all_actions)
+    unseen = {bone for plan in plans if not plan.solvers.is_used for bone in (*plan.bones, plan.solvers.owner.name)}
+    by_sliders = seen_by_sliders(context, plans)
     warnings = make_converted(context, plans, mode)
     refresh(context)
+    if lost := lost_sliders(context, by_sliders, max(tolerance, NOTICED_MOVE)):
+        raise NotKept({owners[ref]: why for ref, why in lost.items()})
+    reasons = {plan.name: why_moved(plan, warnings) for plan in plans}
     for sighting in sightings:
-        warnings += yield from _check_still(context, sighting, owners, tolerance)
-    for plan in plans if not all_actions else ():
-        if plan.others:
-            names = ", ".join(dict.fromkeys(f"'{clip.action.name}'" for clip in plan.others))
+        warnings += yield from _check_still(context, sighting, owners, reasons, tolerance)
+    for plan in plans:
+        if others := [clip for clip in plan.others if clip not in plan.looked_at(all_actions)]:
+            names = ", ".join(dict.fromkeys(f"'{clip.action.name}'" for clip in others))
             template = "'{bone}' may move in {actions}, not looked at: All Actions keeps it"
             warnings.append(Message(template, bone=plan.name[1], actions=names))
-    return warnings
+    return [warning for warning in warnings if warning.values.get("bone") not in unseen]
 
 
 def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) -> None:
@@ -155,10 +161,15 @@ def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) ->
 
 
 def _check_still(
-    context: Context, sighting: Sighting, owners: dict[LimbRef, LimbRef], tolerance: float
+    context: Context,
+    sighting: Sighting,
+    owners: dict[LimbRef, LimbRef],
+    reasons: dict[LimbRef, str],
+    tolerance: float,
 ) -> Steps[list[Message]]:
     """Keep limbs where they were seen, by keys of swivel, flip, ankle and twist where these hold less than a tolerance;
-    warnings of those that move or turn all the same. Raises `NotKept` where they do by too much."""
+    warnings of those that move or turn all the same. Raises `NotKept` for their ``reasons`` where they do by too
+    much."""
     moving, frames = [one for one in sighting.moving if one.limb in owners], sighting.frames
     task, exact = (
         Task(context, frames, most, stays=True, cycle=sighting.cycle)
@@ -178,11 +189,7 @@ def _check_still(
         if one.off[1, : one.moving.own].max() > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
         if _worst(one, max(tolerance, NOTICED_MOVE)).share > 1.0:
-            template = (
-                "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what "
-                "else moves it"
-            )
-            refused[owners[ob, name]] = Refused(template, **values)
+            refused[owners[ob, name]] = Refused(reasons[ob, name], **values)
         elif worst.share > 1.0:
             warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     if refused:
@@ -235,10 +242,10 @@ class Sighting(NamedTuple):
 
 
 def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> Steps[list[Sighting]]:
-    """Where constraints have limbs in this frame, and in every frame of all that animates them now, and of other
-    actions."""
+    """Where constraints have limbs in this frame, and in every frame of all that animates them now, of the other slots
+    of their action, and of other actions."""
     sightings = [(yield from _sighting(whole, plans, None, None, None))]
-    others = dict.fromkeys((plan.name[0], clip) for plan in plans for clip in plan.others if all_actions)
+    others = dict.fromkeys((plan.name[0], clip) for plan in plans for clip in plan.looked_at(all_actions))
     for ob, clip in [(None, None), *others]:
         moved = [plan for plan in plans if clip is None or (plan.name[0] == ob and clip in plan.others)]
         with using_clip(ob, clip):
