@@ -273,17 +273,18 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
     curves = [curve] if curve and influence < 1.0 and not curve.mute else []
     for curve in curves:
         curve.mute = True
-    if influence < 1.0:
+    if is_less := influence < 1.0:
         acting.influence = 1.0
-    tag_rig(solvers.limb)
+        tag_rig(solvers.limb)
     view_layer_of(context).update()
     try:
         yield
     finally:
-        acting.influence = influence
+        if is_less:
+            acting.influence = influence
+            tag_rig(solvers.limb)
         for curve in curves:
             curve.mute = False
-        tag_rig(solvers.limb)
 
 
 def plane_of(solvers: Solvers) -> str:

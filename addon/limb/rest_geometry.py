@@ -268,8 +268,8 @@ def normal_of_rig(ob: ArmatureObject, limb_name: str = "") -> Matrix | None:
     size = float(np.linalg.norm(np.ptp(ends, axis=0)))
     middles = (heads + tails) / 2.0
     is_beside = abs(middles[:, 0]) > LAYERED * size
-    is_body = _mirror_images(heads[is_beside], tails[is_beside], heads, tails, UNSEEN * size).any()
-    return None if is_body else normal
+    both = np.stack((heads, tails))
+    return None if _is_mirrored(both[:, is_beside], both, UNSEEN * size) else normal
 
 
 def _ends_of(ob: ArmatureObject) -> tuple[Matrix, Matrix, Matrix, dict[str, int]]:
@@ -286,13 +286,21 @@ def _ends_of(ob: ArmatureObject) -> tuple[Matrix, Matrix, Matrix, dict[str, int]
     return heads, tails, np.array(parents, int), rows
 
 
-def _mirror_images(heads: Matrix, tails: Matrix, other_heads: Matrix, other_tails: Matrix, near: float) -> Matrix:
-    """Which bones have a mirror image across X among others."""
-    across = np.array((-1.0, 1.0, 1.0))
-    off = np.linalg.norm((heads * across)[:, None] - other_heads, axis=-1)
-    off = np.maximum(off, np.linalg.norm((tails * across)[:, None] - other_tails, axis=-1))
-    images: Matrix = (off <= near).any(axis=-1)
-    return images
+def _is_mirrored(ends: Matrix, others: Matrix, near: float) -> bool:
+    """Whether any of some bones has a mirror image across X among others, by their ends (2, n, 3): of these, those are
+    looked at that are beside it along a slant."""
+    images = (ends * (-1.0, 1.0, 1.0)).swapaxes(0, 1)
+    others = others[:, np.argsort(others[0] @ SLANT)]
+    along, of_images = others[0] @ SLANT, images[:, 0] @ SLANT
+    firsts, lasts = np.searchsorted(along, of_images - near), np.searchsorted(along, of_images + near, "right")
+    return any(
+        (((others[:, first:last] - image[:, None]) ** 2).sum(-1) <= near * near).all(0).any()
+        for image, first, last in zip(images, firsts, lasts, strict=True)
+    )
+
+
+SLANT = np.array((0.48, 0.6, 0.64))
+"""A direction along which hardly any two bones of a rig are at the same place."""
 
 
 def _mirrored_normal(limb: PoseBone, normal: Matrix) -> Matrix | None:
@@ -307,8 +315,8 @@ def _mirrored_normal(limb: PoseBone, normal: Matrix) -> Matrix | None:
     size = float(np.linalg.norm(last[1] - first[0]))
     heads, tails, *_ = _ends_of(limb.id_data)
     aside = float(first[0, 0] + last[1, 0])
-    images = _mirror_images(last[:1], last[1:], heads @ seen, tails @ seen, UNSEEN * size)
-    if abs(aside) <= UNSEEN * size or not images.any():
+    both = np.stack((heads, tails)) @ seen
+    if abs(aside) <= UNSEEN * size or not _is_mirrored(last[:, None], both, UNSEEN * size):
         return None
     down = cross_array(normal, np.array((1.0, 0.0, 0.0)))
     down = -down if down[np.argmax(abs(down))] > 0.0 else down

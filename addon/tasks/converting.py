@@ -90,7 +90,10 @@ def convert_what_can(
     sightings: list[Sighting] = []
     while True:
         plans: list[Conversion] = []
-        for ob, name in [*waiting]:
+        whole = Task(context, None)
+        progress = whole.next_progress()
+        for i, (ob, name) in enumerate([*waiting]):
+            yield progress(i / len(waiting))
             try:
                 plans.append(conversion_of(context, ob.pose.bones[name]))
             except Refused as why:
@@ -101,7 +104,7 @@ def convert_what_can(
         names = [plan.name for plan in plans]
         try:
             with all_or_nothing(context):
-                warnings = yield from _convert(Task(context, None), plans, tolerance, mode, all_actions, sightings)
+                warnings = yield from _convert(whole, plans, tolerance, mode, all_actions, sightings)
         except NotKept as why:  # taken back, the others go on without them
             refused += why.refused.items()
             waiting = [owner for owner in waiting if owner not in why.refused]
@@ -152,12 +155,15 @@ def _convert(
 
 def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) -> None:
     """Refuse limbs that share bones with one before them."""
-    taken = set[PoseBone]()
+    taken, refused = set[PoseBone](), dict[LimbRef, Refused]()
     for plan in plans:
         if taken.intersection(plan.solvers.bones):
             template = "The limb of '{bone}' shares bones with another one: add one of the two"
-            raise NotKept({owners[plan.name]: Refused(template, bone=plan.name[1])})
-        taken.update(plan.solvers.bones)
+            refused[owners[plan.name]] = Refused(template, bone=plan.name[1])
+        else:
+            taken.update(plan.solvers.bones)
+    if refused:
+        raise NotKept(refused)
 
 
 def _check_still(
