@@ -56,7 +56,7 @@ def values(argument: Any) -> str:
 
 def word(item: Any) -> str:
     """One of the words that an argument may be; a number as the string that it has to be."""
-    return f'`"{item.identifier}"`' if item.identifier.isdigit() else f"`{item.identifier}`"
+    return f'`"{item.identifier}"`' if item.identifier.lstrip("-").isdigit() else f"`{item.identifier}`"
 
 
 def default(argument: Any) -> str:
@@ -64,7 +64,7 @@ def default(argument: Any) -> str:
     if argument.identifier in ("frame_start", "frame_end"):
         return "the scene's"
     if argument.type == "ENUM":
-        return f"`{argument.default}`" if argument.enum_items_static else ""
+        return word(argument.enum_items_static[argument.default]) if argument.enum_items_static else ""
     return f"`{argument.default}`" if argument.type == "BOOLEAN" else number(argument.default)
 
 
@@ -77,7 +77,7 @@ def number(value: float) -> str:
 def meaning(argument: Any) -> str:
     """What it does, and each of its words."""
     items = argument.enum_items_static if argument.type == "ENUM" else ()
-    words = [f"{word(item)}: {item.description}" for item in items if item.description]
+    words = [f"{word(item)}: {item.description or item.name}" for item in items]
     return ". ".join([argument.description, *words])
 
 

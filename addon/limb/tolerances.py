@@ -16,7 +16,10 @@ UNSEEN = 1e-4
 """A tenth of a millimetre: nobody sees it. What is farther off is put right, or told."""
 
 KEPT = 5e-4
-"""Half a millimetre: so far joints may be off for the sake of fewer keys, where nobody says otherwise."""
+"""Half a millimetre: so far what is made may move joints in the frame that is shown."""
+
+FEWER_KEYS = 2e-3
+"""Two millimetres: so far joints may be off for the sake of fewer keys, where nobody says otherwise."""
 
 SEEN = 1e-3
 """A millimetre: who looks for it sees it, and is told. Blender's own IK is off its target by up to twice that."""

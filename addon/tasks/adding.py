@@ -17,7 +17,7 @@ from ..blender.words import Message, Refused
 from ..limb.measuring import UNEVEN, is_uneven
 from ..limb.storage import chain_bones, is_control
 from ..limb.tips import foot_of
-from ..limb.tolerances import KEPT
+from ..limb.tolerances import FEWER_KEYS, KEPT
 from ..limb.transactional import transactional_steps
 from ..motion.ik import show_in_ik
 from ..motion.inverse import angle_between
@@ -41,7 +41,7 @@ from .planned import (
     task_to_keep,
 )
 
-__all__ = ["KEPT", "Added", "LimbRequest", "add"]
+__all__ = ["FEWER_KEYS", "Added", "LimbRequest", "add"]
 
 
 MOVED, TURNED = 5e-3, np.radians(3.0)
@@ -81,7 +81,7 @@ def add(
     tip: str = "FOOT",
     turn: float = 0.0,
     keyed: str = "KEEP",
-    tolerance: float = KEPT,
+    tolerance: float = FEWER_KEYS,
     mode: str = "LIVE",
     foot_roll: bool = False,
     pole_follows: bool = True,

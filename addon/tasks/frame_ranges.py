@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import bpy
 from bpy.types import Context, PoseBone
 
-from ..blender.animation import curves_of
+from ..blender.animation import curves_of, strips_of
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
 from ..blender.words import Refused
 from ..feet.contacts import FrameRange
 from ..limb.follow import follow_of
-from ..limb.storage import chain_bones
+from ..limb.storage import chain_bones, is_limb
 from ..limb.tips import foot_of
 from .contact_markers import frame_range, marker_names, names_marked
 
@@ -36,6 +37,22 @@ def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str) -> F
     if current >= last:
         raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
     return FrameRange(current, last)
+
+
+def range_animated(context: Context, bones: Sequence[PoseBone]) -> FrameRange:
+    """The preview range if it is on; else from the first to the last key of the rigs of bones and of what limbs among
+    them follow, where nothing but keys moves these; else the scene's range."""
+    scene, frames = scene_of(context), frame_range(scene_of(context))
+    things: set[Any] = {bone.id_data for bone in bones}
+    things |= {ob for limb in filter(is_limb, bones) for ob, _ in follow_of(limb).pairs if ob}
+    curves = [curve for ob in things for curve in curves_of(ob)]
+    is_plain = all(curve.keyframe_points and not curve.modifiers for curve in curves)
+    has_strips = any(True for ob in things for _ in strips_of(ob))
+    if scene.use_preview_range or not curves or not is_plain or has_strips:
+        return FrameRange(frames[0], frames[-1])
+    stretched = float(times_of(scene, [1.0])[0])
+    ends = [round(curve.keyframe_points[i].co.x / stretched) for curve in curves for i in (0, -1)]
+    return FrameRange(min(ends), max(ends)) if min(ends) < max(ends) else FrameRange(frames[0], frames[-1])
 
 
 def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:

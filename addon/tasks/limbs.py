@@ -8,12 +8,13 @@ from bpy.types import PoseBone
 
 from ..blender.words import Message
 from ..finding.branches import BranchLimbs
-from ..finding.knees import bends_to
+from ..finding.knees import bends_to, upright
 from ..limb.follow import follow_of
-from ..limb.names import ARM, HANDS, LEG, has_word
+from ..limb.names import ARM, LEG, has_word
 from ..limb.settings import FEATURE_KEYS, IN_ONE_PLANE, PLANES, slider_of
 from ..limb.storage import chain_bones, check_complete, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
+from ..rigging.control_shapes import Place, is_on_ground
 from ..rigging.description import Description, describe, ref_of
 
 __all__ = [
@@ -44,9 +45,16 @@ def arm_or_leg(limb: PoseBone) -> str:
 
 
 def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
-    """Whether a limb, or what could be one, is no arm, as far as names say."""
-    foot, names = foot_of(limb), [bone.name for bone in chain_bones(limb, segments)]
-    return not (foot and has_word(foot.name, HANDS)) and not any(has_word(name, ARM) for name in names)
+    """Whether a limb, or what could be one, is a leg, a foreleg too: its foot rests on the ground, or its bones are
+    called as a leg's and not as an arm's."""
+    chain, foot = chain_bones(limb, segments), foot_of(limb)
+    root, tip = chain[0].bone.head_local, foot.bone.head_local if foot else limb.bone.tail_local
+    length = sum(bone.bone.length for bone in chain)
+    place = Place(tip, upright(limb.id_data), length, (tip - root).normalized())
+    if foot and is_on_ground(limb.id_data, foot, place):
+        return True
+    names = [bone.name for bone in chain]
+    return any(has_word(name, LEG) for name in names) and not any(has_word(name, ARM) for name in names)
 
 
 def is_arm_or_leg(bone: PoseBone) -> bool:

@@ -12,10 +12,8 @@ from mathutils import Matrix, Vector
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..finding.knees import upright
-from ..limb.names import ARM, LEG, has_word
 from ..limb.rest_geometry import RestGeometry, hinge_axis
 from ..limb.settings import IN_ONE_PLANE
-from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..limb.tolerances import UNSEEN
 from ..motion.fitting import PAST_STRAIGHT, Fit
@@ -27,11 +25,11 @@ from ..rigging.control_shapes import (
     drawing_of_flat,
     drawing_of_pole,
     drawing_of_tip,
-    is_on_ground,
 )
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..rigging.skins import skin_of
 from ..solver.matrices import unit_array
+from .limbs import is_leg
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.06
 """How long the bones of controls are, in lengths of their limb."""
@@ -147,22 +145,11 @@ def pole_for(seen_limb: FittedLimb, target: BoneRef | Control | None = None) -> 
 
 def _name_beside(seen_limb: FittedLimb, target: BoneRef | Control | None) -> str:
     """The name of a leg's target that a pole may hang on; nothing of others."""
-    if target is None or not _is_leg(seen_limb):
+    if target is None or not is_leg(seen_limb.limb, seen_limb.segments):
         return ""
     if isinstance(target, Control):
         return target.name
     return target[1] if target[0] == seen_limb.limb.id_data else ""
-
-
-def _is_leg(seen_limb: FittedLimb) -> bool:
-    """Whether a limb is a leg: by the names of its bones, or as its foot stands on the ground."""
-    limb, end = seen_limb.limb, foot_of(seen_limb.limb)
-    names = [bone.name for bone in chain_bones(limb, seen_limb.segments)]
-    if any(has_word(name, ARM) for name in names):
-        return False
-    return any(has_word(name, LEG) for name in names) or (
-        end is not None and is_on_ground(limb.id_data, end, _place_of(seen_limb))
-    )
 
 
 def _before_knee(root: Vector, line: Vector, ahead: Vector, knee: Vector, size: float, along: float) -> Vector:

@@ -19,7 +19,7 @@ from ..limb.tolerances import UNSEEN
 from ..motion.passing import record
 from ..rigging.description import ref_of
 from . import holding
-from .adding import LimbRequest, add
+from .adding import FEWER_KEYS, LimbRequest, add
 from .contact_markers import Contacts, find_contacts, mark_contacts
 from .features import add_foot_roll
 from .limbs import foot_of
@@ -30,11 +30,12 @@ KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is fo
 
 class PlantOptions(NamedTuple):
     """How feet are planted: the height and speed below which they are on the ground, see `contacts_of`, and the frames
-    over which each contact eases in and out."""
+    over which each contact eases in and out; and the tolerance of legs that get IK, see `add`."""
 
     height: float = HEIGHT
     speed: float = SPEED
     ease: int = 3
+    tolerance: float = FEWER_KEYS
 
 
 class PlantResult(NamedTuple):
@@ -64,7 +65,9 @@ def plant(
     warnings: list[Message] = []
     with as_one(context):
         if requests:
-            warnings = (yield from add.steps(context, requests, mode="RIG", foot_roll=True)).warnings
+            tolerance = description.tolerance
+            added = yield from add.steps(context, requests, mode="RIG", foot_roll=True, tolerance=tolerance)
+            warnings = added.warnings
         footed = [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])]
         seen, rate = (yield from record(context, footed, frames)), rate_of(scene_of(context))
         lying = {ref_of(leg): lying_of(seen, leg, rest_geometry_of(leg), rate) for leg in footed if not has_roll(leg)}

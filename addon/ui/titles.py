@@ -8,7 +8,7 @@ from bpy.types import PoseBone
 
 from ..blender.names import side_sign
 from ..blender.words import translated_text
-from ..tasks.limbs import arm_or_leg, description_of, limbs_of
+from ..tasks.limbs import arm_or_leg, description_of, is_leg, limbs_of
 from ..tasks.selection import control_of
 from .remembering import cached_until_rebuilt, name_of
 from .state import slider_of_rig
@@ -17,6 +17,9 @@ TITLES = {
     ("ARM", 1): "Left Arm",
     ("ARM", -1): "Right Arm",
     ("ARM", 0): "Arm",
+    ("FORELEG", 1): "Left Foreleg",
+    ("FORELEG", -1): "Right Foreleg",
+    ("FORELEG", 0): "Foreleg",
     ("LEG", 1): "Left Leg",
     ("LEG", -1): "Right Leg",
     ("LEG", 0): "Leg",
@@ -55,4 +58,5 @@ def _title(limb: PoseBone) -> tuple[str, bool]:
 
 def _named(limb: PoseBone) -> str:
     """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
-    return TITLES.get((arm_or_leg(limb), side_sign(limb.name)), "")
+    kind = arm_or_leg(limb)
+    return TITLES.get(("FORELEG" if kind == "ARM" and is_leg(limb) else kind, side_sign(limb.name)), "")

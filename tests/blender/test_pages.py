@@ -75,7 +75,7 @@ def test_help_opens_a_page_that_is_there(addon, written):
         page, _, head = address.removeprefix(folder).partition("#")
         assert f'id="{head}"' in written[page] or not head, name
     assert addon("ui.manual").GUIDE.removeprefix(folder) in written
-    page, _, head = addon("ui.manual").ON_SLIDERS[1].partition("#")
+    page, _, head = addon("ui.manual").ON_PROPERTIES[1].partition("#")
     assert f'id="{head}"' in written[page]
 
 

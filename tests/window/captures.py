@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import done, new_file, rig, select, selected
+from leg import done, everything, goes_on, new_file, rig, select, selected
 from tour import limbs, open_panels, pictured, save_and_open, scroll
 
 from tests.blender import rigs, walk
@@ -75,3 +75,25 @@ def holds_in_contacts(hand: Hand) -> Iterator[Any]:
     yield from pictured(hand, "held")
     frames = [key.co.x for curve in rigs.curves(rig()) for key in curve.keyframe_points]
     return {"first": min(frames), "last": max(frames)}
+
+
+def stops_long_work(hand: Hand) -> Iterator[Any]:
+    """A capture of minutes: Plant Feet, then Add, each stopped by Esc in the middle."""
+    yield from open_capture(hand)
+    for curve in rigs.curves(rig()):
+        for frame in range(62, 9001):
+            curve.keyframe_points.insert(frame, curve.evaluate(1 + (frame - 1) % walk.STRIDE), options={"FAST"})
+        curve.update()
+    bpy.context.scene.frame_end = 9000
+    bpy.ops.ed.undo_push(message="Long")
+    before, found = everything(), {}
+    for name, operator in (("Plant Feet", "plant"), ("Add Planar IK", "add")):
+        yield from hand.to_the_middle()
+        yield from hand.key("A")
+        yield from hand.choose(name)
+        hand.picture(operator)
+        ran = goes_on(hand, operator)
+        yield from hand.key("ESC")
+        yield from done(hand)
+        found[operator] = [ran, everything() == before, limbs()]
+    return found

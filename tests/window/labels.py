@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import blf
 import bpy
 from hand import Hand
-from leg import new_file, rig, select
+from leg import done, new_file, rig, select
+from shown import BOOM
 from tour import limbs, open_panels, pictured, save_and_open
 
 from scripts import installed, machines
@@ -38,6 +38,15 @@ RIGS: dict[str, Any] = {
 }
 """Rigs, and the last bones of limbs of theirs."""
 
+RIGS_ADDED: dict[str, Any] = {
+    "leg": (rigs.biped, "shin.L"),
+    "arm": (rigs.biped, "forearm.L"),
+    "keyed": (rigs.biped, "shin.L"),
+    "puppet": (characters.puppet, "shin.L"),
+    "boom": (lambda: rigs.rig({name: bone for name, bone in BOOM.items() if name != "Bone.002"}), "Bone.001"),
+}
+"""Rigs, and what is clicked of them, for Add to ask about."""
+
 WIDEST = {"ANGLE": "-180°", "FACTOR": "0.000"}
 """The most that a field of some kind shows."""
 
@@ -55,10 +64,11 @@ class Measured:
             return found
 
         def draw(*args: Any, **options: Any) -> Any:
-            made = found(*args, **options)
+            made = found(*(vars(each)["real"] if isinstance(each, Drawing) else each for each in args), **options)
+            if name == "panel":
+                return tuple(self._part(each) if each else None for each in made)
             if name in ("row", "column", "split", "box"):
-                self.parts.append(part := Measured(made, name in ("row", "split"), options.get("factor", 0.0)))
-                return part
+                return self._part(made, name in ("row", "split"), options.get("factor", 0.0))
             if name in ("label", "operator", "prop", "menu", "prop_decorator"):
                 self.parts.append(words_of(name, args, options, made))
             return made
@@ -67,6 +77,14 @@ class Measured:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.real, name, value)
+
+    def _part(self, real: Any, *shape: Any) -> Measured:
+        self.parts.append(part := Measured(real, *shape))
+        return part
+
+    def drawn(self) -> list[str]:
+        """The words of labels, buttons and fields, in order."""
+        return [word for part in self.parts for word in (part.drawn() if isinstance(part, Measured) else [part.text])]
 
     @property
     def wanted(self) -> float:
@@ -84,6 +102,16 @@ class Measured:
             shares = [self.factor, *len(self.parts[1:]) * [(1.0 - self.factor) / max(len(self.parts) - 1, 1)]]
         for part, share in zip(self.parts, shares, strict=True):
             yield from part.cut(share * width)
+
+
+class Drawing:
+    """An operator or a panel that draws itself in a layout that is measured."""
+
+    def __init__(self, real: Any, layout: Measured) -> None:
+        vars(self).update(real=real, layout=layout)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
 
 
 class Words:
@@ -108,7 +136,7 @@ def words_of(kind: str, args: tuple[Any, ...], options: dict[str, Any], made: An
     if kind == "prop":
         owner, path = args[:2]
         custom = path.startswith("[")
-        prop = None if custom else owner.bl_rna.properties[path]
+        prop = None if custom else getattr(owner, "properties", owner).bl_rna.properties[path]  # an operator's
         value = owner[path.strip('"[]')] if custom else getattr(owner, path)
         text = options.get("text", path.strip('"[]') if prop is None else prop.name)
         if isinstance(value, bool | str):
@@ -126,20 +154,8 @@ def fits(hand: Hand) -> Iterator[Any]:
     open_panels()
     found: dict[str, list[str]] = {}
     classes = [*installed.addon("ui.panel").CLASSES, *installed.addon("ui.sections").CLASSES[:3]]
-    given = [(cls, cls.draw) for cls in classes]
     cut: list[str] = []
-
-    def measuring(cls: Any, draw: Any) -> Any:
-        def drawn(self: Any, context: Any) -> None:
-            layout = Measured(self.layout)
-            draw(SimpleNamespace(layout=layout), context)
-            cut.extend(layout.cut(hand.sidebar()[1].width - EDGES))  # while Blender has it
-
-        return drawn
-
-    for cls, draw in given:
-        cls.draw = measuring(cls, draw)
-    try:
+    with measured(classes, lambda layout: cut.extend(layout.cut(hand.sidebar()[1].width - EDGES))):
         for name, (make, clicked) in RIGS.items():
             yield from new_file(hand)
             ob = make()
@@ -154,7 +170,57 @@ def fits(hand: Hand) -> Iterator[Any]:
                 cut.clear()
                 yield from pictured(hand, f"{name}-{len(found)}")
                 found[f"{name} {len(found)}"] = [*dict.fromkeys(cut)]
+    return found
+
+
+@contextmanager
+def measured(classes: list[Any], look: Callable[[Measured], None]) -> Iterator[None]:
+    """Have each layout that these draw be looked at, while Blender has it."""
+    given = [(cls, cls.draw) for cls in classes]
+
+    def looking(draw: Any) -> Any:
+        def drawn(self: Any, context: Any) -> None:
+            layout = Measured(self.layout)
+            draw(Drawing(self, layout), context)
+            look(layout)
+
+        return drawn
+
+    for cls, draw in given:
+        cls.draw = looking(draw)
+    try:
+        yield
     finally:
         for cls, draw in given:
             cls.draw = draw
+
+
+def asks_for_what_can_be_had(hand: Hand) -> Iterator[Any]:
+    """F9 after Add: the names of its fields, by rig; and of one with keys."""
+    found: dict[str, list[str]] = {}
+    drawn: list[str] = []
+
+    def look(layout: Measured) -> None:
+        drawn[:] = layout.drawn()
+
+    with measured([installed.addon("ui.operators.adding").POSE_OT_planar_ik_add], look):
+        for name, (make, clicked) in RIGS_ADDED.items():
+            yield from new_file(hand)
+            make().name = "rig"
+            rigs.activate(bpy.data.objects["rig"])
+            if name == "keyed":
+                for frame, turn in ((1, 0.97), (20, 0.9)):
+                    rig().pose.bones["shin.L"].rotation_quaternion.w = turn
+                    rig().pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=frame)
+            yield from save_and_open(hand, f"asks {name}")
+            select(clicked)
+            yield from hand.to_the_middle()
+            yield from hand.choose("Add Planar IK")
+            yield from done(hand)
+            yield from hand.key("F9")
+            yield
+            yield from hand.move((hand.mouse[0] + 60, hand.mouse[1] + 20))
+            hand.picture(name)
+            found[name] = [*drawn]
+            yield from hand.key("ESC")
     return found

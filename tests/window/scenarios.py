@@ -83,7 +83,7 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
         of = limb()
         found[name] = [of.flip, of.plane, of.mode, of.reach, bpy.context.mode]
     again = bpy.context.window_manager.operators[-1].properties
-    again.ends_at = 9
+    again.ends_at = "2"
     with bpy.context.temp_override(**in_view(hand)):
         bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)
     yield

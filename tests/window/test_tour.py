@@ -60,6 +60,10 @@ def test_a_capture_is_held_by_its_markers(play):
     assert play("captures.holds_in_contacts") == {"first": 1.0, "last": 61.0}
 
 
+def test_esc_stops_plant_feet_and_add(play):
+    assert play("captures.stops_long_work") == {"plant": [True, True, []], "add": [True, True, []]}
+
+
 def test_a_pose_is_mirrored(play):
     found = play("tour.mirrors")
     assert found["mirrored"] < NEAR

@@ -8,6 +8,9 @@ import pytest
 
 pytestmark = pytest.mark.timeout(320)
 
+ASKED = ("Limb", "Ends At", "Bends", "Knee", "Foot Follows", "Pole Follows Foot", "Foot Roll", "Tolerance")
+"""The fields of Add."""
+
 NEAR = 2e-5
 """How exactly joints of a leg 0.9 long are where they should be."""
 
@@ -36,7 +39,7 @@ def test_adjust_last_operation(play):
     assert found["bends"][1:] == ["HINGE", "RIG", "REACHED", "POSE"]
     assert found["plane"][1:] == ["FREE", "RIG", "REACHED", "POSE"]
     assert found["mode"][1:] == ["FREE", "LIVE", "REACHED", "POSE"]
-    assert found["refused"] == [0, True, "LIVE", "REACHED"]
+    assert found["refused"] == ["0", True, "LIVE", "REACHED"]
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
     assert found["again"] == ["FOUND", "AUTO", "HINGE"]
 
@@ -151,6 +154,7 @@ def test_bake_from_the_dialog(play):
     assert found["asking"]
     assert found["moved"] < NEAR
     assert set(found["keyed"].values()) >= {40}
+    assert found["last"] <= 41  # of 250: the dialog begins with what is animated
     assert found["undone"]
     assert found["influence"] == 1.0
     assert found["redone"] < NEAR
@@ -227,3 +231,16 @@ def test_nothing_is_cut_off(play):
     found = play("labels.fits")
     assert len(found) == 20
     assert {name: cut for name, cut in found.items() if cut} == {}
+
+
+def test_add_asks_for_what_can_be_had(play):
+    found = play("labels.asks_for_what_can_be_had")
+    said = {name: [word for word in words if word in ASKED] for name, words in found.items()}
+    always, feet = ["Limb", "Ends At", "Bends", "Knee"], ["Foot Follows", "Pole Follows Foot", "Foot Roll"]
+    assert said == {
+        "leg": [*always, *feet],
+        "arm": [*always, "Foot Follows"],
+        "keyed": [*always, *feet],
+        "puppet": [*always, "Foot Follows", "Foot Roll"],
+        "boom": always,
+    }

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
-from ...tasks.adding import KEPT, TURNS, LimbRequest, add, as_options
-from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, limbs_counted
+from ...tasks.adding import FEWER_KEYS, TURNS, Added, LimbRequest, add, as_options
+from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, is_leg, limbs_counted
 from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, convertible, limbs_to_add
 from ..finding import require_limbs
@@ -83,15 +83,24 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("4", "4", "Four bones that lie in one plane"),
         ],
     )
-    ends_at: IntProperty(
+    ends_at: EnumProperty(
         name="Ends At",
-        description="By how many bones the limb ends further down its line, or up",
-        soft_min=-3,
-        soft_max=3,
+        description="Where the limb ends in its line",
+        items=[
+            ("-2", "Two Bones Further Up", ""),
+            ("-1", "One Bone Further Up", ""),
+            ("0", "As Selected", ""),
+            ("1", "One Bone Further Down", ""),
+            ("2", "Two Bones Further Down", ""),
+        ],
+        default="0",
     )
     taken: StringProperty(name="Taken", description="The bones of the limbs", options={"HIDDEN", "SKIP_SAVE"})
     worked: StringProperty(
         name="Worked", description="The settings of the limb that is there, as JSON", options={"HIDDEN", "SKIP_SAVE"}
+    )
+    lacks: StringProperty(
+        name="Lacks", description="The settings that these limbs can't have", options={"HIDDEN", "SKIP_SAVE"}
     )
     why: StringProperty(name="Why", description="Why others can't be had", options={"HIDDEN", "SKIP_SAVE"})
     is_asked: BoolProperty(
@@ -114,7 +123,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("LEAVE", "Leave", "Leave it to FK: with IK, only this frame looks as before"),
         ],
     )
-    tolerance: FloatProperty(default=KEPT, **TOLERANCE)
+    tolerance: FloatProperty(default=FEWER_KEYS, **TOLERANCE)
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Begin as the preferences say, not as the last limb was made; on a rig that Rigify generated, offer what its
@@ -144,15 +153,17 @@ class POSE_OT_planar_ik_add(PoseOperator):
         layout.use_property_split, layout.use_property_decorate = True, False
         for bones in self.taken.split("; "):
             layout.label(text=bones, icon="BONE_DATA", translate=False)
+        lacking = self.lacks.split()
         for name in FIRST:
-            layout.prop(self, name)
+            if name not in lacking:
+                layout.prop(self, name)
         if self.why:
             draw_lines(layout, context, self.why, "INFO", REDO_WIDTH)
         header, body = layout.panel("planar_ik_add_more", default_closed=True)
         header.label(text="More")
-        texts = {"tolerance": f"{translated_text('Tolerance')} ({self.tolerance:.2%})"}  # of the limb
         for name in MORE if body else ():
-            body.prop(self, name, text=texts.get(name))
+            if name not in lacking:
+                body.prop(self, name)
 
     def refuse(self, why: Refused) -> Any:
         """Where a setting of a limb that was added is changed to what can't be had, leave the limb as it was, and say
@@ -168,7 +179,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     def checked(self, context: Context) -> Any:
         """What IK can be added to, what it is to follow, and what is skipped."""
-        return limbs_to_add(context, 0 if self.bones == "AUTO" else int(self.bones), self.ends_at)
+        return limbs_to_add(context, 0 if self.bones == "AUTO" else int(self.bones), int(self.ends_at))
 
     def act(self, context: Context, subject: Any) -> Steps[None]:
         """Add, and go on with the targets."""
@@ -189,7 +200,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         added = yield from add.steps(context, requests, **as_options(settings))
         self.warn(*added.warnings)
         limbs = added.limbs
-        self.why, self.worked = "", json.dumps(settings)
+        self.why, self.worked, self.lacks = "", json.dumps(settings), self._lacking(added)
         self.taken = "; ".join(", ".join(bone.name for bone in chain_bones(limb)) for limb in limbs)
         select_if_shown(context, [target for limb in limbs if (target := description_of(limb).followed[0])])
         kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
@@ -202,6 +213,20 @@ class POSE_OT_planar_ik_add(PoseOperator):
         else:
             bones, bend = ", ".join(bone.name for bone in chain_bones(limbs[0])), bends_to(limbs[0], TURNS[self.bends])
             self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(bend), kept=kept)
+
+    def _lacking(self, added: Added) -> str:
+        """The settings that none of these limbs can have: what is for feet without one, for poles without one, and for
+        animation without any."""
+        legs = [limb for limb in added.limbs if is_leg(limb)]
+        feet = [limb for limb in added.limbs if description_of(limb).foot]
+        can = {
+            "foot_follows": feet,
+            "foot_roll": self.foot_follows and any(limb in feet for limb in legs),
+            "pole_follows": any(description_of(limb).pole for limb in legs),
+            "keyed": added.kept or self.keyed == "LEAVE",
+            "tolerance": added.kept,
+        }
+        return " ".join(name for name, there in can.items() if not there)
 
 
 def hidden_bones_note(bones: Iterable[PoseBone]) -> str:

@@ -14,7 +14,7 @@ from ...tasks.baking import BakeRequest, bake, frames_by_step
 from ...tasks.selection import limbs_in_view
 from ..finding import selected_limbs
 from .base import PoseOperator
-from .switching import start_from_scene, take_given_range
+from .switching import start_from_keys, start_from_scene, take_given_range
 
 
 class POSE_OT_planar_ik_bake(PoseOperator):
@@ -64,10 +64,11 @@ class POSE_OT_planar_ik_bake(PoseOperator):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask for the settings."""
-        take_given_range(self, "range", "GIVEN")
-        start_from_scene(self, context)
-        self.range = self.range  # said, so that the frames of the dialog do not mean another one
-        self.which = "SELECTED" if selected_limbs(context) else "ALL"
+        limbs = selected_limbs(context)
+        if not self.properties.is_property_set("range"):
+            self.range = "PREVIEW" if scene_of(context).use_preview_range else "GIVEN"
+        start_from_keys(self, context, limbs or limbs_in_view(context))
+        self.which = "SELECTED" if limbs else "ALL"
         return self.ask(context, "Bake")
 
     def draw(self, context: Context) -> None:

@@ -12,6 +12,7 @@ from ...blender.stepping import Steps
 from ...blender.types import is_armature
 from ...blender.words import Refused
 from ...tasks import modes
+from ...tasks.adding import FEWER_KEYS
 from ...tasks.converting import convert, unconvert
 from ...tasks.limbs import description_of, is_converted, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
@@ -38,7 +39,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     tolerance: FloatProperty(
         name="Tolerance",
         description="How far joints may be off, as a share of the limb's length; less takes more keys",
-        default=2e-3,
+        default=FEWER_KEYS,
         min=0.0,
         soft_max=0.1,
         precision=4,

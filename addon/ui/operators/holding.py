@@ -12,7 +12,7 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...blender.words import Refused, translated_text
-from ...tasks.adding import LimbRequest
+from ...tasks.adding import FEWER_KEYS, LimbRequest
 from ...tasks.contact_markers import (
     HEIGHT,
     SPEED,
@@ -32,7 +32,7 @@ from ..finding import selected_limbs
 from ..lines import length_text
 from .adding import rigify_ik
 from .base import LimbOperator, PoseOperator
-from .switching import check_range, start_from_scene, take_given_range
+from .switching import TOLERANCE, check_range, start_from_scene, take_given_range
 
 HEIGHT_PROPERTY: Any = {
     "name": "Height",
@@ -202,6 +202,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
     height: FloatProperty(**HEIGHT_PROPERTY)
     speed: FloatProperty(**SPEED_PROPERTY)
     ease: IntProperty(**EASE_PROPERTY)
+    tolerance: FloatProperty(default=FEWER_KEYS, **TOLERANCE)
 
     def checked(self, context: Context) -> tuple[list[LimbRequest], list[PoseBone]]:
         """The legs that get IK, and those that have it."""
@@ -220,7 +221,10 @@ class POSE_OT_planar_ik_plant(PoseOperator):
 
     def act(self, context: Context, subject: tuple[list[LimbRequest], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
-        options, frames = PlantOptions(self.height, self.speed, self.ease), frame_range(scene_of(context))
+        options, frames = (
+            PlantOptions(self.height, self.speed, self.ease, self.tolerance),
+            frame_range(scene_of(context)),
+        )
         planted = yield from plant.steps(context, *subject, frames, options)
         self.warn(*planted.warnings)
         select_if_shown(context, [ref for leg in planted.legs if (ref := description_of(leg.limb).followed[0])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
@@ -11,11 +12,14 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps, Stepwise
 from ...blender.types import all_objects, scene_of
 from ...blender.words import Message, Refused, translated_text
+from ...tasks.contact_markers import FrameRange
+from ...tasks.frame_ranges import range_animated
 from ...tasks.limbs import frames_counted, limbs_counted
 from ...tasks.mirroring import mirror
 from ...tasks.parenting import parent_controls, possible_parents
 from ...tasks.snapping import other_mode, snap_fk, snap_target, switch
 from ...tasks.switching import switch_over
+from ..finding import selected_limbs
 from .base import LimbOperator, PoseOperator
 
 TOLERANCE: Any = {
@@ -52,7 +56,7 @@ class _OverRange(LimbOperator):
         take_given_range(self, "use_range", True)
         if not self.use_range:
             return super().invoke(context, event)
-        start_from_scene(self, context)
+        start_from_keys(self, context, selected_limbs(context))
         return self.ask(context, self.bl_label)
 
     def frames_meant(self, context: Context) -> range | None:
@@ -130,7 +134,16 @@ def check_range(first: int, last: int) -> None:
 def start_from_scene(operator: Any, context: Context) -> None:
     """Let a range be the scene's where it was not given."""
     scene = scene_of(context)
-    for name, frame in (("frame_start", scene.frame_start), ("frame_end", scene.frame_end)):
+    _start_with(operator, FrameRange(scene.frame_start, scene.frame_end))
+
+
+def start_from_keys(operator: Any, context: Context, bones: Sequence[PoseBone]) -> None:
+    """Let the range of a dialog be what is animated of bones, where none was given."""
+    _start_with(operator, range_animated(context, bones))
+
+
+def _start_with(operator: Any, frames: FrameRange) -> None:
+    for name, frame in zip(("frame_start", "frame_end"), frames, strict=True):
         if not operator.properties.is_property_set(name):
             setattr(operator, name, frame)
 
@@ -192,9 +205,9 @@ class POSE_OT_planar_ik_parent(_OverRange):
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask what to hang on, and in which frames."""
-        self._has_window = True
-        manager: Any = context.window_manager
-        return manager.invoke_props_dialog(self, confirm_text=self.bl_label)
+        self.use_range = self.use_range  # said, so that the frames of the dialog do not mean one
+        start_from_keys(self, context, [*(context.selected_pose_bones or ())])
+        return self.ask(context, self.bl_label)
 
     def checked(self, context: Context) -> Any:
         """The selected bones."""

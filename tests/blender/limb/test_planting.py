@@ -69,7 +69,7 @@ def test_a_capture_is_planted_in_one_step(capture, there):
             held = now[first:last, i, 2:]
             assert np.linalg.norm(held - held[0], axis=-1).max() < 5e-3
             near[max(first - 5, 0) : last + 4] = True
-        assert np.abs(now[~near, i] - before[~near, i]).max() < 1e-3
+        assert np.abs(now[~near, i] - before[~near, i]).max() < 2e-3
         assert np.linalg.norm(now[:, i] - before[:, i], axis=-1).max() < 0.05
     marked = {marker.name for marker in bpy.context.scene.timeline_markers}
     assert {"foot.L", "foot.R"} <= {word for name in marked for word in name.split()}

@@ -94,3 +94,22 @@ def test_round_trips(tmp_path: Any) -> None:
     for ob, limbs_of_it in zip(round_trip(made, tmp_path), lasts, strict=True):
         rigs.activate(ob)
         assert all_added(ob) == limbs_of_it
+
+
+@pytest.mark.parametrize("name", CHARACTERS)
+def test_what_stands_is_a_leg(addon: Any, name: str) -> None:
+    """Forelegs too, by whatever names: their poles go with their feet; arms that hang are none."""
+    ob = CHARACTERS[name].make()
+    select_all(ob)
+    assert not call("add", plane="POLE")
+    tasks, titles = addon("tasks.limbs"), addon("ui.titles")
+    legs = {limb.name for limb in tasks.limbs_of(ob) if tasks.is_leg(limb)}
+    arms = {"forearm.L", "forearm.R"} if name in ("T-pose", "A-pose", "human", "puppet") else set()
+    arms = {"mixamorig:LeftForeArm", "mixamorig:RightForeArm"} if name == "Mixamo" else arms
+    assert {*limbs(ob)} - legs == arms
+    if name in ("cat", "horse"):
+        assert titles.title_of(ob.pose.bones["forearm.L"]) == "Left Foreleg"
+    for limb in tasks.limbs_of(ob):
+        of = limb.planar_ik
+        hangs = ob.pose.bones[of.pole_subtarget].parent == ob.pose.bones[of.subtarget]
+        assert hangs == (limb.name in legs), limb.name

@@ -205,8 +205,8 @@ CLICKS = [
     (("Bone", "Bone.001"), "Bone", {}, ["Bone", "Bone.001"]),
     (LINES["robot arm of five"], "arm5", {}, ["arm4", "arm5"]),
     (LINES["robot arm of five"], "arm4", {"bones": "3"}, ["arm2", "arm3", "arm4"]),
-    (LINES["robot arm of five"], "arm5", {"ends_at": -1}, ["arm3", "arm4"]),
-    (LINES["robot arm of five"], "arm3", {"ends_at": 1, "bones": "3"}, ["arm2", "arm3", "arm4"]),
+    (LINES["robot arm of five"], "arm5", {"ends_at": "-1"}, ["arm3", "arm4"]),
+    (LINES["robot arm of five"], "arm3", {"ends_at": "1", "bones": "3"}, ["arm2", "arm3", "arm4"]),
     (LINES["insect's leg"], "tarsus.L", {"bones": "4"}, [*LINES["insect's leg"]]),
     (("hand", "Bone.001", "Bone.002", "Bone.003"), "Bone.003", {"bones": "3"}, ["Bone.001", "Bone.002", "Bone.003"]),
 ]

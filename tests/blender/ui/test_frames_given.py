@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from scripts.installed import addon
+from tests.blender import rigs
 
 from .conftest import call, select
 
@@ -43,3 +44,25 @@ def test_frames_are_those_given(biped: Any, case: str) -> None:
     select("shin.L")
     assert not call(name, **options)
     assert keyed(biped, bone) == frames
+
+
+@pytest.mark.parametrize(
+    ("moves", "frames"),
+    [("keys", (5, 48)), ("cycles", (1, 250)), ("preview", (7, 9)), ("one key", (1, 250)), ("strip", (1, 250))],
+)
+def test_dialogs_begin_with_what_is_animated(biped: Any, moves: str, frames: tuple[int, int]) -> None:
+    scene, control = bpy.context.scene, rigs.empty("goal")
+    scene.frame_start, scene.frame_end = 1, 250
+    assert not call("add")
+    biped.pose.bones["shin.L"].planar_ik.target = control
+    biped.pose.bones["hips"].keyframe_insert("location", frame=5)
+    if moves != "one key":
+        control.keyframe_insert("location", frame=48)
+    if moves == "cycles":
+        addon("blender.animation").curves_of(control)[0].modifiers.new("CYCLES")
+    if moves == "strip":
+        data = biped.animation_data
+        data.nla_tracks.new().strips.new("strip", 300, data.action)
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = moves == "preview", 7, 9
+    found = addon("tasks.frame_ranges").range_animated(bpy.context, [biped.pose.bones["shin.L"]])
+    assert tuple(found) == frames
