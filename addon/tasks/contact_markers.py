@@ -14,7 +14,7 @@ from bpy.types import Context, PoseBone, Scene
 
 from ..blender.announcing import announce
 from ..blender.stepping import Progress, Steps, Stepwise, finished, rate_of
-from ..blender.types import is_evaluated, scene_of, view_layer_of
+from ..blender.types import is_armature, is_evaluated, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..feet.contacts import (
     HEEL,
@@ -51,14 +51,8 @@ class Contacts(NamedTuple):
         return max(self.slips, default=0.0)
 
 
-class Mark(NamedTuple):
-    """What a marker says of a foot: that a contact begins, or goes on, on heel, sole or toe; or that it ends."""
-
-    begins: bool
-    on: str
-
-
-UP = Mark(False, "")
+UP = "up"
+"""What a marker says where a contact ends; where one begins or goes on, it says heel, sole or toe."""
 
 BOTH = " + "
 """What is between feet where one marker is of several."""
@@ -66,35 +60,36 @@ BOTH = " + "
 MOST_BYTES = 63
 """The bytes that the name of a marker may have."""
 
-_NAME = re.compile(r"(.+) (down(?: on \w+)?|on \w+|up) \((.+)\)")
-"""The name of a marker: feet, what they do, and their rig."""
+_NAME = re.compile(rf"(.+?) ({HEEL}|{SOLE}|{TOE}|{UP})(?: \((.+)\))?")
+"""The name of a marker: feet, what they do, and their rig where another one has such feet."""
 
 
-def marker_names(limb: PoseBone) -> dict[Mark, str]:
-    """What the markers of a limb's contacts are called."""
-    bone, rig = (foot_of(limb) or limb).name, limb.id_data.name
-    names = {Mark(True, SOLE): "down", Mark(True, HEEL): "down on heel", Mark(True, TOE): "down on toe", UP: "up"}
-    names |= {Mark(False, kind): f"on {kind}" for kind in (HEEL, SOLE, TOE)}
-    room = MOST_BYTES - len(f"{bone} {max(names.values(), key=len)} ()".encode())
-    rig = rig.encode()[: max(room, 1)].decode(errors="ignore")
-    return {mark: f"{bone} {words} ({rig})" for mark, words in names.items()}
+def marker_names(limb: PoseBone) -> dict[str, str]:
+    """What the markers of a limb's contacts are called, by what they say."""
+    bone, rig = (foot_of(limb) or limb).name, limb.id_data
+    others = (ob for scene in rig.users_scene for ob in scene.objects if ob != rig and is_armature(ob))
+    of_rig = ""
+    if any(bone in ob.pose.bones for ob in others):
+        room = MOST_BYTES - len(f"{bone} {SOLE} ()".encode())
+        of_rig = f" ({rig.name.encode()[: max(room, 1)].decode(errors='ignore')})"
+    return {word: f"{bone} {word}{of_rig}" for word in (HEEL, SOLE, TOE, UP)}
 
 
 def marked_contacts(scene: Scene, limb: PoseBone) -> list[Contact]:
     """The contacts of a limb by the scene's markers, in order. Raises `Refused` if one has no beginning or no end."""
     names = marker_names(limb)
-    marks = {name: mark for mark, name in names.items()}
-    placed = [(frame, marks[name]) for frame, name in names_marked(scene) if name in marks]
+    words = {name: word for word, name in names.items()}
+    placed = [(frame, words[name]) for frame, name in names_marked(scene) if name in words]
     contacts: list[Contact] = []
     phases: list[Phase] = []
-    for frame, mark in sorted(placed, key=lambda place: (place[0], not place[1].begins, place[1] == UP)):
-        if mark.begins == bool(phases):
-            raise _not_in_pairs(limb, frame, names)
-        if mark != UP:
-            phases = [*(phase for phase in phases if phase.first < frame), Phase(frame, mark.on)]
-        else:
+    for frame, word in sorted(placed, key=lambda place: (place[0], place[1] == UP)):
+        if word != UP:
+            phases = [*(phase for phase in phases if phase.first < frame), Phase(frame, word)]
+        elif phases:
             contacts.append(Contact(tuple(phases), frame))
             phases = []
+        else:
+            raise _not_in_pairs(limb, frame, names)
     if phases:
         raise _not_in_pairs(limb, phases[0].first, names)
     return contacts
@@ -108,15 +103,19 @@ def names_marked(scene: Scene) -> Iterator[tuple[int, str]]:
 def _names(name: str) -> list[str]:
     """What a marker says, for each of its feet."""
     match = _NAME.fullmatch(name)
-    return [f"{foot} {match[2]} ({match[3]})" for foot in match[1].split(BOTH)] if match else [name]
+    return [_name(foot, *match.groups()[1:]) for foot in match[1].split(BOTH)] if match else [name]
 
 
-def _not_in_pairs(limb: PoseBone, frame: int, names: dict[Mark, str]) -> Refused:
+def _name(feet: str, word: str, rig: str | None) -> str:
+    return f"{feet} {word} ({rig})" if rig else f"{feet} {word}"
+
+
+def _not_in_pairs(limb: PoseBone, frame: int, names: dict[str, str]) -> Refused:
     return Refused(
         "At frame {frame}, the contacts of '{bone}' are not pairs of markers: '{down}', then '{up}'",
         frame=frame,
         bone=limb.name,
-        down=names[Mark(True, SOLE)],
+        down=names[SOLE],
         up=names[UP],
     )
 
@@ -155,13 +154,13 @@ def _markers_of_contact(limb: PoseBone, contact: Contact) -> Iterator[tuple[bool
     best first."""
     names = marker_names(limb)
     for i, (phase, frames) in enumerate(zip(contact.phases, contact.ranges_on(HEEL, SOLE, TOE), strict=True)):
-        yield i > 0, names[Mark(i == 0, phase.on)], range(frames.first, frames.last + 1)
+        yield i > 0, names[phase.on], range(frames.first, frames.last + 1)
     yield False, names[UP], range(contact.last, contact.frames.first - 1, -1)
 
 
 def _mark(scene: Scene, name: str, frames: Sequence[int]) -> None:
     """Mark the first of these frames in which no marker says anything else of a contact; the first if all have such."""
-    there = {marker.frame: marker for marker in scene.timeline_markers if _NAME.fullmatch(marker.name)}
+    there = {marker.frame: marker for marker in scene.timeline_markers if _is_of_feet(scene, marker.name)}
     frame = next((at for at in frames if at not in there or _joined(there[at].name, name)), frames[0])
     both = _joined(there[frame].name, name) if frame in there else ""
     if both:
@@ -170,12 +169,18 @@ def _mark(scene: Scene, name: str, frames: Sequence[int]) -> None:
         scene.timeline_markers.new(name, frame=frame)
 
 
+def _is_of_feet(scene: Scene, name: str) -> bool:
+    """Whether a marker is one of ours, not one that somebody calls ``wake up``."""
+    match, rigs = _NAME.fullmatch(name), [ob for ob in scene.objects if is_armature(ob)]
+    return bool(match) and all(any(foot in ob.pose.bones for ob in rigs) for foot in match[1].split(BOTH))  # type: ignore[index]
+
+
 def _joined(name: str, other: str) -> str:
     """The name of one marker in place of two; nothing where their feet or rigs do not the same."""
     said, also = _NAME.fullmatch(name), _NAME.fullmatch(other)
     if not said or not also or said.groups()[1:] != also.groups()[1:]:
         return ""
-    both = f"{said[1]}{BOTH}{also[1]} {said[2]} ({said[3]})"
+    both = _name(f"{said[1]}{BOTH}{also[1]}", *said.groups()[1:])
     return both if len(both.encode()) <= MOST_BYTES else ""
 
 

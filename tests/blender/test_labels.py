@@ -26,7 +26,7 @@ BLENDERS = {
 }  # fmt: skip
 """Labels of Blender's that its own interface has in Python."""
 
-MARKERS = {f"foot.L {words} (Rig)" for words in ("down", "down on heel", "on sole", "on toe", "up")}
+MARKERS = {f"foot.L {word}" for word in ("heel", "sole", "toe", "up")}
 """What test_contacts finds on the timeline, of another rig."""
 
 OTHERS = ROOT / "docs" / "comparison.md"

@@ -65,7 +65,7 @@ def holds_in_contacts(hand: Hand) -> Iterator[Any]:
         yield from hand.choose(name)
         yield from done(hand)
     yield from timeline_pictured(hand, "found")
-    ups = [marker for marker in bpy.context.scene.timeline_markers if " up " in marker.name and marker.frame > 30]
+    ups = [marker for marker in bpy.context.scene.timeline_markers if marker.name.endswith(" up") and marker.frame > 30]
     ups[0].frame -= 2
     select("shin.L", "shin.R")
     yield from scroll(hand)

@@ -61,10 +61,10 @@ def test_a_capture_is_cleaned(run: Run, source: Path, tmp_path: Path) -> None:
     code, lines, _ = run("contacts", source, "-o", marked)
     assert (code, {line["output"] for line in lines}) == (0, {str(marked)})
     assert markers(marked) == {
-        (f"{line['limb'].replace('shin', 'foot')} {word} ({line['object']})", contact[end])
+        (f"{line['limb'].replace('shin', 'foot')} {word}", contact[end])
         for line in lines
         for contact in line["contacts"]
-        for word, end in (("down", "from"), ("up", "to"))
+        for word, end in (("sole", "from"), ("up", "to"))
     }
     for path in (source, marked):
         code, lines, _ = run("hold", path, "-o", held)
@@ -101,7 +101,7 @@ def test_feet_of_a_capture_are_planted(run: Run, tmp_path: Path) -> None:
 def test_contacts_take_the_place_of_markers(run: Run, source: Path) -> None:
     """Those of limbs that are asked for, in the frames that are; where no foot stands, they stay and it is said."""
     bpy.ops.wm.open_mainfile(filepath=str(source))
-    for name, frame in (("foot.L down (Walker)", 2), ("foot.L up (Walker)", 4), ("cut", 9)):
+    for name, frame in (("foot.L sole", 2), ("foot.L up", 4), ("cut", 9)):
         bpy.context.scene.timeline_markers.new(name, frame=frame)
     bpy.ops.wm.save_as_mainfile(filepath=str(source))
     own = markers(source)
@@ -122,4 +122,4 @@ def test_markers_of_linked_rigs_are_the_scenes(run: Run, tmp_path: Path) -> None
     source = linked(shot(tmp_path / "library.blend"), tmp_path / "shot.blend", False)
     code, (line,), _ = run("contacts", source, "--in-place", "--height", 100, "--speed", 1000)
     assert (code, line["contacts"][0]["from"]) == (0, 1)
-    assert {name for name, _ in markers(source)} == {"foot.L down (rig)", "foot.L up (rig)"}
+    assert {name for name, _ in markers(source)} == {"foot.L sole", "foot.L up"}

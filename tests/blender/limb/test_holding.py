@@ -145,7 +145,7 @@ def test_a_limb_in_fk_is_refused_and_nothing_changes(addon, walker):
 def test_operators_from_markers_to_keys(addon, walker):
     markers = addon("tasks.contact_markers")
     names = markers.marker_names(legs(walker)[0])
-    down, up = (names[mark] for mark in (markers.Mark(True, "sole"), markers.UP))
+    down, up = names["sole"], names["up"]
     scene, ops = bpy.context.scene, bpy.ops.pose
     with pytest.raises(RuntimeError, match="Find Contacts first"):
         ops.planar_ik_hold(range="CONTACTS")
@@ -158,9 +158,23 @@ def test_operators_from_markers_to_keys(addon, walker):
     now = paths(walker, ".L")
     assert np.abs(now[25:33, 2] - now[25, 2]).max() < NEAR
     assert np.abs(now[34:45] - before[34:45]).max() < NEAR
-    scene.timeline_markers.remove(next(marker for marker in scene.timeline_markers if marker.name == up))
+    for marker in [marker for marker in scene.timeline_markers if marker.name == up]:
+        scene.timeline_markers.remove(marker)
     with pytest.raises(RuntimeError, match="pairs of markers"):
         ops.planar_ik_hold(range="CONTACTS")
+
+
+def test_markers_name_a_rig_where_two_have_such_feet(addon, walker):
+    """What somebody else calls ``wake up`` is left alone."""
+    markers, scene = addon("tasks.contact_markers"), bpy.context.scene
+    scene.timeline_markers.new("wake up", frame=1)
+    listed = markers.find_contacts(bpy.context, legs(walker), FRAMES)
+    short = markers.mark_contacts(scene, listed)
+    assert max(len(marker.name) for marker in scene.timeline_markers) <= 20
+    rigs.stack("foot.L", name="Other")
+    assert {name for name in markers.marker_names(legs(walker)[0]).values() if name.endswith(" (Walker)")}
+    assert markers.mark_contacts(scene, listed) == short
+    assert {marker.name for marker in scene.timeline_markers} >= {"wake up", "foot.L up", "foot.L up (Walker)"}
 
 
 def test_ranges(addon, walker):
@@ -289,7 +303,7 @@ def test_no_marker_hides_another(addon, walker):
         markers.mark_contacts(scene, listed)
         frames = [marker.frame for marker in scene.timeline_markers]
         assert len({*frames}) == len(frames)
-        assert "foot.L + foot.R up (Walker)" in {marker.name for marker in scene.timeline_markers}
+        assert "foot.L + foot.R up" in {marker.name for marker in scene.timeline_markers}
         for of_limb in listed:
             marked = markers.marked_contacts(scene, of_limb.limb)
             for contact, same in zip(of_limb.contacts, marked, strict=True):
