@@ -10,7 +10,9 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from .limb.settings import ALL, ALLOWED, CHOICES, MEANINGS, TWISTS, every_slider, slider_of
+from .limb.features import BY_NAME
+from .limb.parts import ALL
+from .limb.settings import ALLOWED, CHOICE, CHOICES, every_slider, slider_of
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
 from .limb.values import to_word
 from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
@@ -58,7 +60,7 @@ class PlanarIK:
     @property
     def twist(self) -> tuple[float, ...]:
         """By how much each bone is turned about its own line, in radians, from the root down; the joints stay."""
-        return tuple(read_slider(self.bone, twist.name) for twist in TWISTS[: len(segments_of(self.bone))])
+        return tuple(read_slider(self.bone, name) for name in BY_NAME["twist"].keys[: len(segments_of(self.bone))])
 
     @twist.setter
     def twist(self, value: Any) -> None:
@@ -125,8 +127,8 @@ def _slider(name: str) -> property:
         set_slider(limb.bone, name, value)
 
     slider = slider_of(name)
-    said = [slider.description, "in radians" if slider.subtype == "ANGLE" else "", _span(slider.limits)]
-    return property(lambda limb: read_slider(limb.bone, name), write, doc=", ".join(filter(None, said)))
+    doc = _said(slider.description, slider.subtype == "ANGLE", slider.limits)
+    return property(lambda limb: read_slider(limb.bone, name), write, doc=doc)
 
 
 def _choice(name: str) -> property:
@@ -135,14 +137,19 @@ def _choice(name: str) -> property:
     def write(limb: PlanarIK, value: Any) -> None:
         set_choices(limb.bone, {name: value})
 
-    return property(lambda limb: choices_of(limb.bone)[name], write, doc=f"{MEANINGS[name]}, {_span(ALLOWED[name])}")
+    return property(
+        lambda limb: choices_of(limb.bone)[name],
+        write,
+        doc=_said(CHOICE[name].description, name.endswith("angle"), ALLOWED[name]),
+    )
 
 
-def _span(allowed: Any) -> str:
-    """What a setting may be, in words."""
-    if not allowed:
-        return ""
-    return " or ".join(allowed) if isinstance(allowed[0], str) else f"from {allowed[0]:.4g} to {allowed[1]:.4g}"
+def _said(description: str, is_angle: bool, allowed: Any) -> str:
+    """What a setting says, in which unit, and what it may be."""
+    span = ""
+    if allowed:
+        span = " or ".join(allowed) if isinstance(allowed[0], str) else f"from {allowed[0]:.4g} to {allowed[1]:.4g}"
+    return ", ".join(filter(None, (description, "in radians" if is_angle else "", span)))
 
 
 SET_FOR_ALL = [slider.name for slider in every_slider() if slider.bone == ALL]

@@ -13,9 +13,8 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.fcurves import Segments, few, hermite
-from ..limb.follow import follow_of
-from ..limb.foot_roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET, flat_toes, helpers_of
-from ..limb.pole_follow import pole_goes_along
+from ..limb.features.roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET
+from ..limb.follow import flat_toes, follow_of, helpers_of, pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import choices_of
 from ..limb.tips import foot_of

@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from ..limb.foot_roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
+from ..limb.features.roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
 from ..limb.names import HANDS, has_word
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
 from ..limb.tips import foot_of

@@ -11,9 +11,9 @@ import numpy as np
 from bpy.types import PoseBone
 
 from ..limb.rest_geometry import RestGeometry, turns_about
-from ..limb.settings import UNLIMITED
 from ..limb.tolerances import ROUNDING
 from ..solver import solve_limb
+from ..solver.groups import UNLIMITED
 from ..solver.matrices import cross_array, rotation
 
 ABOUT, NEARLY = 0.999, 0.95

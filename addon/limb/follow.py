@@ -1,17 +1,25 @@
-"""What a limb follows: its target and its pole, each an object or a bone of one, as its IK constraint says."""
+"""What a limb follows: its target and its pole, each an object or a bone of one, as its IK constraint says.
+
+What the solver of a limb follows, where that is not what people see as its target: a foot that rolls.
+
+How far the pole of a limb goes with its target: whether a limb has that, and whether it is whole."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bpy.types import Depsgraph, Object, PoseBone
+from bpy.types import Bone, Depsgraph, Object, PoseBone
 from mathutils import Matrix, Vector
 
-from ..blender.types import has_bone, is_armature
+from ..blender.types import ArmatureObject, bones_of, children_of, has_bone, is_armature
 from ..blender.words import Refused
+from .features.foot import FOOT
+from .features.pole_follow import STILL
+from .features.roll import FLAT_TOE, ROLL_CONTROL, ROLL_ROLES, ROLLED_TARGET
 from .names import joint_of, pole_name, target_name
-from .storage import check_complete, limb_constraint_of
-from .tips import FOOT_GONE, foot_of, is_foot_gone
+from .settings import MADE_FOR_LIMB
+from .storage import check_complete, group_of, has_slider, limb_constraint_of
+from .tips import FOOT_GONE, foot_of, is_foot_gone, tip_of
 
 
 class Follow(NamedTuple):
@@ -96,3 +104,97 @@ def gone_controls(limb: PoseBone) -> dict[str, str]:
     if constraint.pole_target != follow.pole:
         gone["POLE"] = pole_name(limb.name, below, joint_of([limb.name, below]))
     return gone
+
+
+OFF_TIP = 1e-3
+"""How far from the tip the rolled target may rest, in lengths of the limb's last bone."""
+
+
+def has_roll(limb: PoseBone) -> bool:
+    """Whether a limb has a foot roll, complete or not."""
+    return has_slider(limb, "roll")
+
+
+def solver_follow(limb: PoseBone) -> Follow:
+    """The target and pole that the solver uses: the limb's own, but with a foot roll the helper bone that rolls with
+    the target."""
+    follow = follow_of(limb)
+    end_bone = rolled_target(limb) if follow.target is not None and has_roll(limb) else None
+    return follow if end_bone is None else follow._replace(target=limb.id_data, subtarget=end_bone.name)
+
+
+def rolled_target(limb: PoseBone) -> Bone | None:
+    """The helper bone that the solver uses as target of a limb with a foot roll; None if it is missing or belongs to
+    another limb."""
+    foot = foot_of(limb)
+    copying: Any = foot.constraints.get(FOOT) if foot else None
+    if copying is None or copying.target != limb.id_data:
+        return None
+    bone = limb.id_data.data.bones.get(copying.subtarget)
+    if bone is None or role_of(bone) != ROLLED_TARGET:
+        return None
+    return bone if (bone.head_local - tip_at_rest(limb)).length <= OFF_TIP * limb.bone.length else None
+
+
+def role_of(bone: Any) -> str:
+    """The role that a helper bone was made for; "" if it was not made for a limb."""
+    return str(bone.get(MADE_FOR_LIMB, ""))
+
+
+def tip_at_rest(limb: PoseBone) -> Vector:
+    """The rest position of a limb's tip, in the armature."""
+    place: Vector = limb.bone.matrix_local @ Vector(tip_of(limb, (group_of(limb) or {}).get("tip", "FOOT")).tolist())
+    return place
+
+
+def helpers_of(limb: PoseBone) -> dict[str, Bone]:
+    """The helper bones of a limb's foot roll by role; if it is incomplete, those above its rolled target; none without
+    one."""
+    end_bone: Any = rolled_target(limb) if has_roll(limb) else None
+    if end_bone is None:
+        return {}
+    bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]
+    return {role: bone for bone in bones if (role := role_of(bone)) in ROLL_ROLES}
+
+
+def flat_toes(limb: PoseBone) -> list[PoseBone]:
+    """The toe bones that a foot roll keeps flat on the ground."""
+    foot = foot_of(limb)
+    return [toe for toe in children_of(foot) if FLAT_TOE in toe.constraints] if foot else []
+
+
+def unrolled(limb: PoseBone, depsgraph: Depsgraph) -> Matrix:
+    """The evaluated world matrix that the solver's target would have without roll and bank."""
+    helpers = helpers_of(limb)
+    if ROLL_CONTROL not in helpers:
+        return matrix_of(*follow_of(limb)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
+    control, end_bone = helpers[ROLL_CONTROL], helpers[ROLLED_TARGET]
+    at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
+    return matrix_of(limb.id_data, control.name, depsgraph) @ at_rest
+
+
+HUNG_ON_TARGET = "pole_on_target"
+"""What the group of a limb says whose pole hung on the target itself."""
+
+
+def has_pole_follow(limb: PoseBone) -> bool:
+    """Whether a limb has Pole Follow: a slider for how far its pole moves with its target."""
+    return has_slider(limb, "pole_follow")
+
+
+def pole_goes_along(limb: PoseBone) -> bool:
+    """Whether moving the target of a limb moves its pole, which then has to be put back."""
+    (target, target_bone), (pole, pole_bone) = follow_of(limb).pairs
+    if pole is None or is_gone(pole, pole_bone):
+        return False
+    if has_pole_follow(limb):
+        return True
+    if pole_bone and pole == target:
+        return target_bone in (bone.name for bone in bones_of(pole)[pole_bone].parent_recursive)
+    return pole.parent is not None and pole.parent == target
+
+
+def is_still_helper(ob: ArmatureObject, name: str) -> bool:
+    """Whether a bone is the helper bone that never moves."""
+    bone: Any = ob.data.bones.get(name)
+    return bone is not None and bone.get(MADE_FOR_LIMB) == STILL

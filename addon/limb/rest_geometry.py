@@ -22,10 +22,10 @@ import numpy as np
 from bpy.types import Bone, PoseBone
 
 from ..blender.types import ArmatureObject
-from ..solver.groups import bends_in_zigzag, members
+from ..solver.groups import bends_in_zigzag, is_zigzag, members
+from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
-from .settings import IN_ONE_PLANE
 from .sides import stored_axes
 from .storage import chain_bones, check_complete, choices_of, hierarchy, is_mechanism_bone, segments_of
 from .tips import rest_matrix, tip_of
@@ -61,12 +61,6 @@ class RestGeometry(NamedTuple):
     def is_zigzag(self) -> bool:
         """Which bones keep together, see `is_zigzag`."""
         return is_zigzag(self.angles)
-
-
-def is_zigzag(angles: Sequence[float]) -> bool:
-    """Whether bones of these directions bend to one side and the other in turn: every other one keeps together then,
-    neighbours otherwise."""
-    return bool(bends_in_zigzag([sin(after - before) for before, after in pairwise(angles)], FLOATS))
 
 
 def is_straight(geometry: RestGeometry) -> bool:

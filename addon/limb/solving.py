@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject
-from ..solver.limb import ORIGIN, Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
+from ..solver.limb import IN_ONE_PLANE, ORIGIN, Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS as FORMULAS
+from .features import FEATURES
+from .features.stretch import scales_for
 from .follow import place_of
+from .parts import ALL
 from .rest_geometry import IDENTITY, RestGeometry, squared
-from .settings import ALL, IN_ONE_PLANE, TWISTS, every_slider
+from .settings import every_slider
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, Kinds, LimbEntry, Table, table_of
 from .tips import rest_matrix
@@ -333,16 +336,8 @@ def _settings_and_pole(batch: Batch, target: Array, pole: Array, sliders: Slider
     if sliders["swivel"].any():
         swivel = sliders["swivel"] * batch.outwards / 2.0
         settings = settings._replace(swivel=(np.cos(swivel), np.sin(swivel)))
-    if batch.reference.groups and sliders["ankle"].any():
-        ankle = sliders["ankle"] / 2.0
-        settings = settings._replace(ankle=(np.cos(ankle), np.sin(ankle)))
-    if batch.is_limited or sliders["softness"].any() or sliders["stretch"].any():
-        softness, stretch = sliders["softness"].clip(0.0, 1.0), sliders["stretch"].clip(0.0, 1.0)
-        settings = settings._replace(softness=softness, stretch=stretch)
-    twists = [sliders[twist.name] for twist in TWISTS[: len(batch.reference.lengths)]]
-    if any(twist.any() for twist in twists):
-        halves = [twist * batch.outwards / 2.0 for twist in twists]
-        settings = settings._replace(twist=tuple((np.cos(half), np.sin(half)) for half in halves))
+    for feature in FEATURES:
+        settings = feature.settings(settings, sliders, batch)
     is_poled = (batch.is_poled & (sliders["pole"] > 0.5))[..., None] if batch.plane is Plane.POLE else np.zeros(1, bool)
     return settings, np.where(is_poled, pole, target) if is_poled.any() else None  # in line: as without one
 
@@ -362,7 +357,4 @@ def own_size(scale: Any, influence: Any) -> Any:
 
 def scales_of(limb: LimbEntry, stretch: float) -> tuple[float, float, float]:
     """The factors (x, y, z) on a bone's scale that make it ``stretch`` times as long."""
-    if limb.choices["stretch_volume"] == "UNIFORM" or not all(limb.geometry.points):
-        return (stretch, stretch, stretch)
-    width = stretch**-0.5 if limb.choices["stretch_volume"] == "VOLUME" else 1.0
-    return (width, stretch, width)
+    return scales_for(limb.choices, limb.geometry.points, stretch)

@@ -13,18 +13,16 @@ from bpy.types import Object, PoseBone, Scene
 from ..blender.announcing import announce
 from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag_rig
 from ..blender.words import Refused
+from .features.feature import Slider
+from .parts import ALL, MADE_BY_US
 from .settings import (
-    ALL,
     ALLOWED,
     CHOICES,
     CONSTRAINT_NAME,
     CONVERTED_FROM,
     GROUP,
-    MADE_BY_US,
     MADE_FOR_LIMB,
     SEGMENT_MARK,
-    TWISTS,
-    Slider,
     every_slider,
     slider_of,
 )
@@ -93,9 +91,7 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
         if value != default or name in group:
             group[name] = value
     for slider in every_slider():
-        if (not slider.is_feature or (slider.name == "ankle" and len(segments) > 2)) and not has_slider(
-            bone, slider.name
-        ):
+        if not slider.is_feature and not has_slider(bone, slider.name):
             make_slider(bone, slider)
     return constraint
 
@@ -179,11 +175,6 @@ def make_slider(bone: PoseBone, slider: Slider) -> None:
 def has_slider(bone: Any, name: str) -> bool:
     """Whether a bone has the custom property of a slider, and so the feature that it belongs to."""
     return slider_of(name).key in bone
-
-
-def has_twist(bone: Any) -> bool:
-    """Whether the bones of a limb have Twist sliders."""
-    return has_slider(bone, TWISTS[0].name)
 
 
 def read_slider(bone: PoseBone, name: str) -> Any:

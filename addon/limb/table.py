@@ -4,7 +4,7 @@ arrays."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import atan2, cos, inf, pi, sin
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..solver.arrays import row_of
-from ..solver.groups import range_of_groups
-from ..solver.limb import Plane, Settings
-from ..solver.limits import Limits, Range
+from ..solver.groups import range_of
+from ..solver.limb import MOVES_ROOT, Plane, Settings
 from ..solver.matrices import inverted
-from ..solver.ops import ARRAYS, FLOATS
+from ..solver.ops import ARRAYS
 from ..solver.reference import Reference, reference
-from ..solver.triangle import bones_of_lengths, range_of_bones
-from .follow import Follow
-from .foot_roll import solver_follow
-from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
-from .settings import MOVES_ROOT, UNLIMITED, Slider, every_slider, has_first_limits
+from ..solver.rotation import half_of
+from .features import FEATURES
+from .features.feature import Slider
+from .follow import Follow, solver_follow
+from .rest_geometry import IDENTITY, RestGeometry, rest_geometry_of
+from .settings import every_slider
 from .sides import outward_sign
 from .storage import bones_of_limb, choices_of, has_slider
 from .tips import rest_matrix
@@ -192,11 +192,11 @@ def _batches(limbs: Sequence[LimbEntry]) -> Iterator[Batch]:
         ]
         settings = Settings(
             softness=None,
-            limits=_limits_of(members),
-            stretch_max=np.array([limb.choices["stretch_max"] for limb in members], float),
             nearest=np.array([nearest for nearest, _ in ranges]),
             farthest=np.array([farthest for _, farthest in ranges]),
         )
+        for feature in FEATURES:
+            settings = settings._replace(**feature.still(members))
         yield Batch(
             plane=Plane(members[0].plane),
             rows=rows,
@@ -206,57 +206,6 @@ def _batches(limbs: Sequence[LimbEntry]) -> Iterator[Batch]:
             is_poled=np.array([limb.is_poled for limb in members], bool),
             outwards=np.array([limb.outward for limb in members]),
         )
-
-
-def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, most: float) -> tuple[float, float]:
-    """Between which distances from root to tip a limb's knees are within their limits, inner angles in radians; 0 and
-    infinity where they have none. Of more than two bones, with the ankle at 0."""
-    cosines = cos(least / 2.0) ** 2, cos(most / 2.0) ** 2 if most < UNLIMITED else 0.0
-    if cosines == (1.0, 0.0):
-        return 0.0, inf
-    if len(lengths) == 2:
-        nearest, farthest = range_of_bones(bones_of_lengths(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
-    else:
-        kind = is_zigzag(angles)
-        nearest, farthest = range_of_groups(lengths, [half_of(angle) for angle in angles], kind, *cosines)
-    return nearest if cosines[0] < 1.0 else 0.0, farthest if cosines[1] > 0.0 else inf
-
-
-def first_range_of(
-    plane: str, normal: Any, reference_rotation: Any, choices: dict[str, Any]
-) -> tuple[float, float] | None:
-    """By how much the first bone of a hinge may be turned from the reference, from and to, in radians against the clock
-    about the normal, given in its own axes; None without limits. They are kept from rest on."""
-    low, high = float(choices["root_min_angle"]), float(choices["root_max_angle"])
-    if plane != "HINGE" or not has_first_limits(choices):
-        return None
-    w, *about = reference_rotation
-    angle = 2.0 * atan2(float(np.dot(about, normal)), w)
-    return low - angle, max(low, high) - angle
-
-
-def _limits_of(limbs: Sequence[LimbEntry]) -> Limits | None:
-    """The limits of both joints of limbs of one kind, as the solver takes them, a row each; None if none has any of its
-    first."""
-    ranges = [
-        first_range_of(limb.plane, limb.geometry.normals[0], limb.geometry.reference_rotations[0], limb.choices)
-        for limb in limbs
-    ]
-    if not any(ranges) or len(limbs[0].bones) > 2:
-        return None
-    knees = [(pi - limb.choices["max_angle"], pi - limb.choices["min_angle"]) for limb in limbs]
-    return Limits(_range([either or (-pi, pi) for either in ranges]), _range(knees))
-
-
-def _range(ends: Sequence[tuple[float, float]]) -> Range:
-    """Turns between these, a row each."""
-    middles, widths = zip(*((half_of((a + b) / 2.0), half_of(max(b - a, 0.0) / 2.0)) for a, b in ends), strict=True)
-    return Range(
-        *(
-            (np.array(cosines), np.array(sines))
-            for cosines, sines in (zip(*middles, strict=True), zip(*widths, strict=True))
-        )
-    )
 
 
 def _single(row: int, batches: Sequence[Batch]) -> SingleLimb:
@@ -286,8 +235,3 @@ def reference_of(geometries: Sequence[RestGeometry]) -> Reference:
         plane_offsets=rows([geometry.plane_offsets for geometry in geometries]),
         is_zigzag=geometries[0].is_zigzag,
     )
-
-
-def half_of(angle: float) -> tuple[float, float]:
-    """An angle as a half angle: cosine and sine of half of it."""
-    return cos(angle / 2.0), sin(angle / 2.0)

@@ -18,7 +18,7 @@ from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
-from ..limb.foot_roll import solver_follow
+from ..limb.follow import solver_follow
 from ..limb.settings import FEATURE_KEYS
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, group_of, limbs_of, mode_of

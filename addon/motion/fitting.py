@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, own_matrix
 from ..blender.words import Refused
+from ..limb.features import FEATURES
+from ..limb.features.slide import check_two_bones
 from ..limb.follow import Follow, place_of
 from ..limb.measuring import SCALED_APART, SIZELESS, evaluated_joints
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry
-from ..limb.settings import IN_ONE_PLANE, MOVES_ROOT, TWISTS
 from ..limb.sides import outward_sign
 from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones
 from ..limb.table import reference_of
-from ..limb.tolerances import KEPT_TURN, UNSEEN
+from ..limb.tolerances import UNSEEN
 from ..rigging.description import Description
-from ..rigging.keeping import check_two_bones
 from ..solver.arrays import row_of
-from ..solver.limb import joints_of
+from ..solver.limb import IN_ONE_PLANE, joints_of
 from ..solver.matrices import unit_array
 from ..solver.rotation import rotate
 from .inverse import Inverse, SolverPose, end_of_first_group, nearest_inverse, solver_pose_of_rows, without_rounding
@@ -61,9 +61,7 @@ class Fit(NamedTuple):
     flip: bool
     swivel: float  # right-handed about the line from root to tip, on both sides
     ankle: float
-    twist: tuple[
-        float, ...
-    ]  # right-handed about the lines from joint to joint, on both sides; none where bones need none
+    twist: tuple[float, ...]  # right-handed about the lines from joint to joint, on both sides
     frame: Array  # (4, 4): G, in the armature
     tip: Array  # (3), as all below
     knee: Array
@@ -94,8 +92,7 @@ def fit(
     far as one may ``wish``; raises `Refused`. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`)
     the fit may be."""
     plane, tip, axis = wish
-    if plane in MOVES_ROOT:
-        check_two_bones(limb.name, segments)
+    check_two_bones(plane, limb.name, segments)
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
     evaluated: Any = limb.id_data.evaluated_get(depsgraph)
@@ -150,11 +147,10 @@ def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
         bend_axis=fit.bend_axis, reference_rotations=fit.reference_rotations
     )
     description = description.with_slider("flip", fit.flip).with_slider("swivel", outward_sign(limb) * fit.swivel)
-    description = description.with_slider("ankle", fit.ankle) if "ankle" in description.sliders else description
-    if not fit.twist and TWISTS[0].name not in description.sliders:
-        return description
-    for twist, angle in zip(TWISTS, fit.twist or [0.0] * len(description.segments), strict=False):
-        description = description.with_slider(twist.name, outward_sign(limb) * angle)
+    for feature in FEATURES:
+        numbers = {name: float(angle) for name, angle in feature.shown(fit, outward_sign(limb)).items()}
+        if any(numbers.values()) or feature.of(description):
+            description = description.with_sliders_of(feature.name, **numbers)
     return description
 
 
@@ -240,7 +236,7 @@ def _fit_of(
         flip=inverse.side < 0.0,
         swivel=swivel,
         ankle=inverse.ankle,
-        twist=tuple(map(float, inverse.twist)) if inverse.off_twist > KEPT_TURN else (),
+        twist=tuple(map(float, inverse.twist)),
         frame=frame,
         tip=tip,
         knee=knee,

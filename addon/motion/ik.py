@@ -15,17 +15,15 @@ from ..blender.keying import Change
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.words import Message
-from ..limb.follow import follow_of
-from ..limb.foot_roll import flat_toes, solver_follow
+from ..limb.features import FEATURES
+from ..limb.follow import flat_toes, follow_of, solver_follow
 from ..limb.moving import check_undriven
-from ..limb.settings import TWISTS
-from ..limb.storage import has_twist
+from ..limb.storage import has_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..rigging import feet
 from ..rigging.apply import apply
-from ..rigging.description import LimbRef, ref_of
-from ..rigging.features import with_twist
+from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..solver.matrices import inverted_all
 from ..solver.rotation import conjugate, multiply
 from .by_curves import Curves, filled_in
@@ -83,7 +81,7 @@ def show_in_ik(
     before = copied(recording.channels)
     shown = matched_by_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
     poses = {ref_of(one.limb): one.to_match.poses._replace(inverse=one.inverse) for one in shown}
-    if _lets_twist(task.context, shown):
+    if _gives_features(task.context, shown):
         again = [ob.pose.bones[name] for ob, name in named]
         return (yield from show_in_ik(task, again, poses, moves_controls, recording))
     values = copied(before)
@@ -124,11 +122,16 @@ def _move_controls(
     _set_sliders(swivel_again(recording, shown), values)
 
 
-def _lets_twist(context: Context, shown: Sequence[MatchedLimb]) -> bool:
-    """Let those of limbs twist that have to and can't yet; whether there are any. Bones are to be fetched anew then."""
-    twisted = [limb for limb, sliders in _sliders_of(shown) if TWISTS[0].name in sliders and not has_twist(limb)]
-    apply(context, {ref_of(limb): with_twist(limb) for limb in twisted})
-    return bool(twisted)
+def _gives_features(context: Context, shown: Sequence[MatchedLimb]) -> bool:
+    """Give limbs the features that their poses need; whether some had to. Bones are to be fetched anew then."""
+    given = dict[LimbRef, Description]()
+    for limb, sliders in _sliders_of(shown):
+        for feature in FEATURES:
+            if any(name in sliders and not has_slider(limb, name) for name in feature.keys):
+                ref = ref_of(limb)
+                given[ref] = given.get(ref, describe(ref)).with_sliders_of(feature.name)
+    apply(context, given)
+    return bool(given)
 
 
 def reader_of(

@@ -10,21 +10,19 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.words import Message, Refused
-from ..limb.follow import follow_of
-from ..limb.foot_roll import solver_follow
+from ..limb.features import FEATURES
+from ..limb.follow import follow_of, pole_goes_along, solver_follow
 from ..limb.moving import check_movable
-from ..limb.pole_follow import pole_goes_along
-from ..limb.settings import IN_ONE_PLANE, MOVES_ROOT, TWISTS
 from ..limb.sides import outward_sign
 from ..limb.solving import joints_in, solve
-from ..limb.storage import can_change_structure, has_slider, has_twist, limbs_of
+from ..limb.storage import can_change_structure, has_slider, limbs_of
 from ..limb.tips import foot_of
-from ..limb.tolerances import KEPT_TURN, NO_TURN, ON_TARGET, SEEN, UNSEEN
+from ..limb.tolerances import NO_TURN, ON_TARGET, SEEN, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
 from ..solver.ankles import within_half_turn
-from ..solver.limb import joints_of, line_to, turn_about_line
+from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT, joints_of, line_to, turn_about_line
 from ..solver.matrices import applied, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.rotation import rotate
@@ -115,20 +113,18 @@ def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> Matc
     tip = np.stack(pose.tip, axis=-1)
     if plane in IN_ONE_PLANE and to_match.moves_controls:
         _check_in_plane(to_match, tip)
-    is_turned = bool((inverse.off_twist > KEPT_TURN).any())
-    warnings = []
-    if is_turned and not (has_twist(limb) or can_change_structure(limb)):
-        warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=limb.name))
     target = tip if plane in MOVES_ROOT else _target_factor(to_match, tip) * tip
-    sliders = {"flip": inverse.side < 0.0}
-    if has_slider(limb, "ankle"):
-        sliders["ankle"] = inverse.ankle
+    sliders, warnings = {"flip": inverse.side < 0.0}, list[Message]()
+    for feature in FEATURES:
+        numbers = feature.shown(inverse, sign)
+        is_needed = any(rows.any() for rows in numbers.values())
+        if all(has_slider(limb, name) for name in numbers) or (is_needed and can_change_structure(limb)):
+            sliders |= numbers
+        elif is_needed and feature.lacking:
+            warnings.append(Message(feature.lacking, bone=limb.name))
     swivel, pole = _swivelled(to_match, inverse, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
-    if has_twist(limb) or (is_turned and can_change_structure(limb)):
-        for slider, twist in zip(TWISTS, inverse.twist, strict=False):
-            sliders[slider.name] = sign * np.unwrap(twist) if is_turned else np.zeros_like(twist)
     frames = to_match.frames
     return MatchedLimb(
         limb=limb,

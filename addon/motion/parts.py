@@ -10,9 +10,8 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.rotation import rotation_channel
-from ..limb.follow import follow_of
-from ..limb.foot_roll import flat_toes
-from ..limb.settings import TWISTS, slider_of
+from ..limb.follow import flat_toes, follow_of
+from ..limb.settings import every_slider, slider_of
 from ..limb.solving import solve_rows
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import Table, table_of
@@ -30,7 +29,7 @@ from .writing import KeyedPart
 
 Array = NDArray[Any]
 
-SET = ("flip", "swivel", "ankle", *(twist.name for twist in TWISTS))
+SET = tuple(slider.name for slider in every_slider() if slider.shows_pose)
 """The sliders that show a pose."""
 
 

@@ -16,9 +16,8 @@ from ..blender.fcurves import Segments, hermite
 from ..blender.stepping import Steps, times_of
 from ..blender.types import is_armature, scene_of
 from ..blender.words import Refused
-from ..limb.follow import follow_of
-from ..limb.foot_roll import solver_follow
-from ..limb.settings import IN_ONE_PLANE, slider_of
+from ..limb.follow import follow_of, solver_follow
+from ..limb.settings import slider_of
 from ..limb.solving import counting
 from ..limb.storage import (
     bones_of_limb,
@@ -37,6 +36,7 @@ from ..rigging.controls import rig_root
 from ..rigging.description import ref_of
 from ..rigging.feet import following_bones, foot_follows
 from ..rigging.parts import POSE
+from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import applied
 from .by_curves import arrays_of
 from .fk import is_sheared, part_of_fk, to_fk

@@ -35,10 +35,11 @@ from ..blender.types import (
     path_to_custom,
     view_layer_of,
 )
+from ..limb.features.roll import PIVOTS_COLLECTION, ROLLED_TARGET
 from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
-from ..limb.foot_roll import ROLLED_TARGET
+from ..limb.parts import COLLECTION as HELPERS
+from ..limb.parts import MADE_BY_US, HelperBone
 from ..limb.settings import COLLECTION as ALL_OURS
-from ..limb.settings import MADE_BY_US
 from ..limb.storage import MAKING, group_of, is_orphaned, limb_constraint_of, remove_limb, segments_of
 from ..limb.tolerances import ON_TARGET
 from . import making
@@ -53,11 +54,8 @@ from .controls import (
     unused_of,
 )
 from .description import Description, LimbRef, describe
-from .feature_parts import PIVOTS_COLLECTION
-from .keeping import check_slide, ended_sliders, keep_settings, restore_settings
+from .keeping import check_features, ended_sliders, keep_settings, restore_settings
 from .needed import NO_NEED, NOTHING, Needed, followed_refs, needed_of, needed_parts, united
-from .parts import COLLECTION as HELPERS
-from .parts import HelperBone
 from .spec import to_json
 from .there import (
     HELPER_NAME,
@@ -92,7 +90,7 @@ def apply(context: Context, descriptions: Descriptions, anew: Collection[LimbRef
     carried = _parents_now(context, controls)
     for limb, description in descriptions.items():
         if description:
-            check_slide(limb, description)
+            check_features(limb, before[limb], description)
             keep_settings(limb, before[limb], description)
     works = [
         work

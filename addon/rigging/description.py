@@ -9,17 +9,20 @@ from bpy.types import PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
-from ..limb.follow import follow_of
-from ..limb.foot_roll import flat_toes, has_roll
-from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.pole_follow import HUNG_ON_TARGET, has_pole_follow, is_still_helper
-from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, TWISTS, Slider, every_slider
+from ..limb.features import BY_NAME, FEATURES
+from ..limb.features.feature import Slider
+from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.features.pole_follow import PoleFollow
+from ..limb.features.roll import Roll
+from ..limb.follow import HUNG_ON_TARGET, flat_toes, follow_of, has_pole_follow, has_roll, is_still_helper
+from ..limb.parts import ALL
+from ..limb.settings import CHOICES, CONSTRAINT_NAME, CONVERTED_FROM, every_slider
 from ..limb.sides import stored_axes
 from ..limb.storage import choices_of, group_of, limb_constraint_of, mode_of, read_slider, segments_of
 from ..limb.tips import foot_of
 from .controls import Control
 from .feet import foot_turn_of
-from .foot_pivots import Pivots, pivots_of
+from .foot_pivots import pivots_of
 
 LimbRef = tuple[ArmatureObject, str]
 """A limb: its rig, and the name of its last bone. It stays, as Edit Mode makes the bones anew."""
@@ -29,21 +32,6 @@ Turn = tuple[float, float, float, float]
 
 USUAL_SLIDERS: dict[str, Any] = {slider.name: slider.default for slider in every_slider() if not slider.is_feature}
 """Those that every limb has."""
-
-
-class Roll(NamedTuple):
-    """A foot roll: where its pivots rest in the armature, by role, and the names of toes that it keeps flat."""
-
-    pivots: Pivots
-    toes: tuple[str, ...]
-
-
-class PoleFollow(NamedTuple):
-    """What the pole hangs on without Pole Follow: the bone ``above``, or nothing; ``on_target`` if it hung on the
-    target, which hangs on that bone."""
-
-    above: str
-    on_target: bool
 
 
 class Description(NamedTuple):
@@ -78,10 +66,16 @@ class Description(NamedTuple):
         target, pole = self.target, self.pole
         return None if isinstance(target, Control) else target, None if isinstance(pole, Control) else pole
 
-    @property
-    def has_twist(self) -> bool:
-        """Whether its bones may be turned about their own lines."""
-        return TWISTS[0].name in self.sliders
+    def has(self, name: str) -> bool:
+        """Whether it has a feature."""
+        return BY_NAME[name].of(self)
+
+    def without(self, name: str) -> Description:
+        """The same without a feature."""
+        feature = BY_NAME[name]
+        sliders = {name: value for name, value in self.sliders.items() if name not in feature.keys}
+        none: dict[str, Any] = dict.fromkeys(feature.fields)
+        return self._replace(sliders=sliders, **none)
 
     def following(self, kind: str, ref: BoneRef | Control | None) -> Description:
         """The same with another ``target`` or ``pole``."""
@@ -91,9 +85,23 @@ class Description(NamedTuple):
         """The same with a slider, which it may have already, at a value."""
         return self._replace(sliders=self.sliders | {name: value})
 
-    def without_sliders(self, *names: str) -> Description:
-        """The same without some sliders."""
-        return self._replace(sliders={name: value for name, value in self.sliders.items() if name not in names})
+    def with_sliders_of(self, name: str, **values: Any) -> Description:
+        """The same with the sliders of a feature, at these values, or as they are, or else at rest."""
+        sliders = [slider for slider in BY_NAME[name].sliders if slider.bone < len(self.segments)]
+        return self._replace(sliders={slider.name: slider.default for slider in sliders} | self.sliders | values)
+
+    def of_its_bones(self) -> Description:
+        """The same with the features that a limb of so many bones has from the start, and without those that say
+        something of each bone: there may have been others."""
+        description = self
+        for feature in FEATURES:
+            if any(slider.bone != ALL for slider in feature.sliders):
+                description = description.without(feature.name)
+            elif feature.is_usual:
+                has_bones = len(self.segments) >= feature.least_bones
+                change = description.with_sliders_of if has_bones else description.without
+                description = change(feature.name)
+        return description
 
     def with_choice(self, name: str, value: Any) -> Description:
         """The same with a setting that does not animate at another value."""

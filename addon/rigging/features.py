@@ -15,23 +15,20 @@ from ..blender.keying import Change
 from ..blender.types import ArmatureObject, can_edit_bones
 from ..blender.words import Message, Refused
 from ..finding.checking import check_solvers_above
-from ..limb.follow import follow_of, is_gone
-from ..limb.foot_roll import has_roll
+from ..limb.features import BY_NAME
+from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.features.pole_follow import NEEDS, PoleFollow
+from ..limb.features.roll import Roll
+from ..limb.follow import follow_of, has_roll, is_gone
 from ..limb.moving import change_of
 from ..limb.names import HANDS, has_word
-from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.pole_follow import NEEDS
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
-from ..limb.settings import TWISTS
-from ..limb.storage import chain_bones, check_structure, path_to_slider, read_slider, write_slider
+from ..limb.storage import chain_bones, path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_of
 from .controls import Control
-from .description import Description, LimbRef, PoleFollow, Roll, describe, ref_of
+from .description import Description, LimbRef, describe, ref_of
 from .feet import foot_matrix_of, turn_between, turn_off
 from .foot_pivots import Lying, pivots_found, pivots_of, pivots_of_image, toes_free
-
-ROLL_SLIDERS = ("roll", "bank")
-"""What a foot roll is set by."""
 
 
 def foot_turn_off(
@@ -64,9 +61,7 @@ def roll_for(
     limb: Any = ref[0].pose.bones[ref[1]]
     pivots = pivots_of(limb) or pivots_of_image(limb) or pivots_found(limb, geometry or rest_geometry_of(limb), lying)
     toes = toes_free(ref[0], description.foot, dependencies)
-    for name in ROLL_SLIDERS:
-        description = description.with_slider(name, description.sliders.get(name, 0.0))
-    return description._replace(roll=Roll(dict(pivots), toes))
+    return description.with_sliders_of("foot_roll")._replace(roll=Roll(dict(pivots), toes))
 
 
 def pole_follow_for(description: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
@@ -143,7 +138,7 @@ def keeping_pose(context: Context, ref: LimbRef, description: Description) -> De
         turn = foot_turn_off(context, ref, description.target, foot_matrix_of(limb)) if is_there else None
         description = description._replace(foot_turn=turn)
         if turn is None:
-            description = description._replace(roll=None).without_sliders(*ROLL_SLIDERS)
+            description = description.without("foot_roll")
     if "pole_follow" in description.sliders and (description.target, description.pole) != (before.target, before.pole):
         if not can_edit_bones(ref[0]):
             template = "The pole of '{bone}' goes with its control: change what it follows in the file of '{rig}'"
@@ -166,15 +161,6 @@ def with_foot(context: Context, limb: PoseBone) -> Description:
     return description._replace(foot_turn=turn)
 
 
-def with_twist(limb: PoseBone) -> Description:
-    """A limb whose bones may be turned about their own lines, as they are already, or by 0. Raises `Refused` where that
-    can't be kept."""
-    check_structure(limb)
-    description = describe(ref_of(limb))
-    twists = {twist.name: 0.0 for twist in TWISTS[: len(description.segments)]}
-    return description._replace(sliders=twists | description.sliders)
-
-
 def live_for_now(
     descriptions: Mapping[LimbRef, Description], dependencies: Dependencies
 ) -> tuple[dict[LimbRef, Description], list[Message]]:
@@ -192,7 +178,7 @@ def reset_roll(limbs: Sequence[PoseBone]) -> list[Change]:
     """Set roll and bank of limbs to 0 where no keys or drivers set them; returns the changes."""
     changes = []
     for limb in filter(has_roll, limbs):
-        for name in ROLL_SLIDERS:
+        for name in BY_NAME["foot_roll"].keys:
             path = path_to_slider(limb.name, name)
             is_free = not is_animated(limb.id_data, path) and driver_of(limb.id_data, path) is None
             if is_free and read_slider(limb, name):

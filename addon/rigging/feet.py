@@ -16,8 +16,8 @@ from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
 from ..blender.types import own_matrix, view_layer_of
-from ..limb.follow import follow_of, is_gone, matrix_of
-from ..limb.foot_roll import FOOT, OFFSET, flat_toes, has_roll, rolled_target, unrolled
+from ..limb.features.foot import FOOT, OFFSET
+from ..limb.follow import flat_toes, follow_of, has_roll, is_gone, matrix_of, rolled_target, unrolled
 from ..limb.storage import path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN

@@ -14,7 +14,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, children_of
 from ..finding.knees import upright
-from ..limb.foot_roll import (
+from ..limb.features.roll import (
     BALL_PIVOT,
     FLAT_TOE,
     HEEL_PIVOT,
@@ -23,10 +23,8 @@ from ..limb.foot_roll import (
     PIVOTS,
     ROLLED_TARGET,
     TOE_PIVOT,
-    has_roll,
-    role_of,
-    tip_at_rest,
 )
+from ..limb.follow import has_roll, role_of, tip_at_rest
 from ..limb.names import TOES, has_word
 from ..limb.rest_geometry import RestGeometry
 from ..limb.sides import outward_sign

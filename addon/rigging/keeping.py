@@ -10,8 +10,8 @@ from bpy.types import PoseBone
 from ..blender.animation import drivers_of, move_curves
 from ..blender.types import children_of, path_to_custom
 from ..blender.words import Refused
-from ..limb.follow import Follow, follow_of_constraint, gone_controls, set_follow
-from ..limb.pole_follow import HUNG_ON_TARGET
+from ..limb.features import FEATURES
+from ..limb.follow import HUNG_ON_TARGET, Follow, follow_of_constraint, gone_controls, set_follow
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import CHOICES, CONVERTED_FROM, GROUP, VERSION, VERSION_KEY, every_slider, slider_of
 from ..limb.sides import KEPT_ON, keep_side
@@ -31,6 +31,7 @@ from ..limb.storage import (
     write_slider,
 )
 from ..limb.tips import AT, foot_of, mark_tip
+from ..solver.limb import MOVES_ROOT
 from .description import Description, LimbRef
 from .spec import is_moved_by_location
 
@@ -65,7 +66,7 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
         limb[GROUP][MAKING] = True
     use_aligned_scale(limb)
     first = chain_bones(limb)[0]
-    is_free = description.choices["plane"] == "SLIDE" or is_moved_by_location(
+    is_free = description.choices["plane"] in MOVES_ROOT or is_moved_by_location(
         first, sum(rest_geometry_of(limb).lengths)
     )
     lock_location(limb, description.mode == "RIG" and not is_free)
@@ -159,31 +160,11 @@ def _holder(limb: PoseBone, before: dict[str, Any]) -> PoseBone:
     return next((bone for bone in below if before["acting"] in bone.constraints), limb)
 
 
-UNEASY = ("softness", "stretch")
-LIMITS = ("min_angle", "max_angle", "root_min_angle", "root_max_angle")
-
-
-def check_two_bones(name: str, segments: tuple[int, ...]) -> None:
-    """Refuse a limb that is to slide and has not two bones."""
-    if len(segments) != 2:
-        raise Refused("'{bone}' has {count} bones: one that slides has two", bone=name, count=len(segments))
-
-
-def check_slide(ref: LimbRef, description: Description) -> None:
-    """Refuse a limb that is to slide and can't."""
-    if description.choices["plane"] != "SLIDE":
-        return
-    bone: Any = ref[0].data.bones[ref[1]]
-    check_two_bones(bone.name, description.segments)
-    for _ in range(sum(description.segments) - 1):
-        bone = bone.parent
-    if bone.use_connect and bone.parent:
-        raise Refused("'{bone}' is connected to its parent: disconnect it in Edit Mode to let it slide", bone=bone.name)
-    inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
-    if not (inherits and bone.use_local_location):
-        template = "'{bone}' is to slide: have it inherit rotation, full scale and local location"
-        raise Refused(template, bone=bone.name)
-    if any(name in description.sliders for name in UNEASY) or any(
-        description.choices[name] != CHOICES[name] for name in LIMITS
-    ):
-        raise Refused("'{bone}' slides, which goes without softness, stretch and limits", bone=ref[1])
+def check_features(ref: LimbRef, before: Description | None, value: Description) -> None:
+    """Refuse what features a limb is given, or how they are set, where that does not go."""
+    is_set = before is None or before.choices != value.choices or before.sliders.keys() != value.sliders.keys()
+    for feature in FEATURES:
+        if feature.of(value):
+            feature.check_bones(value, ref[0].data.bones[ref[1]])
+        if is_set and feature.is_meant(value) and (why := feature.why_not(value)):
+            raise Refused(why, bone=ref[1])

@@ -14,9 +14,9 @@ from ..blender.editing import collect
 from ..blender.fcurves import reset
 from ..blender.names import side_sign
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom
-from ..limb.settings import ALL, COLLECTION, MADE_FOR_LIMB
-from .feature_parts import PIVOTS_COLLECTION
-from .parts import CHANNEL, ConstraintSpec, DriverSpec, DriverVariable, HelperBone
+from ..limb.features.roll import PIVOTS_COLLECTION
+from ..limb.parts import ALL, CHANNEL, ConstraintSpec, DriverSpec, DriverVariable, HelperBone
+from ..limb.settings import COLLECTION, MADE_FOR_LIMB
 
 Refs = Mapping[str, tuple[Object | None, str]]
 """The bones and objects that roles stand for, by role, each an object and the name of a bone, or nothing."""

@@ -16,8 +16,7 @@ from ..blender.names import other_side
 from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, split_path
 from ..blender.words import Refused
 from ..finding.checking import check_addable
-from ..limb.follow import check_posable, follow_of, is_gone, matrix_of
-from ..limb.foot_roll import unrolled
+from ..limb.follow import check_posable, follow_of, is_gone, matrix_of, unrolled
 from ..limb.moving import check_apart
 from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
 from ..limb.sides import stored_axes

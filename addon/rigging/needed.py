@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from bpy.types import PoseBone
-
 from ..blender.dependencies import BoneRef
-from ..limb.foot_roll import ROLLED_TARGET
+from ..limb.features import FEATURES
+from ..limb.features.feature import Making
+from ..limb.features.foot import SHARED
+from ..limb.features.roll import ROLLED_TARGET
+from ..limb.follow import tip_at_rest
+from ..limb.parts import CONTROL, POLE, TARGET, HelperBone, Parts
+from ..limb.spec import Spec
 from ..limb.storage import bones_of_limb
 from .controls import Control
 from .description import Description, LimbRef
-from .feature_parts import SHARED, foot_parts, pole_follow_parts, roll_parts
-from .foot_pivots import rolled_target_at_rest
-from .parts import CONTROL, POLE, TARGET, HelperBone, Parts, parts_of
-from .spec import Spec, differs, spec_of
+from .parts import parts_of
+from .spec import differs, spec_of
 from .there import ExistingParts
 
 NOTHING: tuple[None, str] = (None, "")
@@ -36,7 +38,7 @@ NO_NEED = Needed(Parts(), {}, None)
 
 def needed_of(ref: LimbRef, description: Description, there: ExistingParts) -> Needed:
     """The parts that a described limb needs."""
-    spec = _spec_of(ref[0].pose.bones[ref[1]], there.built) if description.mode == "RIG" else None
+    spec = _spec_of(ref, description, there.built) if description.mode == "RIG" else None
     parts = united(needed_parts(ref, description, spec))
     return Needed(parts, refs_of(ref, description, parts.bones, there), spec)
 
@@ -47,25 +49,19 @@ def united(parts: Mapping[str, Parts]) -> Parts:
 
 
 def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> dict[str, Parts]:
-    """The parts of a limb by what they are for, with a mechanism of this spec, if it has one."""
-    limb, parts = ref[0].pose.bones[ref[1]], {}
-    length, is_near = limb.bone.length, _is_bone_of(ref, description.target)
-    if spec:
-        parts["mechanism"] = parts_of(spec)
-    if description.foot and description.foot_turn is not None:
-        is_sharing = bool(_shared_by_foot(ref, description))
-        parts["foot"] = foot_parts(description.foot_turn, is_near or description.roll is not None, is_sharing)
-    if description.roll and description.foot:
-        rolled_rest, break_angle = (
-            rolled_target_at_rest(limb, description.foot_turn),
-            float(description.choices["break_angle"]),
-        )
-        parts["roll"] = roll_parts(
-            description.roll.pivots, rolled_rest, len(description.roll.toes), break_angle, length, is_near
-        )
-    if description.pole_follow:
-        parts["pole follow"] = pole_follow_parts(bool(description.pole_follow.above), length)
-    return parts
+    """The parts of a limb by the feature that they are for, and those of its mechanism, if it has one of this spec."""
+    limb, bones = ref[0].pose.bones[ref[1]], ref[0].data.bones
+    making = Making(
+        value=description,
+        length=limb.bone.length,
+        tip=tip_at_rest(limb),
+        foot_rest=bones[description.foot].matrix_local if description.foot else None,
+        is_near=_is_bone_of(ref, description.target),
+        is_sharing=bool(_shared_by_foot(ref, description)),
+    )
+    parts = {"": parts_of(spec)} if spec else {}
+    besides = [feature for feature in FEATURES if not feature.is_in_mechanism and feature.of(description)]
+    return parts | {feature.name: feature.made(making) for feature in besides}
 
 
 def _is_bone_of(ref: LimbRef, followed: Any) -> bool:
@@ -89,8 +85,8 @@ def _shared_by_foot(ref: LimbRef, description: Description) -> str:
     return next((bone.name for bone in foot.parent_recursive if bone in carriers), "")
 
 
-def _spec_of(limb: PoseBone, built: Spec | None) -> Spec:
-    spec = spec_of(limb)
+def _spec_of(ref: LimbRef, value: Description, built: Spec | None) -> Spec:
+    spec = spec_of(ref, value)
     if built is None or differs(built, spec):
         return spec
     return built._replace(bones=spec.bones, last_bone=spec.last_bone, parent=spec.parent)

@@ -5,118 +5,45 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from itertools import chain
-from math import isclose, pi
-from typing import Any, NamedTuple
+from math import isclose
+from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
 
 from ..blender.animation import clips_besides, curves_everywhere, driver_of
+from ..blender.dependencies import BoneRef
 from ..blender.types import path_to_bone
-from ..limb.rest_geometry import is_zigzag, lines_of, rest_geometry_of
-from ..limb.settings import IN_ONE_PLANE
+from ..limb.features import FEATURES
+from ..limb.parts import ALL
+from ..limb.rest_geometry import lines_of, rest_geometry_of
+from ..limb.settings import CHOICE
 from ..limb.sides import outward_sign
-from ..limb.storage import choices_of, has_slider, has_twist
+from ..limb.spec import Numbers, Spec, axis_shift_in
 from ..limb.tolerances import ON_TARGET
 from ..limb.transforms import own_location
+from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT
 
-ROUGH = -0.9
-"""From which component along Y of an armature's or parent's axes on Blender keeps the axes of a bone exactly. Those of
-a bone that points along -Y there are off by up to 3e-4."""
+KNEE_LIMITS = (CHOICE["min_angle"], CHOICE["max_angle"])
 
 ASKEW = 2e-6
 """From which cosine on two axes of a bone are not square to each other."""
 
-Numbers = tuple[float, ...]
 
-
-class Spec(NamedTuple):
-    """Everything that a mechanism is a function of. Bones are the first of each segment of the limb, from the root
-    down; ``last_bone`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
-
-    In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
-    of a 3x3 matrix), ``heads`` where each begins. ``angles`` are those of the bones off the line in the reference; in
-    the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
-    ``reference_rotations`` are the bones' own rotations there. ``axis_shift`` says along which axis of G the helper
-    bones point: Y, Z or X; with ``copies_rest`` their root rests as the first bone does, whose axes are not square to
-    each other; ``outward_sign`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location
-    moves the root. With ``twist``, ``lines`` are the directions from each bone's joint to the next, out of the plane
-    too."""
-
-    bones: tuple[str, ...]
-    last_bone: str
-    parent: str
-    frame: Numbers
-    axes: tuple[Numbers, ...]
-    heads: tuple[Numbers, ...]
-    lengths: Numbers
-    angles: Numbers
-    normals: tuple[Numbers, ...]
-    directions: tuple[Numbers, ...]
-    reference_rotations: tuple[Numbers, ...]
-    plane: str = "FREE"
-    softness: bool = False
-    stretch: bool = False
-    ankle: bool = False
-    pole_switch: bool = False
-    stretch_max: float = 2.0
-    stretch_volume: str = "LENGTH"
-    min_angle: float = 0.0
-    max_angle: float = pi
-    axis_shift: int = 0
-    outwards: float = 1.0
-    copies_rest: bool = False
-    twist: bool = False
-    lines: tuple[Numbers, ...] = ()
-    is_moved: bool = False
-    root_min_angle: float = -pi
-    root_max_angle: float = pi
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the knee has a smallest or largest angle, or the first joint has."""
-        return self.min_angle > ON_TARGET or self.max_angle < pi - ON_TARGET or self.is_root_limited
-
-    @property
-    def is_root_limited(self) -> bool:
-        """Whether the first bone may not be turned about its hinge by any angle."""
-        is_narrow = self.root_min_angle > ON_TARGET - pi or self.root_max_angle < pi - ON_TARGET
-        return is_narrow and self.plane == "HINGE" and len(self.bones) == 2
-
-    @property
-    def slides(self) -> bool:
-        """Whether the first bone slides along its line rather than turns."""
-        return self.plane == "SLIDE"
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether the limb stays in its plane."""
-        return self.plane in IN_ONE_PLANE
-
-    @property
-    def is_zigzag(self) -> bool:
-        """Which bones of more than two keep together, see `limb.geometry`."""
-        return is_zigzag(self.angles)
-
-    @property
-    def is_uneven(self) -> bool:
-        """Whether the bones get longer, but not as much thicker."""
-        return self.stretch and self.stretch_volume != "UNIFORM"
-
-    @property
-    def is_still(self) -> tuple[bool, ...]:
-        """For each bone, whether its own rotation in the reference is none."""
-        return tuple(max(map(abs, rotation[1:])) < 1e-9 for rotation in self.reference_rotations)
-
-
-def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
-    """The spec that the mechanism of a limb should have, by its armature, sliders and choices; with ``is_now``, by how
+def spec_of(ref: BoneRef, value: Any, is_now: bool = False) -> Spec:
+    """The spec that the mechanism of a limb should have, as its armature and its value say; with ``is_now``, by how
     the first bone is moved in the current frame only."""
-    geometry, choices = rest_geometry_of(limb), choices_of(limb)
-    first = limb.id_data.pose.bones[geometry.names[0]]
+    ob, name = ref  # type: Any, str
+    limb = ob.pose.bones[name]
+    geometry, choices, plane = rest_geometry_of(limb), value.choices, value.choices["plane"]
+    features = [feature for feature in FEATURES if feature.is_in_mechanism and feature.of(value)]
+    has_twist = any(slider.bone != ALL for feature in features for slider in feature.sliders)
+    first = ob.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
-    plane, twist = choices["plane"], has_twist(limb)
+    kept = {one.name: choices[one.name] for one in (*KNEE_LIMITS, *(one for of in features for one in of.choices))}
+    if "stretch_volume" in kept and not all(geometry.points):
+        kept["stretch_volume"] = "UNIFORM"
     return Spec(
         bones=geometry.names,
         last_bone=limb.name,
@@ -130,36 +57,19 @@ def spec_of(limb: PoseBone, is_now: bool = False) -> Spec:
         directions=tuple(_numbers(direction) for direction in geometry.bone_directions),
         reference_rotations=tuple(_numbers(rotation) for rotation in geometry.reference_rotations),
         plane=plane,
-        softness=has_slider(limb, "softness"),
-        stretch=has_slider(limb, "stretch"),
-        ankle=len(geometry.names) > 2 and has_slider(limb, "ankle"),
-        pole_switch=plane == "POLE" and has_slider(limb, "pole"),
-        stretch_max=float(choices["stretch_max"]),
-        stretch_volume=choices["stretch_volume"] if all(geometry.points) else "UNIFORM",
-        min_angle=float(choices["min_angle"]),
-        max_angle=float(choices["max_angle"]),
-        root_min_angle=float(choices["root_min_angle"]),
-        root_max_angle=float(choices["root_max_angle"]),
+        features=tuple(feature.name for feature in features),
+        choices=tuple(kept.items()),
+        pole_switch=plane == "POLE" and "pole" in value.sliders,
         axis_shift=axis_shift_in(geometry.frame, below),
-        outwards=1.0 if plane in IN_ONE_PLANE and not twist else outward_sign(limb),
+        outwards=1.0 if plane in IN_ONE_PLANE and not has_twist else outward_sign(limb),
         copies_rest=_is_askew(np.array(first.bone.matrix_local, float), below),
-        twist=twist,
-        lines=tuple(_numbers(line) for line in lines_of(geometry)) if twist else (),
-        is_moved=plane == "SLIDE" or is_moved_by_location(first, sum(geometry.lengths), is_now),
+        lines=tuple(_numbers(line) for line in lines_of(geometry)) if has_twist else (),
+        is_moved=plane in MOVES_ROOT or is_moved_by_location(first, sum(geometry.lengths), is_now),
     )
 
 
 def _numbers(values: Any) -> Numbers:
     return tuple(float(value) for value in np.ravel(values))
-
-
-def axis_shift_in(frame: Any, parent: Any) -> int:
-    """Along which axis of G, counted on from Y, bones keep their axes exactly, in the armature and below a parent."""
-    for axis_shift in range(3):
-        direction = np.asarray(frame)[:3, (1 + axis_shift) % 3]
-        if direction[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], direction)[1] > ROUGH:
-            return axis_shift
-    return 0
 
 
 def _is_askew(first: Any, parent: Any) -> bool:
@@ -221,17 +131,7 @@ def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     places = [place / size for place in (*spec.frame[3:12:4], *chain(*spec.heads), *spec.lengths, size * size)]
     directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations, *spec.lines)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
-    root = (spec.root_min_angle, spec.root_max_angle) if spec.is_root_limited else (-pi, pi)
-    limits = (spec.outwards, spec.min_angle, spec.max_angle, *root, spec.stretch_max * spec.stretch)
-    kind = (
-        len(spec.bones),
-        spec.is_zigzag,
-        spec.plane,
-        spec.softness,
-        spec.stretch,
-        spec.ankle,
-        spec.pole_switch,
-        spec.is_limited,
-        spec.twist,
-    )
-    return [*places, *directions, *spec.angles, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")
+    numbers = (value for _, value in spec.choices if not isinstance(value, str))
+    words = tuple((name, value if isinstance(value, str) else "") for name, value in spec.choices)
+    kind = (len(spec.bones), spec.is_zigzag, spec.plane, spec.features, spec.pole_switch, spec.is_limited, words)
+    return [*places, *directions, *spec.angles, *rows, spec.outwards, *numbers], kind

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from bpy.types import PoseBone
 
 from ..blender.words import Refused
-from ..limb.foot_roll import has_roll
-from ..limb.pole_follow import NEEDS, has_pole_follow
+from ..limb.features import FEATURES
+from ..limb.features.pole_follow import NEEDS
+from ..limb.follow import has_pole_follow, has_roll
+from ..limb.parts import Parts
 from ..limb.settings import VERSION, VERSION_KEY
+from ..limb.spec import Spec
 from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
 from ..limb.tips import FOOT_GONE, is_foot_gone, mark_tip
-from .description import describe, ref_of
+from .description import Description, LimbRef, describe, ref_of
 from .features import follows_own_bones
 from .needed import needed_parts, refs_of
-from .parts import Parts
-from .spec import Spec, differs, spec_of
+from .spec import differs, spec_of
 from .there import ExistingPartsOfRig, is_whole
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
@@ -24,12 +26,10 @@ BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
 FIRST_BONE_MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
 OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
 NEWER = "'{bone}' was made by a newer Planar IK: update Planar IK, or rebuild the limb"
-ROLL_MISSING = "The foot roll of '{bone}' is missing or edited: rebuild the limb"
-MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
 """What may be wrong with a limb."""
 
-TOLD = {"roll": ROLL_MISSING, "pole follow": MISSING, "mechanism": BROKEN}
-"""What is said where parts are missing, by what they are for."""
+TOLD = {feature.name: feature.broken for feature in FEATURES if feature.broken} | {"": BROKEN}
+"""What is said where parts are missing, by the feature that they are for."""
 
 
 def mechanism_problem(limb: PoseBone) -> str:
@@ -69,7 +69,7 @@ def _problem(limb: PoseBone, on_rig: ExistingPartsOfRig) -> str:
     description = describe(ref)
     if has_pole_follow(limb) and not (description.pole_follow and follows_own_bones(description, ref)):
         return NEEDS
-    problem, spec = _fit(limb, there.built) if description.mode == "RIG" else ("", None)
+    problem, spec = _fit(ref, description, there.built) if description.mode == "RIG" else ("", None)
     by_feature = needed_parts(ref, description, spec)
     bones = [bone for parts in by_feature.values() for bone in parts.bones]
     refs = refs_of(ref, description, bones, there)
@@ -80,9 +80,9 @@ def _problem(limb: PoseBone, on_rig: ExistingPartsOfRig) -> str:
     return problem or (BROKEN if others else "")
 
 
-def _fit(limb: PoseBone, built: Spec | None) -> tuple[str, Spec | None]:
+def _fit(ref: LimbRef, value: Description, built: Spec | None) -> tuple[str, Spec | None]:
     """Why a mechanism that was made of a spec does not fit its limb; the spec itself if it does."""
-    spec = spec_of(limb, is_now=True)
+    spec = spec_of(ref, value, is_now=True)
     if built is None or differs(built, spec):
         return (EDITED if built else BROKEN), None
     if spec.is_moved and not built.is_moved:
@@ -94,7 +94,7 @@ def check_moved(limb: PoseBone) -> None:
     """Refuse a limb whose first bone has a location that its helper bones can't take over."""
     bone = bones_of_limb(limb)[0].bone
     inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
-    if not (inherits and bone.use_local_location) and spec_of(limb).is_moved:
+    if not (inherits and bone.use_local_location) and spec_of(ref_of(limb), describe(ref_of(limb))).is_moved:
         template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
         raise Refused(template, bone=bone.name)
 

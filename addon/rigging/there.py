@@ -10,15 +10,16 @@ from bpy.types import Bone, PoseBone
 
 from ..blender.animation import drivers_of
 from ..blender.types import ArmatureObject, split_path
-from ..limb.follow import follow_of
-from ..limb.foot_roll import PIVOTS, ROLL_CONTROL, ROLL_ROLES, ROLLED_TARGET, flat_toes, helpers_of, role_of
-from ..limb.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.pole_follow import HUNG_ON_TARGET, STILL, is_still_helper
+from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.features.pole_follow import STILL
+from ..limb.features.roll import PIVOTS, ROLL_CONTROL, ROLL_ROLES, ROLLED_TARGET
+from ..limb.follow import HUNG_ON_TARGET, flat_toes, follow_of, helpers_of, is_still_helper, role_of
+from ..limb.parts import Parts
 from ..limb.settings import MADE_FOR_LIMB, every_slider, slider_of
+from ..limb.spec import Spec
 from ..limb.storage import chain_bones, group_of, is_mechanism_constraint
 from ..limb.tips import foot_of
-from .parts import MECHANISM_ROLES, Parts
-from .spec import Spec, from_json
+from .spec import from_json
 
 OUR_PATHS = tuple({slider.path for slider in every_slider()})
 """How the paths begin from a limb's last bone to its sliders."""
@@ -162,7 +163,21 @@ def limbs_driving(curve: Any) -> Iterable[str]:
                 yield bone
 
 
-ROLES_IN_NAMES = "|".join(role.replace(" ", "") for role in (*MECHANISM_ROLES, *ROLL_ROLES))
+ROLES: tuple[str, ...] = (
+    "root",
+    "origin",
+    "target_in_frame",
+    "span",
+    "group 1",
+    "group 2",
+    "scale",
+    "fold",
+    "largest share",
+    "free",
+)
+ROLES += ("ends", "misses", *(f"{kind} {k}" for kind in ("turn", "reference") for k in range(1, 5)))
+ALL_ROLES = (*ROLES, *ROLL_ROLES)
+ROLES_IN_NAMES = "|".join(role.replace(" ", "") for role in ALL_ROLES)
 HELPER_NAME = re.compile(rf"MCH-.+-(?:{ROLES_IN_NAMES})(?:\.[LR])?(?:\.\d+)?$")
 """What helper bones are called, whose drivers stay where somebody deletes them."""
 
@@ -215,7 +230,7 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
         role, root = role_of(helper), root_of(helper)
         if root is not None:
             roles.setdefault(root.name, {})[role] = helper.name  # of whichever version
-        elif role in MECHANISM_ROLES:
+        elif role in ROLES:
             lost.append(helper.name)
     roots: dict[str, str] = {}
     for root, helpers in roles.items():

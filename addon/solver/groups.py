@@ -33,11 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise
+from math import cos, inf, pi, sin
 from typing import Any, NamedTuple
 
 from .ops import FLOATS, Ops
-from .rotation import HalfAngle, half_angle, minus, plus
-from .triangle import Bones, triangle_angles
+from .rotation import HalfAngle, half_angle, half_of, minus, plus
+from .triangle import Bones, bones_of_lengths, range_of_bones, triangle_angles
 
 NEARLY_STRAIGHT = 1e-3
 """The sine of the turn from one bone to the next below which the two count as in line, bent to neither side."""
@@ -279,3 +280,27 @@ def unit_half(half: HalfAngle, ops: Ops) -> HalfAngle:
 def direction(half: HalfAngle) -> tuple[Any, Any]:
     """The first axis turned by a half angle."""
     return half[0] * half[0] - half[1] * half[1], 2.0 * half[0] * half[1]
+
+
+UNLIMITED = pi - 1e-6
+"""The largest angle in single precision that is still no limit."""
+
+
+def is_zigzag(angles: Sequence[float]) -> bool:
+    """Whether bones of these directions bend to one side and the other in turn: every other one keeps together then,
+    neighbours otherwise."""
+    return bool(bends_in_zigzag([sin(after - before) for before, after in pairwise(angles)], FLOATS))
+
+
+def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, most: float) -> tuple[float, float]:
+    """Between which distances from root to tip a limb's knees are within their limits, inner angles in radians; 0 and
+    infinity where they have none. Of more than two bones, with the ankle at 0."""
+    cosines = cos(least / 2.0) ** 2, cos(most / 2.0) ** 2 if most < UNLIMITED else 0.0
+    if cosines == (1.0, 0.0):
+        return 0.0, inf
+    if len(lengths) == 2:
+        nearest, farthest = range_of_bones(bones_of_lengths(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
+    else:
+        kind = is_zigzag(angles)
+        nearest, farthest = range_of_groups(lengths, [half_of(angle) for angle in angles], kind, *cosines)
+    return nearest if cosines[0] < 1.0 else 0.0, farthest if cosines[1] > 0.0 else inf

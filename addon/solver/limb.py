@@ -65,6 +65,13 @@ class Plane(StrEnum):
     """As `HINGE`, but the first of two bones slides along its own line rather than turns, see `slide`."""
 
 
+IN_ONE_PLANE = (Plane.HINGE, Plane.SLIDE)
+"""The planes that the limb itself stays in: nothing swivels there."""
+
+MOVES_ROOT = (Plane.SLIDE,)
+"""Those in which IK moves the limb's first joint."""
+
+
 class Pose(NamedTuple):
     """The bones' local rotations and what they achieve at an influence of 1."""
 

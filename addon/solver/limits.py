@@ -10,6 +10,7 @@ its middle.
 
 from __future__ import annotations
 
+from math import atan2
 from typing import Any, NamedTuple
 
 from .ops import Ops
@@ -114,3 +115,11 @@ def _clamped(turn: HalfAngle, range_: Range, ops: Ops) -> HalfAngle:
     end = plus(range_.middle, (range_.width[0], sign * range_.width[1]))
     cosine, sine = (ops.select(is_within, *pair) for pair in zip(turn, end, strict=True))
     return cosine, sine
+
+
+def turned_back(low: float, high: float, normal: Any, reference_rotation: Any) -> tuple[float, float]:
+    """A range of turns of the first bone from rest, in radians, as one of turns from the reference, against the clock
+    about the normal, which is given in its own axes."""
+    w, *about = reference_rotation
+    angle = 2.0 * atan2(sum(a * b for a, b in zip(about, normal, strict=True)), w)
+    return low - angle, max(low, high) - angle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import cos, sin
 from typing import Any
 
 from .ops import Ops
@@ -162,3 +163,8 @@ def unit(v: Vector, fallback: Vector, ops: Ops) -> Vector:
     factor = 1.0 / ops.select(has_none, 1.0, size)
     direction: Vector = choose(has_none, fallback, scale(v, factor), ops)
     return direction
+
+
+def half_of(angle: float) -> tuple[float, float]:
+    """An angle as a half angle: cosine and sine of half of it."""
+    return cos(angle / 2.0), sin(angle / 2.0)

@@ -119,10 +119,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
         constraint=CONSTRAINT_NAME if is_below else taken.name,
         converted_from=json.dumps(before),
     ).with_slider("influence", solvers.acting.influence)
-    description = description.with_choice("tip", "TAIL")
-    if len(solvers.segments) > 2:
-        description = description.with_slider("ankle", 0.0)
-    description = with_fit(description, limb, plan.fit)
+    description = with_fit(description.with_choice("tip", "TAIL").of_its_bones(), limb, plan.fit)
     if len(solvers.constraints) == 2:
         description = description.with_choice("plane", "POLE").with_slider("pole", True)
     if _stretches(solvers):

@@ -19,7 +19,6 @@ from ..blender.types import ArmatureObject
 from ..blender.words import Message, Refused
 from ..finding.constraints import at_full_influence
 from ..limb.follow import follow_of_constraint
-from ..limb.settings import MOVES_ROOT
 from ..limb.storage import choices_of, is_converted, path_to_slider
 from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
 from ..limb.transactional import transactional_steps
@@ -33,6 +32,7 @@ from ..motion.reading import Asked, Recording, bones_to_read, followed_places, m
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.description import LimbRef
+from ..solver.limb import MOVES_ROOT
 from .converted import Conversion, conversion_of, make_converted, why_moved
 from .removing import refresh, remove
 from .rig_sliders import lost_sliders, seen_by_sliders

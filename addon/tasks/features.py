@@ -3,19 +3,20 @@ follow, softness, stretch. Nothing moves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.words import Refused
 from ..finding.checking import check_editable
-from ..limb.foot_roll import has_roll, rolled_target
-from ..limb.pole_follow import has_pole_follow
+from ..limb.follow import has_pole_follow, has_roll, rolled_target
+from ..limb.storage import check_structure
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.description import LimbRef, describe, ref_of
-from ..rigging.features import ROLL_SLIDERS, pole_follow_for, roll_for, with_foot, with_twist
+from ..rigging.features import pole_follow_for, roll_for, with_foot
 from ..rigging.foot_pivots import Lying
 from .keeping_controls import keeping_poles, keeping_rolled_feet
 
@@ -57,7 +58,7 @@ def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
         check_editable(limb)
     refs = [ref_of(limb) for limb in limbs]
     with keeping_rolled_feet(context, limbs):
-        apply(context, {ref: describe(ref).without_sliders(*ROLL_SLIDERS)._replace(roll=None) for ref in refs})
+        apply(context, {ref: describe(ref).without("foot_roll") for ref in refs})
 
 
 @transactional
@@ -77,18 +78,31 @@ def remove_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     limbs = [limb for limb in limbs if has_pole_follow(limb)]
     for limb in limbs:
         check_editable(limb)
-    refs = {ref_of(limb): describe(ref_of(limb)).without_sliders("pole_follow") for limb in limbs}
     with keeping_poles(context, limbs):
-        apply(context, {ref: description._replace(pole_follow=None) for ref, description in refs.items()})
+        apply(context, {ref_of(limb): describe(ref_of(limb)).without("pole_follows") for limb in limbs})
+
+
+ADDING: dict[str, Callable[[Context, Sequence[PoseBone]], None]] = {
+    "foot_follows": partial(set_feet, on=True),
+    "foot_roll": add_foot_roll,
+    "pole_follows": add_pole_follow,
+}
+REMOVING: dict[str, Callable[[Context, Sequence[PoseBone]], None]] = {
+    "foot_follows": partial(set_feet, on=False),
+    "foot_roll": remove_foot_roll,
+    "pole_follows": remove_pole_follow,
+}
+"""What adds and removes features that need more than sliders."""
 
 
 @transactional
-def add_twist(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Add Twist sliders, which turn each bone about its own line."""
-    apply(context, {ref_of(limb): with_twist(limb) for limb in limbs})
-
-
-@transactional
-def remove_features(context: Context, limbs: Sequence[PoseBone], *names: str) -> None:
-    """Remove softness, stretch or twist of limbs, with their animation."""
-    apply(context, {ref_of(limb): describe(ref_of(limb)).without_sliders(*names) for limb in limbs})
+def change_feature(context: Context, limbs: Sequence[PoseBone], name: str, on: bool) -> None:
+    """Give limbs a feature that they lack, or take it away, with its animation."""
+    if change := (ADDING if on else REMOVING).get(name):
+        change(context, limbs)
+        return
+    for limb in limbs:
+        check_structure(limb)
+    refs = [ref_of(limb) for limb in limbs]
+    described = {ref: describe(ref).with_sliders_of(name) if on else describe(ref).without(name) for ref in refs}
+    apply(context, described)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ..blender.types import is_evaluated
 from ..limb.measuring import Measured, measure
-from ..limb.settings import IN_ONE_PLANE
 from ..limb.solving import LimbsNow, limbs_now
 from ..limb.storage import read_slider
 from ..limb.table import Table
 from ..limb.tolerances import MISS
+from ..solver.limb import IN_ONE_PLANE
 from ..solver.rotation import rotate
 from .status import unposable_status
 

@@ -13,7 +13,6 @@ from ..blender.stepping import Steps, finished
 from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import pickable
-from ..limb.settings import MOVES_ROOT
 from ..limb.storage import path_to_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
@@ -29,6 +28,7 @@ from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import keeping_pose, reset_roll
 from ..rigging.feet import foot_follows
+from ..solver.limb import MOVES_ROOT
 from .keeping_controls import keeping_poles
 from .planned import is_posed_by_hand, let_turn, refitted, without_target
 

@@ -16,9 +16,8 @@ from ..blender.dependencies import BoneRef
 from ..blender.rotation import set_turn
 from ..blender.stepping import Steps, finished
 from ..blender.types import tag_rig, view_layer_of
-from ..limb.follow import follow_of, is_gone, matrix_of
-from ..limb.foot_roll import flat_toes, rolled_target
-from ..limb.pole_follow import has_pole_follow, pole_goes_along
+from ..limb.features import BY_NAME
+from ..limb.follow import flat_toes, follow_of, has_pole_follow, is_gone, matrix_of, pole_goes_along, rolled_target
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import read_slider
 from ..motion.passing import read_again, record
@@ -26,7 +25,6 @@ from ..motion.placing import ControlPlacing, parents_of, place_controls
 from ..motion.reading import Asked, copied
 from ..motion.writing import Task, Writing
 from ..rigging import feet
-from ..rigging.features import ROLL_SLIDERS
 
 Array = NDArray[Any]
 
@@ -72,7 +70,7 @@ def _at_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[Kept
     kept, depsgraph = list[Kept](), context.evaluated_depsgraph_get()
     for limb in limbs:
         helper = rolled_target(limb)
-        if helper and any(read_slider(limb, name) for name in ROLL_SLIDERS):
+        if helper and any(read_slider(limb, name) for name in BY_NAME["foot_roll"].keys):
             target, pole = follow_of(limb).pairs
             rolled = matrix_of(limb.id_data, helper.name, depsgraph)
             kept.append(_kept(target, limb, depsgraph)._replace(matrix=rolled))

@@ -11,15 +11,15 @@ from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to, upright
 from ..limb.follow import follow_of
 from ..limb.names import ARM, LEG, has_word
-from ..limb.settings import FEATURE_KEYS, IN_ONE_PLANE, PLANES, slider_of
+from ..limb.settings import FEATURE_KEYS, slider_of
 from ..limb.storage import chain_bones, check_complete, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..rigging.control_shapes import Place, is_on_ground
 from ..rigging.description import Description, describe, ref_of
+from ..solver.limb import IN_ONE_PLANE
 
 __all__ = [
     "IN_ONE_PLANE",
-    "PLANES",
     "Description",
     "bends_to",
     "chain_bones",

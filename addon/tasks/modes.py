@@ -20,7 +20,7 @@ from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.controls import coloured_as_other_side, recolour
 from ..rigging.description import LimbRef, describe, ref_of
-from ..rigging.features import ROLL_SLIDERS, roll_for
+from ..rigging.features import roll_for
 from ..rigging.state import check_moved, find_feet, is_of_this_version, mechanism_problem, unfit
 
 __all__ = ["mechanism_problem"]
@@ -99,7 +99,7 @@ def _rebuild(context: Context, refs: Sequence[LimbRef]) -> None:
         if description.roll and description.foot_turn is not None:
             descriptions[ref] = roll_for(description, ref, dependencies)
         elif description.roll:
-            descriptions[ref] = description._replace(roll=None).without_sliders(*ROLL_SLIDERS)
+            descriptions[ref] = description.without("foot_roll")
     apply(context, descriptions, anew=descriptions)
     for ob, name in descriptions:
         recolour(ob.pose.bones[name])

@@ -13,7 +13,6 @@ from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..finding.knees import upright
 from ..limb.rest_geometry import RestGeometry, hinge_axis
-from ..limb.settings import IN_ONE_PLANE
 from ..limb.tips import foot_of
 from ..limb.tolerances import UNSEEN
 from ..motion.fitting import PAST_STRAIGHT, Fit
@@ -28,6 +27,7 @@ from ..rigging.control_shapes import (
 )
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..rigging.skins import skin_of
+from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import unit_array
 from .limbs import is_leg
 

@@ -33,7 +33,7 @@ from ..finding.loops import Loop
 from ..limb.follow import Follow, follow_of_constraint, is_gone, matrix_of
 from ..limb.names import target_name
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
-from ..limb.settings import CONSTRAINT_NAME, TWISTS
+from ..limb.settings import CONSTRAINT_NAME
 from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, limbs_of
 from ..limb.tips import AT_TAIL, foot_of, tip_of
 from ..limb.tolerances import TURNED
@@ -338,9 +338,7 @@ def _seen(
 def _described(request: LimbRequest, seen_limb: FittedLimb, tip: str) -> Description:
     """A limb as it is to be, live, but for its foot and what it follows."""
     end = foot_of(request.limb)
-    description = Description(request.segments, end.name if end else "").with_choice("tip", tip)
-    if len(request.segments) > 2:
-        description = description.with_slider("ankle", 0.0)
+    description = Description(request.segments, end.name if end else "").of_its_bones().with_choice("tip", tip)
     return with_fit(description, request.limb, seen_limb.fit._replace(swivel=0.0) if request.pole else seen_limb.fit)
 
 
@@ -369,7 +367,7 @@ def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
         after = matrix_of(plan.limb[0], plan.description.foot, depsgraph)
         axes = zip(plan.foot_matrix.to_3x3().col, after.to_3x3().col, strict=True)
         if max(was.angle(now, 0.0) for was, now in axes) > TURNED:
-            off[plan.limb] = describe(plan.limb)._replace(foot_turn=None, roll=None).without_sliders("roll", "bank")
+            off[plan.limb] = describe(plan.limb)._replace(foot_turn=None).without("foot_roll")
     apply(context, off)
 
 
@@ -383,23 +381,15 @@ def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
     target, pole = (ref if ref[0] else None for ref in pairs or ((None, ""), (None, "")))
     description = Description(segments, foot.name if foot else "", target=target, pole=pole)
     description = description.with_choice("plane", "POLE" if pole else "HINGE" if hinge_axis(bone) else "FREE")
-    return _with_ankle(description._replace(bend_axis=tuple(bend_axis(bone, segments, "FOOT", 0.0) or ())))
+    return description._replace(bend_axis=tuple(bend_axis(bone, segments, "FOOT", 0.0) or ())).of_its_bones()
 
 
 def with_segments(bone: PoseBone, segments: tuple[int, ...]) -> Description:
     """A limb that is there, of other segments."""
-    description = _with_ankle(describe(ref_of(bone))._replace(segments=segments, reference_rotations=()))
+    description = describe(ref_of(bone))._replace(segments=segments, reference_rotations=()).of_its_bones()
     return description._replace(
         bend_axis=tuple(description.bend_axis or bend_axis(bone, segments, description.tip, 0.0) or ())
     )
-
-
-def _with_ankle(description: Description) -> Description:
-    """A limb with an ankle if it has three bones or four."""
-    description = description.without_sliders(*(twist.name for twist in TWISTS))  # a value for each bone that there was
-    if len(description.segments) < 3:
-        return description.without_sliders("ankle")
-    return description.with_slider("ankle", description.sliders.get("ankle", 0.0))
 
 
 # limbs that are there

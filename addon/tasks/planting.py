@@ -13,7 +13,7 @@ from ..blender.types import scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import HEIGHT, SPEED
 from ..feet.soles import lying_of
-from ..limb.foot_roll import has_roll
+from ..limb.follow import has_roll
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.tolerances import UNSEEN
 from ..motion.passing import record

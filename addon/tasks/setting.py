@@ -3,8 +3,7 @@ or `Refused`, and nothing is changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -14,13 +13,14 @@ from ..blender.keying import key_automatically
 from ..blender.transaction import as_one
 from ..blender.words import Message, Refused
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, TURN_LIMITS, TWISTS, has_first_limits, slider_of
+from ..limb.features import BY_NAME, FEATURES
+from ..limb.features.feature import TURN_LIMITS
+from ..limb.settings import ALLOWED, CHOICES, slider_of
 from ..limb.storage import (
     ELSEWHERE,
     check_structure,
     choices_of,
     has_slider,
-    has_twist,
     is_limb,
     path_to_slider,
     read_slider,
@@ -30,15 +30,8 @@ from ..limb.storage import (
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.description import describe, ref_of
-from ..rigging.features import ROLL_SLIDERS
 from .features import (
-    add_foot_roll,
-    add_pole_follow,
-    add_twist,
-    remove_features,
-    remove_foot_roll,
-    remove_pole_follow,
-    set_feet,
+    change_feature,
 )
 from .following import set_plane
 from .modes import set_mode
@@ -48,71 +41,44 @@ __all__ = ["ALLOWED", "CHOICES"]
 Change = Callable[[Context, Sequence[PoseBone]], Any]
 
 
-def _add_slider(name: str, _context: Context, limbs: Sequence[PoseBone]) -> None:
-    for ob, bone in [(limb.id_data, limb.name) for limb in limbs if not has_slider(limb, name)]:
-        set_slider(ob.pose.bones[bone], name, 0.0)
-
-
-def _remove_sliders(names: Sequence[str], context: Context, limbs: Sequence[PoseBone]) -> None:
-    remove_features(context, limbs, *names)
-
-
-FEATURES: dict[str, tuple[Change, Change]] = {
-    "foot_follows": (partial(set_feet, on=True), partial(set_feet, on=False)),
-    "foot_roll": (add_foot_roll, remove_foot_roll),
-    "pole_follows": (add_pole_follow, remove_pole_follow),
-    "twist": (add_twist, partial(_remove_sliders, [twist.name for twist in TWISTS])),
-    "softness": (partial(_add_slider, "softness"), partial(_remove_sliders, ["softness"])),
-    "stretch": (partial(_add_slider, "stretch"), partial(_remove_sliders, ["stretch"])),
-}
-"""What limbs have or not: what adds it, and what removes it."""
-
-
 def set_slider(limb: PoseBone, name: str, value: Any) -> None:
     """Set a slider; a limb that lacks the feature gets it."""
     slider = slider_of(name)
     number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
     check_settable(limb, name)
-    if name == "ankle" and len(segments_of(limb)) < 3:
-        raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=limb.name)
-    if has_slider(limb, name):
-        write_slider(limb, name, number)
-        return
-    if name in ("softness", "stretch") and has_first_limits(choices_of(limb)):
-        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=limb.name)
-    check_structure(limb)
     ref = ref_of(limb)
+    feature = next((feature for feature in FEATURES if name in feature.keys), None)
     with as_one(bpy.context):
-        if name in ROLL_SLIDERS:
-            add_foot_roll(bpy.context, [limb])
-        elif name == "pole_follow":
-            add_pole_follow(bpy.context, [limb])
-        else:
-            apply(bpy.context, {ref: describe(ref).with_slider(name, number)})
-            return
+        if not has_slider(limb, name):
+            if feature and (why := feature.why_not(describe(ref))):
+                raise Refused(why, bone=limb.name)
+            check_structure(limb)
+            if feature:
+                change_feature(bpy.context, [limb], feature.name, True)
+            else:
+                apply(bpy.context, {ref: describe(ref).with_slider(name, number)})
         write_slider(ref[0].pose.bones[ref[1]], name, number)
 
 
 @transactional
 def set_limbs(context: Context, limbs: Sequence[PoseBone], settings: Mapping[str, Any]) -> list[Message]:
-    """Set what is given of limbs, all at once: whether they have what `FEATURES` names, their ``plane`` and ``mode``,
-    on which side they bend (``flip``), and what else does not animate. Returns warnings. Raises
-    `Refused`."""
+    """Set what is given of limbs, all at once: whether they have features, by their names, the ``plane`` and ``mode``,
+    on which side they bend (``flip``), and what else does not animate. Returns warnings. Raises `Refused`."""
     refs, warnings = [ref_of(limb) for limb in limbs], list[Message]()
 
     def now() -> list[PoseBone]:
         return [ob.pose.bones[name] for ob, name in refs]
 
-    features = [name for name in FEATURES if name in settings]
+    features = [feature.name for feature in FEATURES if feature.name in settings]
     for name in reversed([name for name in features if not settings[name]]):
-        FEATURES[name][1](context, now())
+        change_feature(context, now(), name, False)
     if "plane" in settings:
         warnings = set_plane(context, now(), settings["plane"])
     choices = {name: settings[name] for name in CHOICES if name in settings and name != "plane"}
     for limb in now() if choices else ():
         set_choices(limb, choices)
     for name in [name for name in features if settings[name]]:
-        FEATURES[name][0](context, now())
+        change_feature(context, now(), name, True)
     if "flip" in settings:
         _set_flip(context, now(), settings["flip"])
     if "mode" in settings:
@@ -129,14 +95,13 @@ def _set_flip(context: Context, limbs: Sequence[PoseBone], value: bool) -> None:
 
 def set_twist(limb: PoseBone, value: Any) -> None:
     """Set by how much each bone of a limb is turned about its own line: a number for each."""
-    twists = TWISTS[: len(segments_of(limb))]
+    twists = BY_NAME["twist"].keys[: len(segments_of(limb))]
     numbers = values.to_numbers("twist", value, len(twists), TURN_LIMITS)
     check_settable(limb, "twist")
     ob, bone = limb.id_data, limb.name
-    if not has_twist(limb):
-        add_twist(bpy.context, [limb])
+    change_feature(bpy.context, [limb], "twist", True)
     for twist, number in zip(twists, numbers, strict=True):
-        write_slider(ob.pose.bones[bone], twist.name, number)
+        write_slider(ob.pose.bones[bone], twist, number)
 
 
 def set_choices(limb: PoseBone, choices: Mapping[str, Any]) -> None:
@@ -148,22 +113,11 @@ def set_choices(limb: PoseBone, choices: Mapping[str, Any]) -> None:
         check_settable(limb, name)
     if now == choices_of(limb):
         return
-    _check_first_limits(limb, choices, now)
     check_structure(limb)
     if now["min_angle"] > now["max_angle"] and choices.keys() & {"min_angle", "max_angle"}:
         raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
     with as_one(bpy.context):
         apply(bpy.context, {ref_of(limb): describe(ref_of(limb))._replace(choices=now)})
-
-
-def _check_first_limits(limb: PoseBone, names: Collection[str], now: dict[str, Any]) -> None:
-    """Refuse what limits of a limb's first joint do not go with."""
-    if not has_first_limits(now) or not any(name == "plane" or name.startswith("root") for name in names):
-        return
-    if now["plane"] != "HINGE" or len(segments_of(limb)) > 2:
-        raise Refused("Root limits are about a hinge: '{bone}' needs two bones and Hinge", bone=limb.name)
-    if has_slider(limb, "softness") or has_slider(limb, "stretch"):
-        raise Refused("'{bone}' has root limits, which go without softness and stretch", bone=limb.name)
 
 
 def check_settable(limb: PoseBone, name: str) -> None:

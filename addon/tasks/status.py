@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..blender.words import Refused
-from ..limb.follow import check_posable, follow_of, matrix_of
-from ..limb.foot_roll import tip_at_rest
+from ..limb.follow import check_posable, follow_of, matrix_of, tip_at_rest
 from ..limb.measuring import SCALED_APART, SIZELESS, Measured, inheriting_otherwise, measure, misplaced_bone
 from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now

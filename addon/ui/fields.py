@@ -24,7 +24,7 @@ def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
     draw_influence(layout, limb)
     draw_knee(layout, limb, described)
     draw_features(layout, context, limb)
-    if described.has_twist:
+    if described.has("twist"):
         draw_twist(layout, limb, described)
     for name in ("ankle", "roll", "bank", "pole_follow"):
         if name in described.sliders:

@@ -97,7 +97,7 @@ def _numbers(row: Any, text: str, limb: Description, *names: str) -> None:
 
 def draw_foot_setup(layout: Any, limb: Description) -> None:
     """Whether bones have twist, and the foot follows, and rolls."""
-    _toggle(layout, "Twist", "twist", limb.has_twist)
+    _toggle(layout, "Twist", "twist", limb.has("twist"))
     if not limb.foot:
         return
     _toggle(layout, "Foot Follows", "foot_follows", limb.foot_turn is not None)

@@ -13,10 +13,8 @@ from tests.blender import pages
 
 SHOWING = [
     *(ROOT / "addon" / "ui").rglob("*.py"),
-    *(
-        ROOT / "addon" / name
-        for name in ("limb/settings.py", "live/settings.py", "rigging/feature_parts.py", "tasks/status.py")
-    ),
+    *(ROOT / "addon" / "limb" / "features").rglob("*.py"),
+    *(ROOT / "addon" / name for name in ("limb/settings.py", "live/settings.py", "tasks/status.py")),
 ]
 """The files with the texts of panels, menus, dialogs and reports, and the name of a collection of bones."""
 

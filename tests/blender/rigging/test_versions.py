@@ -34,7 +34,7 @@ def root_of(ob: Any) -> Any:
 def older(ob: Any) -> None:
     """It knew no versions, nor one of the fields."""
     del group_of(ob)["version"]
-    edit_spec(ob, lambda spec: spec.pop("root_max_angle"))
+    edit_spec(ob, lambda spec: spec.pop("choices"))
 
 
 def newer(ob: Any) -> None:

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from math import atan2, cos, pi, sin
 from typing import NamedTuple
 
-from ..limb.table import first_range_of, half_of, range_of
 from ..solver.groups import FOLDED as FOLDED_GROUP
-from ..solver.groups import SegmentGroup, SegmentGroups, groups_of, nearest_of
+from ..solver.groups import SegmentGroup, SegmentGroups, groups_of, nearest_of, range_of
+from ..solver.limb import MOVES_ROOT
+from ..solver.limits import turned_back
 from ..solver.ops import FLOATS
-from ..solver.rotation import HalfAngle
-from .spec import Spec
+from ..solver.rotation import HalfAngle, half_of
+from .spec import Spec, twisted_line
 
 NONE = "0"
 """No turn."""
@@ -41,28 +42,18 @@ def distance(spec: Spec) -> str:
     return "sqrt(x*x+y*y)" if spec.plane == "HINGE" else "d"
 
 
-def is_shaped(spec: Spec) -> bool:
-    """Whether the limb may go less far than the target is, though that is in reach."""
-    return spec.softness or spec.is_limited
-
-
 def _half(sine: str, cosine: str) -> str:
     """An angle, by the squares of sine and cosine of half of it, of any length."""
     return f"2*atan2(sqrt(max({sine},0)),sqrt(max({cosine},0)))"
 
 
-def aims(spec: Spec) -> bool:
-    """Whether the last bone is turned by aiming at the target: where the tip is to be there, or, too near, on the line
-    to it. That costs less than a driver."""
-    return not is_shaped(spec) and not spec.ankle and not spec.twist
-
-
-def turn_expressions(spec: Spec, more: Sequence[float] = ()) -> list[str]:
+def turn_expressions(spec: Spec) -> list[str]:
     """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
-    all but the last where that aims; each with so much ``more``."""
-    if spec.slides:
+    all but the last where that aims; with twist, as far as their lines are off Y more."""
+    more = [twisted_line(spec, k).about for k in range(1, len(spec.bones) + 1)] if spec.has("twist") else []
+    if spec.plane in MOVES_ROOT:
         return _turns_of_slide(spec, more)
-    return _turns_within_limits(spec, more) if spec.is_root_limited else _free_turns(spec, more)
+    return _turns_within_limits(spec, more) if spec.has("root_limits") else _free_turns(spec, more)
 
 
 def _free_turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
@@ -74,7 +65,7 @@ def _free_turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
     expressions = [finite(f"(1-2*f)*({off_line})-{number(first_angle - first_more)}{line}", number(first_more))]
     for before, after, plus, joint in zip(spec.angles, others, others_more, joints, strict=False):
         expressions.append(finite(f"{number(before - after + plus)}-(1-2*f)*({joint})", number(plus)))
-    return expressions[:-1] if aims(spec) else expressions
+    return expressions[:-1] if spec.aims else expressions
 
 
 def slide(spec: Spec) -> str:
@@ -86,7 +77,7 @@ def _turns_of_slide(spec: Spec, more: Sequence[float]) -> list[str]:
     """`turn_expressions` of a bone that slides, and of the rod on it, unless that aims."""
     first_more, rod_more = more or (0.0, 0.0)
     rod = f"atan2(-x,{_ahead(spec)})+{number(spec.angles[0] - spec.angles[1] + rod_more)}"
-    return [number(first_more), *([] if aims(spec) else [finite(rod, number(rod_more))])]
+    return [number(first_more), *([] if spec.aims else [finite(rod, number(rod_more))])]
 
 
 def _ahead(spec: Spec) -> str:
@@ -108,15 +99,14 @@ def _turns_within_limits(spec: Spec, more: Sequence[float]) -> list[str]:
 
 def _first_range(spec: Spec) -> tuple[float, float]:
     """By how much the first bone may be turned from the reference."""
-    choices = {"root_min_angle": spec.root_min_angle, "root_max_angle": spec.root_max_angle}
-    range_ = first_range_of(spec.plane, spec.normals[0], spec.reference_rotations[0], choices)
-    return range_ or (-pi, pi)
+    ends = spec.choice("root_min_angle"), spec.choice("root_max_angle")
+    return turned_back(*ends, spec.normals[0], spec.reference_rotations[0])
 
 
 def limits(spec: Spec) -> dict[str, list[str]]:
     """What the helper bones of limits say, by their roles, along their own axes: how the bones would be turned without
     limits; how the second is with the first at either end; and how far the tip is off then, squared."""
-    if not spec.is_root_limited:
+    if not spec.has("root_limits"):
         return {}
     free, (_, knee) = _free_turns(spec)[0], _turns_of_two(spec)
     ends = [spec.angles[0] + end for end in _first_range(spec)]
@@ -136,7 +126,7 @@ def _knee_at(spec: Spec, heading: float) -> str:
     """How far the knee turns towards the target, with the first bone off Y by this angle: the turn from the middle of
     its range is taken within half a turn, and then within the range."""
     x, y = _knee_of(spec, heading)
-    low, high = pi - spec.max_angle, pi - spec.min_angle
+    low, high = pi - spec.choice("max_angle"), pi - spec.choice("min_angle")
     middle, half, full = (low + high) / 2.0, number(pi), number(2.0 * pi)
     turns = f"(1-2*f)*({number(heading / (2.0 * pi))}-atan2({x}-x,y-{y}+0)/{full})"
     off = f"{full}*fmod({turns}+{number(8.5 - middle / (2.0 * pi))},1)-{half}"  # 8 full turns: nothing is below 0
@@ -153,7 +143,7 @@ def _miss_at(spec: Spec, heading: float, knee: str) -> str:
 def _turns_of_two(spec: Spec) -> tuple[str, str]:
     """By how much the first bone is off the line, and the second off the first."""
     one, other = spec.lengths
-    if is_shaped(spec):
+    if spec.is_shaped:
         straight, nearest, farthest = _to_straight_factors(spec)
         return _half(f"{farthest}*g", f"{straight}*{nearest}"), _half(f"{straight}*g", f"{nearest}*{farthest}")
     d, total, difference = distance(spec), number(one + other), number(one - other)
@@ -211,7 +201,7 @@ def _bend(sine: str) -> str:
 
 def _is_plain(spec: Spec) -> bool:
     """Whether the distance gone is that to the target, as one letter has it, and what is said of it has the room."""
-    return len(spec.lengths) == 3 and not is_shaped(spec)
+    return len(spec.lengths) == 3 and not spec.is_shaped
 
 
 def groups(spec: Spec) -> dict[str, list[str]]:
@@ -221,8 +211,8 @@ def groups(spec: Spec) -> dict[str, list[str]]:
     if len(spec.lengths) < 3:
         return {}
     groups, total = _groups(spec), sum(spec.lengths)
-    span_square = f"({number(total)}-g)*({number(total)}-g)" if is_shaped(spec) else square(spec)
-    slack = f"g*({number(2.0 * total)}-g)" if is_shaped(spec) else f"{number(total * total)}-{square(spec)}"
+    span_square = f"({number(total)}-g)*({number(total)}-g)" if spec.is_shaped else square(spec)
+    slack = f"g*({number(2.0 * total)}-g)" if spec.is_shaped else f"{number(total * total)}-{square(spec)}"
     most = "o" if folds(spec) else number(groups.largest_share)
     share = f"min(max({slack},0)/({_room(groups, spec)}+1e-30),{most})"
     numbers = {}
@@ -245,7 +235,7 @@ def groups(spec: Spec) -> dict[str, list[str]]:
 def folds(spec: Spec) -> dict[str, list[str]]:
     """What the bones say that find the largest share of neighbours whose ankle turns: how far the second group is bent
     and the groups against each other, b and c of `solver.groups`, and by these that share."""
-    if len(spec.lengths) < 3 or spec.is_zigzag or not spec.ankle:
+    if len(spec.lengths) < 3 or spec.is_zigzag or not spec.has("ankle"):
         return {}
     groups = _groups(spec)
     l_a, l_b = (max(group.total, 1e-30) for group in (groups.first, groups.second))
@@ -263,13 +253,13 @@ def folds(spec: Spec) -> dict[str, list[str]]:
 
 def _room(groups: SegmentGroups, spec: Spec) -> str:
     """By how much the square of the distance is less at rest than straight."""
-    closing = f"sin({number(_angle(groups.closing))}+n/2)" if spec.ankle else number(groups.closing[1])
+    closing = f"sin({number(_angle(groups.closing))}+n/2)" if spec.has("ankle") else number(groups.closing[1])
     return f"{number(groups.slack_unclosed)}+{number(groups.slack_closing)}*pow({closing},2)"
 
 
 def _is_turned(groups: SegmentGroups, group: SegmentGroup, spec: Spec) -> bool:
     """Whether the ankle turns a bone of a group."""
-    return spec.ankle and group is (groups.first if spec.is_zigzag and len(spec.lengths) == 3 else groups.second)
+    return spec.has("ankle") and group is (groups.first if spec.is_zigzag and len(spec.lengths) == 3 else groups.second)
 
 
 def _sine(group: SegmentGroup, is_turned: bool) -> str:
@@ -318,13 +308,13 @@ def untwist(spec: Spec, k: int) -> str:
 def to_straight_of(spec: Spec) -> str:
     """By how much less than fully straight the limb goes: at the knee's limits, and easing into the farther one."""
     total = sum(spec.lengths)
-    nearest, farthest = range_of(spec.lengths, spec.angles, spec.min_angle, spec.max_angle)
+    nearest, farthest = range_of(spec.lengths, spec.angles, spec.choice("min_angle"), spec.choice("max_angle"))
     farthest = min(farthest, total)
     if len(spec.lengths) == 2:
         nearest = min(max(nearest, abs(spec.lengths[0] - spec.lengths[1])), farthest)
     d, reach = distance(spec), number(farthest)
     to_straight = f"max({reach}-{d},0)"
-    if spec.softness:
+    if spec.has("softness"):
         zone = f"{number(total)}*min(max(u,0),1)"
         to_straight += f"+pow(max({zone}-abs({d}-{reach}),0),2)/(4*{zone}+1e-30)"
     return finite(f"{number(total - farthest)}+min({to_straight},{number(farthest - nearest)})")
@@ -333,13 +323,14 @@ def to_straight_of(spec: Spec) -> str:
 def lengthening(spec: Spec) -> dict[int, str]:
     """By what to scale the limb along its axes."""
     total = sum(spec.lengths)
-    span = f"max({number(total)}-g,{number(1e-6 * total)})" if is_shaped(spec) else number(total)
-    most = number(spec.stretch_max - 1.0)
+    span = f"max({number(total)}-g,{number(1e-6 * total)})" if spec.is_shaped else number(total)
+    most = number(spec.choice("stretch_max") - 1.0)
     more = f"min(max(t,0),1)*min(min(max(e,0),1)*max({distance(spec)}/{span}-1,0),{most})"
     along, width = finite(f"1+{more}", "1"), finite(f"1/sqrt(1+{more})", "1")
-    if spec.stretch_volume == "UNIFORM":
+    volume = spec.choice("stretch_volume")
+    if volume == "UNIFORM":
         return {0: along, 1: along, 2: along}
-    return {0: width, 1: along, 2: width} if spec.stretch_volume == "VOLUME" else {1: along}
+    return {0: width, 1: along, 2: width} if volume == "VOLUME" else {1: along}
 
 
 class SliderLetter(NamedTuple):

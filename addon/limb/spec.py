@@ -1,0 +1,195 @@
+"""What a limb's mechanism is made of: one small plain value, from which all its parts follow; and how its helper bones
+rest: along what their axes lie, and where in these the limb's own lines are."""
+
+from __future__ import annotations
+
+from math import asin, atan2, cos, pi, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..solver.groups import is_zigzag
+from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT
+from ..solver.matrices import rotation, unit_array
+from .tolerances import ON_TARGET
+
+Numbers = tuple[float, ...]
+
+
+class Spec(NamedTuple):
+    """Everything that a mechanism is a function of. Bones are the first of each segment of the limb, from the root
+    down; ``last_bone`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
+
+    In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
+    of a 3x3 matrix), ``heads`` where each begins. ``angles`` are those of the bones off the line in the reference; in
+    the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
+    ``reference_rotations`` are the bones' own rotations there. ``axis_shift`` says along which axis of G the helper
+    bones point: Y, Z or X; with ``copies_rest`` their root rests as the first bone does, whose axes are not square to
+    each other; ``outwards`` is the sign of swivel and twist; ``is_moved`` says that the first bone's own location
+    moves the root. ``lines`` are the directions from each bone's joint to the next, out of the plane too, where bones
+    turn about these. ``features`` are the names of those that the limb has, ``choices`` what it and these are set
+    to."""
+
+    bones: tuple[str, ...]
+    last_bone: str
+    parent: str
+    frame: Numbers
+    axes: tuple[Numbers, ...]
+    heads: tuple[Numbers, ...]
+    lengths: Numbers
+    angles: Numbers
+    normals: tuple[Numbers, ...]
+    directions: tuple[Numbers, ...]
+    reference_rotations: tuple[Numbers, ...]
+    plane: str = "FREE"
+    features: tuple[str, ...] = ()
+    choices: tuple[tuple[str, Any], ...] = ()
+    pole_switch: bool = False
+    axis_shift: int = 0
+    outwards: float = 1.0
+    copies_rest: bool = False
+    lines: tuple[Numbers, ...] = ()
+    is_moved: bool = False
+
+    def has(self, feature: str) -> bool:
+        """Whether the limb has a feature."""
+        return feature in self.features
+
+    def choice(self, name: str) -> Any:
+        """What a setting that does not animate is set to, of the limb or of a feature that it has."""
+        return dict(self.choices)[name]
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the knee has a smallest or largest angle."""
+        return bool(self.choice("min_angle") > ON_TARGET or self.choice("max_angle") < pi - ON_TARGET)
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether the limb may go less far than the target is, though that is in reach."""
+        return self.is_limited or self.has("softness") or self.has("root_limits")
+
+    @property
+    def aims(self) -> bool:
+        """Whether the last bone is turned by aiming at the target: where the tip is to be there, or, too near, on the
+        line to it. That costs less than a driver."""
+        return not (self.is_shaped or self.has("ankle") or self.has("twist"))
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the limb stays in its plane."""
+        return self.plane in IN_ONE_PLANE
+
+    @property
+    def is_zigzag(self) -> bool:
+        """Which bones of more than two keep together, see `limb.geometry`."""
+        return is_zigzag(self.angles)
+
+    @property
+    def is_still(self) -> tuple[bool, ...]:
+        """For each bone, whether its own rotation in the reference is none."""
+        return tuple(max(map(abs, rotation[1:])) < 1e-9 for rotation in self.reference_rotations)
+
+
+ROUGH = -0.9
+"""From which component along Y of an armature's or parent's axes on Blender keeps the axes of a bone exactly. Those of
+a bone that points along -Y there are off by up to 3e-4."""
+
+
+def axis_shift_in(frame: Any, parent: Any) -> int:
+    """Along which axis of G, counted on from Y, bones keep their axes exactly, in the armature and below a parent."""
+    for axis_shift in range(3):
+        direction = np.asarray(frame)[:3, (1 + axis_shift) % 3]
+        if direction[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], direction)[1] > ROUGH:
+            return axis_shift
+    return 0
+
+
+class Axes(NamedTuple):
+    """The rest pose of helper bones (4x4), and which of their axes lies along which of the frame that they rest in."""
+
+    frame: Any
+    axis_shift: int
+
+    def at(self, axis: str) -> int:
+        """Of a bone, the axis that lies along this one of the frame: X, Y or Z as 0, 1 or 2."""
+        return ("XYZ".index(axis) - self.axis_shift) % 3
+
+    def name(self, axis: str) -> str:
+        """The same as a letter."""
+        return "XYZ"[self.at(axis)]
+
+    @property
+    def order(self) -> str:
+        """The order of rotations in which a turn about the frame's Z comes before one about its Y."""
+        return "".join(map(self.name, "ZXY"))
+
+    @property
+    def rest(self) -> Any:
+        """The rest pose of the bones, as a 4x4 matrix."""
+        matrix = self.frame.copy()
+        matrix[:3, :3] = matrix[:3, [(i + self.axis_shift) % 3 for i in range(3)]]
+        return matrix
+
+
+def axes_of(spec: Spec) -> Axes:
+    """Of the helper bones that rest in G; where the first bone slides, with Y along its line."""
+    frame = np.array(spec.frame).reshape(4, 4)
+    if spec.plane in MOVES_ROOT:
+        half = spec.angles[0] / 2.0
+        frame = frame @ rotation((cos(half), 0.0, 0.0, sin(half)))
+    return Axes(frame, spec.axis_shift)
+
+
+def axes_of_turn(spec: Spec, k: int) -> Axes:
+    """Of the one that turns as the ``k``-th bone does. Its Z is what that turns about; the last one's Y, if it aims,
+    the direction to the tip. If bones turn by themselves in the reference, a driver turns them before that, and an aim
+    after."""
+    if k == 1:
+        return axes_of(spec)
+    if spec.has("twist"):
+        return _axes_below_twist(spec, k)
+    is_aimed = k == len(spec.bones) and spec.aims
+    to_rest = np.array(spec.axes[k - 1]).reshape(3, 3)
+    if not is_aimed:
+        to_rest = to_rest @ rotation(spec.reference_rotations[k - 1])[:3, :3]
+    frame = np.eye(4)
+    frame[:3, 3] = spec.heads[k - 1]
+    z = to_rest @ np.array(spec.normals[k - 1])
+    x = unit_array(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
+    frame[:3, :3] = np.column_stack((x, np.cross(z, x), z))
+    return Axes(frame, axis_shift_in(frame, axes_of_turn(spec, k - 1).rest))
+
+
+def _axes_below_twist(spec: Spec, k: int) -> Axes:
+    """The same where bones have twist: Y is the line of the bone above, about which this one is turned back, and Z what
+    it turns about, but for what of that lies along the line."""
+    frame = np.eye(4)
+    frame[:3, 3] = spec.heads[k - 1]
+    y = np.array(spec.axes[k - 2]).reshape(3, 3) @ np.array(spec.lines[k - 2])
+    x = unit_array(np.cross(y, _in_reference(spec, k) @ np.array(spec.normals[k - 1])), frame[:3, 0])
+    frame[:3, :3] = np.column_stack((x, y, np.cross(x, y)))
+    return Axes(frame, axis_shift_in(frame, axes_of_turn(spec, k - 1).rest))
+
+
+def _in_reference(spec: Spec, k: int) -> Any:
+    """The axes of the ``k``-th bone as they are in the reference, where the bones above are at rest (3x3)."""
+    return np.array(spec.axes[k - 1]).reshape(3, 3) @ rotation(spec.reference_rotations[k - 1])[:3, :3]
+
+
+class TwistedLine(NamedTuple):
+    """Where the line of a bone is in the frame that its helper bone rests in, as angles in radians: ``about`` the bend
+    plane's normal, off Y; ``out`` of that plane; and how far the normal is ``tilted`` about X from Z."""
+
+    about: float
+    out: float
+    tilted: float
+
+
+def twisted_line(spec: Spec, k: int) -> TwistedLine:
+    """Where the line of the ``k``-th bone is."""
+    axes, frame = _in_reference(spec, k), axes_of_turn(spec, k).frame[:3, :3]
+    line, normal = (frame.T @ axes @ np.array(own) for own in (spec.lines[k - 1], spec.normals[k - 1]))
+    tilted = atan2(normal[1], normal[2])
+    x, y, z = rotation((cos(tilted / 2.0), sin(tilted / 2.0), 0.0, 0.0))[:3, :3] @ line
+    return TwistedLine(atan2(-x, y), asin(min(max(z, -1.0), 1.0)), tilted)
