@@ -97,6 +97,8 @@ CHOICE = {choice.name: choice for choice in (*OWN_CHOICES, *(one for feature in 
 CHOICES: dict[str, Any] = {name: choice.default for name, choice in CHOICE.items()}
 """The same with their defaults."""
 
+KNEE_LIMITS = (CHOICE["min_angle"], CHOICE["max_angle"])
+
 ALLOWED = {name: choice.allowed for name, choice in CHOICE.items()}
 """What each may be: one of several words, or a number from the first to the second."""
 

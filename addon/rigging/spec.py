@@ -17,14 +17,12 @@ from ..blender.types import path_to_bone
 from ..limb.features import FEATURES
 from ..limb.parts import ALL
 from ..limb.rest_geometry import lines_of, rest_geometry_of
-from ..limb.settings import CHOICE
+from ..limb.settings import KNEE_LIMITS
 from ..limb.sides import outward_sign
 from ..limb.spec import Numbers, Spec, axis_shift_in
 from ..limb.tolerances import ON_TARGET
 from ..limb.transforms import own_location
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT
-
-KNEE_LIMITS = (CHOICE["min_angle"], CHOICE["max_angle"])
 
 ASKEW = 2e-6
 """From which cosine on two axes of a bone are not square to each other."""

@@ -9,9 +9,12 @@ from bpy.types import PoseBone
 from ..blender.words import Message
 from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to, upright
+from ..limb.features import FEATURES
+from ..limb.features.feature import Choice
 from ..limb.follow import follow_of
 from ..limb.names import ARM, LEG, has_word
-from ..limb.settings import FEATURE_KEYS, slider_of
+from ..limb.parts import ALL
+from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, slider_of
 from ..limb.storage import chain_bones, check_complete, group_of, is_converted, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..rigging.control_shapes import Place, is_on_ground
@@ -19,7 +22,11 @@ from ..rigging.description import Description, describe, ref_of
 from ..solver.limb import IN_ONE_PLANE
 
 __all__ = [
+    "CHOICE",
+    "FEATURES",
     "IN_ONE_PLANE",
+    "KNEE_LIMITS",
+    "Choice",
     "Description",
     "bends_to",
     "chain_bones",
@@ -64,17 +71,19 @@ def is_arm_or_leg(bone: PoseBone) -> bool:
 
 
 class Field(NamedTuple):
-    """The custom property of a slider: its data path from the limb's last bone, its label, and its tooltip."""
+    """The custom property of a slider: its data path from the limb's last bone, its label, its tooltip, and whether it
+    has a number for each bone."""
 
     path: str
     label: str
     description: str
+    is_of_bones: bool
 
 
 def field_of(name: str) -> Field:
     """The field of a setting."""
     slider = slider_of(name)
-    return Field(slider.path, slider.label, slider.description)
+    return Field(slider.path, slider.label, slider.description, slider.bone != ALL)
 
 
 def limb_fingerprint(limb: PoseBone) -> tuple[Any, ...]:

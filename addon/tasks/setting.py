@@ -36,8 +36,6 @@ from .features import (
 from .following import set_plane
 from .modes import set_mode
 
-__all__ = ["ALLOWED", "CHOICES"]
-
 Change = Callable[[Context, Sequence[PoseBone]], Any]
 
 

@@ -11,13 +11,13 @@ from bpy.props import FloatProperty, PointerProperty
 from bpy.types import PoseBone, PropertyGroup, Scene
 
 from ..blender.words import Refused
-from ..tasks.limbs import description_of, field_of
+from ..tasks.limbs import FEATURES, description_of, field_of
 from ..tasks.setting import set_slider
 from .finding import active_limb
 from .remembering import Name, name_of
 
-FEATURES = {"softness": "Softness", "stretch": "Stretch"}
-"""The features with a slider, and what people call them."""
+OFFERED = {feature.name: feature.label for feature in FEATURES if feature.is_offered}
+"""The features whose sliders, which are called as they are, are always shown; and what people call them."""
 
 PAUSE = 1.0
 """Seconds since a slider was moved during which it may still be dragged: Blender lets go of a field that it no longer
@@ -41,7 +41,7 @@ def _property(name: str) -> Any:
             _moved[key] = monotonic()
 
     return FloatProperty(
-        name=FEATURES[name],
+        name=OFFERED[name],
         description=field_of(name).description,
         min=0.0,
         max=1.0,
@@ -54,8 +54,8 @@ def _property(name: str) -> Any:
 class PlanarIKFeatures(PropertyGroup):
     """Planar IK: what the limb that is meant could have"""
 
-    softness: _property("softness")
-    stretch: _property("stretch")
+
+PlanarIKFeatures.__annotations__ |= {name: _property(name) for name in OFFERED}
 
 
 def is_slider_there(limb: PoseBone, name: str) -> bool:

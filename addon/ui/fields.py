@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -10,8 +11,8 @@ from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..blender.words import translated_text
-from ..tasks.limbs import IN_ONE_PLANE, Description, description_of, field_of
-from .features import FEATURES, is_slider_there
+from ..tasks.limbs import FEATURES, IN_ONE_PLANE, Description, description_of, field_of
+from .features import OFFERED, is_slider_there
 from .operators.setting import draw_set
 from .preferences import PLANE
 from .state import slider_of_rig
@@ -24,11 +25,9 @@ def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
     draw_influence(layout, limb)
     draw_knee(layout, limb, described)
     draw_features(layout, context, limb)
-    if described.has("twist"):
-        draw_twist(layout, limb, described)
-    for name in ("ankle", "roll", "bank", "pole_follow"):
-        if name in described.sliders:
-            draw_keyed(layout.row(align=True), limb, name)
+    for feature in FEATURES:
+        if feature.of(described) and not feature.is_offered:
+            draw_sliders(layout, limb, described, feature.keys)
 
 
 def draw_slider(row: Any, limb: PoseBone, name: str, **options: Any) -> None:
@@ -102,9 +101,15 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     draw_slider(row if plane in IN_ONE_PLANE else fixed_width(row, 3.6), limb, "flip")
 
 
-def draw_twist(layout: Any, limb: PoseBone, described: Description) -> None:
-    """A field for each bone, from the root down, and their dots beside them."""
-    field, row = field_of("twist 1"), layout.row(align=True)
+def draw_sliders(layout: Any, limb: PoseBone, described: Description, names: Sequence[str]) -> None:
+    """A row for each slider of a feature; of one with a number for each bone, a field for each, from the root down, and
+    their dots beside them."""
+    fields = [field_of(name) for name in names]
+    if not any(field.is_of_bones for field in fields):
+        for name in names:
+            draw_keyed(layout.row(align=True), limb, name)
+        return
+    field, row = fields[0], layout.row(align=True)
     column = row.column(align=True)
     for k in range(len(described.segments)):
         column.prop(limb, field.path, index=k, text=f"{translated_text(field.label)} {k + 1}", translate=False)
@@ -113,7 +118,7 @@ def draw_twist(layout: Any, limb: PoseBone, described: Description) -> None:
 
 def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
     """Softness and stretch, always there: at 0 until they are moved."""
-    for name, text in FEATURES.items():
+    for name, text in OFFERED.items():
         row = layout.row(align=True)
         if is_slider_there(limb, name):
             draw_keyed(row, limb, name)

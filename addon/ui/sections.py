@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import degrees
 from typing import Any
 
@@ -9,8 +10,7 @@ from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
 from ..blender.words import translated_text
-from ..tasks.limbs import Description, description_of, limbs_of
-from .features import FEATURES
+from ..tasks.limbs import FEATURES, KNEE_LIMITS, Choice, Description, description_of, limbs_of
 from .fields import draw_line
 from .finding import active_limb, rig_in_view
 from .operators.adding import MODES
@@ -68,7 +68,7 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
             return
         described = description_of(limb)
         draw_followed(layout, described)
-        draw_foot_setup(layout, described)
+        draw_buttons(layout, described)
         draw_limits(layout, limb, described)
         draw_mode(layout, context, described)
 
@@ -81,53 +81,38 @@ def draw_followed(layout: Any, limb: Description) -> None:
         row.label(text=text)
         label = (bone or ob.name) if ob else "-"
         row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
-    if limb.pole:
-        _toggle(layout, "Pole Follow", "pole_follows", "pole_follow" in limb.sliders)
 
 
-def _toggle(layout: Any, text: str, name: str, is_on: bool) -> None:
-    """A button for what a limb has or not."""
-    draw_set(layout, text, is_on, **{name: not is_on})
+def _numbers(row: Any, limb: Description, choices: Sequence[Choice]) -> None:
+    """A button that shows these choices, and asks for them."""
+    numbers = [(choice, limb.choices[choice.name]) for choice in choices if choice.is_number]
+    text = " - ".join(f"{degrees(number):.0f}°" if choice.is_angle else f"{number:.2f}" for choice, number in numbers)
+    draw_set(row, text, translate=False, **{choice.name: limb.choices[choice.name] for choice in choices})
 
 
-def _numbers(row: Any, text: str, limb: Description, *names: str) -> None:
-    """A button that asks for these choices."""
-    draw_set(row, text, translate=False, **{name: limb.choices[name] for name in names})
-
-
-def draw_foot_setup(layout: Any, limb: Description) -> None:
-    """Whether bones have twist, and the foot follows, and rolls."""
-    _toggle(layout, "Twist", "twist", limb.has("twist"))
-    if not limb.foot:
-        return
-    _toggle(layout, "Foot Follows", "foot_follows", limb.foot_turn is not None)
-    row = layout.row(align=True)
-    _toggle(row, "Foot Roll", "foot_roll", limb.roll is not None)
-    if limb.roll:
-        angle = f"{degrees(limb.choices['break_angle']):.0f}°"
-        _numbers(row, angle, limb, "break_angle")
+def draw_buttons(layout: Any, limb: Description) -> None:
+    """A button for each feature that a limb may have or not, but for those whose sliders are always there."""
+    for feature in FEATURES:
+        if feature.label and not feature.is_offered and feature.is_possible(limb):
+            row, is_on = layout.row(align=True), feature.of(limb)
+            draw_set(row, feature.label, is_on, **{feature.name: not is_on})
+            if is_on and feature.choices:
+                _numbers(row, limb, feature.choices)
 
 
 def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
-    """The limits of its angles and of its stretch; and the way out of softness and stretch."""
-    choices = described.choices
-    angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
-    row = layout.row(align=True)
-    row.label(text=f"{joint_label(limb)} Limits")
-    _numbers(row, angles, described, "min_angle", "max_angle")
-    if choices["plane"] == "HINGE" and len(described.segments) == 2:
-        turns = f"{degrees(choices['root_min_angle']):.0f}° - {degrees(choices['root_max_angle']):.0f}°"
+    """The limits of its angles and of its features; and the way out of those whose sliders are always there."""
+    limited = [feature for feature in FEATURES if feature.limits and feature.is_possible(described)]
+    limited = [feature for feature in limited if feature.of(described) or not feature.is_offered]
+    rows = [(feature.limits, feature.choices) for feature in limited]
+    for text, choices in ((f"{joint_label(limb)} Limits", KNEE_LIMITS), *rows):
         row = layout.row(align=True)
-        row.label(text="Root Limits")
-        _numbers(row, turns, described, "root_min_angle", "root_max_angle")
-    if "stretch" in described.sliders:
-        row = layout.row(align=True)
-        row.label(text="Stretch Limit")
-        _numbers(row, f"{choices['stretch_max']:.2f}", described, "stretch_max", "stretch_volume")
+        row.label(text=text)
+        _numbers(row, described, choices)
     row = layout.row(align=True)
-    for name, text in FEATURES.items():
-        if name in described.sliders:
-            draw_set(row, f"Remove {text}", **{name: False})
+    for feature in FEATURES:
+        if feature.is_offered and feature.of(described):
+            draw_set(row, f"Remove {feature.label}", **{feature.name: False})
 
 
 def draw_mode(layout: Any, context: Context, limb: Description) -> None:

@@ -50,13 +50,24 @@ def acting(bone: str, constraint: str, expression: str = "t") -> DriverSpec:
 
 class Choice(NamedTuple):
     """A setting that does not animate: what it may be (one of several words, or a number from the first to the
-    second), what it is called, and what it says."""
+    second), what it is called, and what it says; ``items`` are what each word is called, and says."""
 
     name: str
     default: Any
     allowed: tuple[Any, ...]
     label: str
     description: str
+    items: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one."""
+        return not isinstance(self.default, str)
+
+    @property
+    def is_angle(self) -> bool:
+        """Whether it is one, in radians."""
+        return self.name.endswith("angle")
 
 
 class Making(NamedTuple):
@@ -82,6 +93,7 @@ class Feature(NamedTuple):
     choices: tuple[Choice, ...] = ()
     label: str = ""
     description: str = ""
+    limits: str = ""  # what the row of its choices is called; none where they stand beside its button
     is_offered: bool = False  # whether its slider is always shown, and adds it as that is moved
     fields: tuple[str, ...] = ()  # what of a value is of it besides its sliders
     least_bones: int = 2  # how many bones a limb has to have for it

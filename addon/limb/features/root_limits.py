@@ -76,7 +76,7 @@ def _range(ends: Sequence[tuple[float, float]]) -> Range:
 FEATURE = Feature(
     "root_limits",
     choices=CHOICES,
-    label="Root Limits",
+    limits="Root Limits",
     is_had=lambda value: is_narrow(value.choices) and _fits(value),
     is_possible=_fits,
     why_not=_why_not,

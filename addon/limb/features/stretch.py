@@ -20,16 +20,20 @@ SLIDER = Slider(
 COPIED = f"{MADE_BY_US}Stretch"
 """The constraint by which the first bone copies the scale."""
 
-VOLUMES = {
-    "LENGTH": ("Length", "As thick as ever"),
-    "UNIFORM": ("Uniform", "Thicker, too"),
-    "VOLUME": ("Volume", "Thinner, so that their volume stays"),
-}
-"""How thick longer bones may be: what people call it, and what it does."""
-
 CHOICES = (
     Choice("stretch_max", 2.0, (1.0, 100.0), "Stretch Max", "How many times its length the limb may have"),
-    Choice("stretch_volume", "LENGTH", tuple(VOLUMES), "Volume", "How thick the bones are while they are longer"),
+    Choice(
+        "stretch_volume",
+        "LENGTH",
+        ("LENGTH", "UNIFORM", "VOLUME"),
+        "Volume",
+        "How thick the bones are while they are longer",
+        items=(
+            ("Length", "As thick as ever"),
+            ("Uniform", "Thicker, too"),
+            ("Volume", "Thinner, so that their volume stays"),
+        ),
+    ),
 )
 
 
@@ -65,6 +69,7 @@ FEATURE = Feature(
     CHOICES,
     label="Stretch",
     description="Lengthen bones towards a target out of reach, or take that away with its keys",
+    limits="Stretch Limit",
     is_offered=True,
     settings=_settings,
     still=_still,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
@@ -11,7 +11,8 @@ from ...blender.selecting import select_if_shown
 from ...blender.types import all_objects
 from ...blender.words import translated_text
 from ...tasks.following import follow, make_poles, make_targets, pickable
-from ...tasks.setting import ALLOWED, CHOICES, set_limbs
+from ...tasks.limbs import CHOICE, FEATURES
+from ...tasks.setting import set_limbs
 from ..finding import active_limb, selected_limbs
 from ..preferences import PLANE
 from ..titles import joint_label
@@ -26,37 +27,24 @@ _shown: list[tuple[str, str, str]] = []
 """Blender keeps no words of a list that is made while it is shown."""
 
 
-WHETHER = {
-    "flip": ("Flip", "Bend to the other side"),
-    "foot_follows": ("Foot Follows", "Turn feet or hands as the targets are turned, or not"),
-    "foot_roll": ("Foot Roll", "Let feet roll on heel, ball and toe, and tilt on their edges, or not"),
-    "pole_follows": (
-        "Pole Follow",
-        "Have a slider say how far poles go with the targets, or leave them to what they hang on",
-    ),
-    "twist": ("Twist", "Let bones turn about their own lines, joints unmoved, or not"),
-    "softness": ("Softness", "Slow limbs before they are straight, or take that away with its keys"),
-    "stretch": ("Stretch", "Lengthen bones towards a target out of reach, or take that away with its keys"),
-}
-NUMBERS = {
-    "min_angle": ("Knee Min", "The smallest angle inside the knee"),
-    "max_angle": ("Knee Max", "The largest angle inside the knee"),
-    "root_min_angle": ("Root Min", "The least turn of the first bone: below 0 away from where the joint points"),
-    "root_max_angle": ("Root Max", "The largest turn of the first bone: above 0 towards where the joint points"),
-    "break_angle": ("Toe From", "The roll from which on the foot rolls on its toe"),
-    "stretch_max": ("Stretch Max", "How many times its length the limb may have"),
-}
-"""Settings by name: what they are called, and what they do."""
+WHETHER = {"flip": ("Flip", "Bend to the other side")}
+WHETHER |= {feature.name: (feature.label, feature.description) for feature in FEATURES if feature.label}
+"""Settings that are on or off, by name: what they are called, and what they do."""
+
+NUMBERS = {choice.name for choice in CHOICE.values() if choice.is_number}
 
 
 def _property(name: str) -> Any:
-    label, text = (WHETHER | NUMBERS)[name]
-    said: dict[str, Any] = {"name": label, "description": text, "options": {"SKIP_SAVE"}}
     if name in WHETHER:
-        return BoolProperty(**said)
-    low, high = cast(tuple[float, float], ALLOWED[name])
-    subtype: Any = "ANGLE" if name.endswith("angle") else "NONE"
-    return FloatProperty(**said, min=low, max=high, default=CHOICES[name], subtype=subtype)
+        label, text = WHETHER[name]
+        return BoolProperty(name=label, description=text, options={"SKIP_SAVE"})
+    choice = CHOICE[name]
+    said: dict[str, Any] = {"name": choice.label, "description": choice.description, "options": {"SKIP_SAVE"}}
+    if choice.items:
+        return EnumProperty(**said, items=[(word, *of) for word, of in zip(choice.allowed, choice.items, strict=True)])
+    low, high = choice.allowed
+    subtype: Any = "ANGLE" if choice.is_angle else "NONE"
+    return FloatProperty(**said, min=low, max=high, default=choice.default, subtype=subtype)
 
 
 class POSE_OT_planar_ik_set(RigOperator):
@@ -68,16 +56,6 @@ class POSE_OT_planar_ik_set(RigOperator):
     mode: EnumProperty(**MODE, options={"SKIP_SAVE"})
     plane: EnumProperty(
         name="Knee", description="What decides where the knee points", items=PLANE[1:], options={"SKIP_SAVE"}
-    )
-    stretch_volume: EnumProperty(
-        name="Volume",
-        description="How thick the bones are while they are longer",
-        items=[
-            ("LENGTH", "Length", "As thick as ever"),
-            ("UNIFORM", "Uniform", "Thicker, too"),
-            ("VOLUME", "Volume", "Thinner, so that their volume stays"),
-        ],
-        options={"SKIP_SAVE"},
     )
 
     @classmethod
@@ -95,7 +73,7 @@ class POSE_OT_planar_ik_set(RigOperator):
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Do it, or ask for the numbers that are given, beginning with these."""
-        if not NUMBERS.keys() & {*_given(self.properties)}:
+        if not NUMBERS & {*_given(self.properties)}:
             return super().invoke(context, event)
         return self.ask(context)
 
@@ -112,7 +90,9 @@ class POSE_OT_planar_ik_set(RigOperator):
         self.warn(*set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)}))
 
 
-POSE_OT_planar_ik_set.__annotations__ |= {name: _property(name) for name in (*WHETHER, *NUMBERS)}
+POSE_OT_planar_ik_set.__annotations__ |= {
+    name: _property(name) for name in (*WHETHER, *(one for one in CHOICE if one in NUMBERS or CHOICE[one].items))
+}
 
 
 def _given(properties: Any) -> list[str]:
