@@ -11,7 +11,7 @@ help: ## this list
 test: ## all tests, on the Blender that fits python3; ARGS="-k reach" goes to pytest
 	$(TASK) test $(ARGS)
 
-solver: ## the solver's tests, which need no Blender
+solver: ## the solver's tests, which need NumPy and no Blender: Python 3.12 and 3.14, too
 	$(TASK) solver $(ARGS)
 
 matrix: ## all tests on every Blender we support; VERSIONS="5.2 5.3" for some
@@ -32,7 +32,7 @@ bench: ## how fast, beside what Blender has; ARGS="live" for one part
 demo: ## the walking creatures: build/demo.blend and its pictures
 	$(TASK) demo $(ARGS)
 
-sample: ## build/planar_ik_sample.blend: a cut-out puppet and a biped, as assets
+sample: ## build/planar_ik_sample.blend: a puppet, a biped and machines, as assets
 	$(TASK) sample $(ARGS)
 
 release: ## what a release has beside the zip and the sample: pictures, checksums, notes

@@ -1,4 +1,4 @@
-"""Planar IK: exact two-bone limbs for Blender. Everything that runs is in ``addon``."""
+"""Planar IK: exact limbs of two to four bones for Blender. Everything that runs is in ``addon``."""
 
 
 def register() -> None:

@@ -1,4 +1,4 @@
-"""The operators and their arguments, as docs/scripting.md lists them: read from the classes, so that all are there.
+"""The operators and their arguments, as docs/operators.md lists them: read from the classes, so that all are there.
 
 ``PLANAR_IK_SOURCE=1 .venvs/blender-4.5/bin/python -m scripts.arguments`` writes the list anew.
 """
@@ -16,7 +16,7 @@ USER = installed.fresh_user_folder() if __name__ == "__main__" else None
 
 import bpy  # noqa: E402
 
-PAGE = ROOT / "docs" / "scripting.md"
+PAGE = ROOT / "docs" / "operators.md"
 HEAD = "| operator, argument | takes | if not given | what it does |\n|---|---|---|---|\n"
 ENDLESS = 2e9
 """A limit beyond that is none."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
-PAGES = ("animator", "machines", "capture", "scripting", "farm", "limits", "benchmarks", "comparison")
+PAGES = ("animator", "machines", "capture", "scripting", "operators", "farm", "limits", "benchmarks", "comparison")
 """The guides for people who use the extension; the first is where help begins."""
 
 STYLE = """\

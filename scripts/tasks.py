@@ -36,14 +36,15 @@ def test(*arguments: str) -> int:
     """All tests on the Blender that fits this Python; without one, those that need no Blender."""
     if FITTING:
         return _test_in(FITTING, _zip(blender(FITTING)), *arguments)
-    status = solver(*arguments)
-    print(f"\nOnly the solver's tests ran. {NOTHING_FITS}")
-    return status
+    return solver(*arguments)
 
 
 def solver(*arguments: str) -> int:
-    """The solver's tests, where there is no Blender."""
-    return _run(environment("test"), "-m", "pytest", *_in("solver"), *arguments)
+    """The solver's tests, which need no Blender; where none fits this Python, that is said."""
+    status = _run(environment("test"), "-m", "pytest", *_in("solver"), *arguments)
+    if not FITTING:
+        print(f"\nOnly the solver's tests ran. {NOTHING_FITS}")
+    return status
 
 
 def matrix(*versions: str) -> int:

@@ -26,6 +26,13 @@ def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 100
 
 
+def test_the_guides_are_short():
+    """All but the table that the operators make."""
+    texts = [(ROOT / "README.md").read_text(), *(page.read_text() for page in (ROOT / "docs").glob("*.md"))]
+    words = [text.partition(arguments.HEAD)[0].split() for text in texts]
+    assert sum(map(len, words)) <= 9500
+
+
 def test_the_manifest_suits_the_platform():
     (tagline,) = re.findall(r'(?m)^tagline = "(.+)"$', (ROOT / "blender_manifest.toml").read_text())
     assert len(tagline) <= 64

@@ -26,7 +26,7 @@ from .switching import TOLERANCE
 
 MODES = [
     ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
-    ("LIVE", "Live", "The add-on: nothing is added to the rig"),
+    ("LIVE", "Live", "The add-on, after each evaluation: the rig gets controls, and no helper bones"),
 ]
 
 MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODES}
