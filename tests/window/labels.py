@@ -9,9 +9,9 @@ from typing import Any
 import blf
 import bpy
 from hand import Hand
-from leg import done, new_file, rig, select
+from leg import away, done, new_file, open_limb, rig, select
 from shown import BOOM
-from tour import limbs, open_panels, pictured, save_and_open
+from tour import limbs, open_panels, pictured, save_and_open, scroll
 
 from scripts import installed, machines
 from tests.blender import characters, rigs
@@ -82,6 +82,11 @@ class Measured:
         self.parts.append(part := Measured(real, *shape))
         return part
 
+    def commands(self) -> list[tuple[str, str]]:
+        """The words of buttons, and what these do, as Python."""
+        parts = [part.commands() if isinstance(part, Measured) else [(part.text, part.command)] for part in self.parts]
+        return [pair for pairs in parts for pair in pairs if pair[1]]
+
     def drawn(self) -> list[str]:
         """The words of labels, buttons and fields, in order."""
         return [word for part in self.parts for word in (part.drawn() if isinstance(part, Measured) else [part.text])]
@@ -117,8 +122,19 @@ class Drawing:
 class Words:
     """A label, a button or a field."""
 
-    def __init__(self, text: str, icon: bool = False) -> None:
+    def __init__(self, text: str, icon: bool = False, name: str = "", given: Any = None) -> None:
         self.text, self.icon, self.wanted = text, icon, UNIT * (10.0 if text else 1.0)
+        self._name, self._given = name, given
+
+    @property
+    def command(self) -> str:
+        """What a button does, as Blender copies it."""
+        if not self._name:
+            return ""
+        own = [each.identifier for each in self._given.bl_rna.properties if each.identifier != "rna_type"]
+        names = [name for name in own if self._given.is_property_set(name)]
+        said = ", ".join(f"{name}={getattr(self._given, name)!r}" for name in names)
+        return f"bpy.ops.{self._name}({said})"
 
     def cut(self, width: float) -> Iterator[str]:
         """Itself, if it does not fit."""
@@ -146,7 +162,28 @@ def words_of(kind: str, args: tuple[Any, ...], options: dict[str, Any], made: An
     text = options.get("text", args[0].rpartition(".")[2] if kind == "operator" and args else "")
     if kind == "operator" and "text" not in options:
         text = made.bl_rna.name
-    return Words(text, icon)
+    return Words(text, icon, args[0] if kind == "operator" else "", made)
+
+
+def press(hand: Hand, label: str, which: int = 0) -> Iterator[None]:
+    """Press the button of the sidebar that says this, or the one after it of those that say so."""
+    found: list[str] = []
+    classes = [*installed.addon("ui.panel").CLASSES, *installed.addon("ui.sections").CLASSES[:3]]
+    with measured(classes, lambda layout: found.extend(what for said, what in layout.commands() if said == label)):
+        hand.sidebar()[1].tag_redraw()
+        yield
+        yield
+    command = [*dict.fromkeys(found)][which]
+    for across in (0.3, 0.5, 0.75):
+        try:
+            yield from hand.hover_button(command, across)
+        except LookupError:
+            if across == 0.75:
+                raise
+        else:
+            break
+    yield from hand.key("LEFTMOUSE")
+    yield
 
 
 def fits(hand: Hand) -> Iterator[Any]:
@@ -224,3 +261,29 @@ def asks_for_what_can_be_had(hand: Hand) -> Iterator[Any]:
             found[name] = [*drawn]
             yield from hand.key("ESC")
     return found
+
+
+def snaps(hand: Hand) -> Iterator[Any]:
+    """The buttons that say so, on a frame and over a range: what each has moved, of the bones and of the controls."""
+    open_panels()
+    yield from open_limb(hand, "RIG", plane="POLE")
+    yield from hand.open_sidebar()
+    yield from scroll(hand)
+    found: dict[str, Any] = {}
+    for label in ("Snap FK to IK", "Snap IK to FK"):
+        before = own_channels()
+        yield from press(hand, label)
+        after = own_channels()
+        found[label] = {name: away([one], [after[name]]) for name, one in before.items()}
+        for name in ("thigh.L", "shin.L"):  # FK elsewhere than IK
+            rig().pose.bones[name].rotation_quaternion = (0.98, 0.2, 0.0, 0.0)
+        bpy.context.view_layer.update()
+        bpy.ops.ed.undo_push(message=label)
+    return found
+
+
+def own_channels() -> dict[str, list[float]]:
+    """Where the channels of a leg's bones and its target stand in the file."""
+    bones = rig().pose.bones
+    turns = {name: [*bones[name].rotation_quaternion][1:] for name in ("thigh.L", "shin.L")}
+    return turns | {name: [*bones[name].location] for name in ("foot_ik.L", "knee_pole.L")}

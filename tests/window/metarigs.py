@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import new_file, rig, select
+from leg import done, new_file, rig, select
 from mathutils import Vector
 from tour import limbs, misses, pictured, save_and_open
 
@@ -150,3 +150,39 @@ def closes_a_lift(hand: Hand) -> Iterator[Any]:
         parted += [(now[last].tail - now[ob.pose.bones[last].planar_ik.subtarget].head).length for last in limbs()]
     yield from pictured(hand, "lift")
     return {"clicked": clicked, "limbs": limbs(), "parted": max(parted), "lifted": now["cross bar top 4"].tail.z}
+
+
+def closes_machines(hand: Hand) -> Iterator[Any]:
+    """Each machine drawn: the halves of cylinders clicked for Add Cylinder, then A and Add; how far its joints are off
+    where two circles meet, over a turn of the crank."""
+    from tests.blender import linkages
+
+    found: dict[str, Any] = {}
+    for name, machine in linkages.MACHINES.items():
+        yield from new_file(hand)
+        linkages.drawn(machine)
+        for part in machine.parts:
+            if isinstance(part, linkages.Dyad) and part.slides:
+                rig().pose.bones[f"{part.name} first"].lock_rotation = (True, True, True)
+        yield from save_and_open(hand, "machine")
+        yield from hand.keys("NUMPAD_1", "HOME")
+        ob = rig()
+        for part in machine.parts:
+            if isinstance(part, linkages.Cylinder):
+                for bone in ob.pose.bones:  # what lies over them
+                    bone.hide = not bone.name.startswith(f"{part.name} ")
+                yield
+                for half, held in (("housing", False), ("rod", True)):
+                    now = ob.pose.bones[f"{part.name} {half}"]
+                    yield from hand.move(hand.on_screen(ob.matrix_world @ now.head.lerp(now.tail, 0.6)))
+                    yield from hand.key("LEFTMOUSE", shift=held)
+                yield from hand.choose("Add Cylinder")
+                for bone in ob.pose.bones:
+                    bone.hide = False
+        yield from hand.to_the_middle()
+        yield from hand.key("A")
+        yield from hand.choose("Add Planar IK")
+        yield from done(hand)
+        found[name] = [len(limbs()), linkages.worst(machine, rig())]
+        hand.picture(name.replace(" ", "-"))
+    return found

@@ -78,8 +78,11 @@ def test_a_constraint_is_solved_and_given_back(play):
     assert found["back"] == [False, False, 0.0]
 
 
-def test_snaps(play):
-    assert set(play("tour.snaps").values()) == {"REACHED"}
+def test_each_snap_moves_what_it_says(play):
+    found = play("labels.snaps")
+    fk, ik = found["Snap FK to IK"], found["Snap IK to FK"]
+    assert min(fk["thigh.L"], fk["shin.L"]) > 0.05 > NEAR > max(fk["foot_ik.L"], fk["knee_pole.L"])
+    assert ik["foot_ik.L"] > 0.05 > NEAR > max(ik["thigh.L"], ik["shin.L"])
 
 
 def test_the_search(play):
@@ -101,3 +104,9 @@ def test_a_scissor_lift_by_clicks_alone(play):
     assert found["limbs"] == found["clicked"] == ["cross bar", "cross bar 2", "cross bar 3", "cross bar 4"]
     assert found["parted"] < NEAR
     assert found["lifted"] > 1.0
+
+
+def test_machines_by_clicks(play):
+    found = play("metarigs.closes_machines")
+    assert len(found) >= 11
+    assert {name: row for name, row in found.items() if not row[0] or row[1] > NEAR} == {}

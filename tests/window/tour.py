@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import away, done, limb, new_file, open_file, open_leg, open_limb, rig, select
+from leg import away, limb, new_file, open_file, open_leg, open_limb, rig, select
 from mathutils import Matrix, Vector
 
 from scripts import installed
@@ -271,29 +271,6 @@ def solves_a_constraint(hand: Hand) -> Iterator[Any]:
     yield from pictured(hand, "back")
     constraint = rig().pose.bones["shin.L"].constraints[0]
     answers["back"] = [limb().enabled, constraint.mute, away(before, joints())]
-    return answers
-
-
-def snaps(hand: Hand) -> Iterator[Any]:
-    """Snap both ways on a frame, and over a range from the dialog."""
-    open_panels()
-    yield from open_limb(hand, "RIG", plane="POLE")
-    yield from hand.open_sidebar()
-    answers: dict[str, Any] = {}
-    yield from scroll(hand)
-    for name in ("snap_fk", "snap_target"):
-        yield from hand.hover_button(f"bpy.ops.pose.planar_ik_{name}()", 0.3)
-        yield from hand.key("LEFTMOUSE")
-        yield
-        answers[name] = limb().reach
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_snap_fk(use_range=True)", 0.85)
-    yield from hand.key("LEFTMOUSE")
-    yield
-    yield from pictured(hand, "dialog")
-    yield from hand.key("RET")
-    yield from done(hand)
-    yield from pictured(hand, "snapped")
-    answers["undone"] = limb().reach
     return answers
 
 
