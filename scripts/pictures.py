@@ -12,7 +12,7 @@ import sys
 from . import characters, machines
 from .package import ROOT
 from .tasks import APPLICATION
-from .window import PICTURES, Window
+from .window import PICTURES, SCREEN, Window
 
 DOCS = ROOT / "docs"
 LIMIT = 1500
@@ -32,12 +32,18 @@ SESSIONS = (
         ),
     ),
 )
+
+IN_THE_WINDOW = ("labels.asks_for_what_can_be_had", "tour.softens_and_stretches", "captures.holds_in_contacts")
+"""Scenarios of the window's tests, whose pictures are taken on a screen of the usual size."""
 """The size of the screen, and what is played on it: last what has Rigify switched on, which shows in menus."""
 
 PORTRAITS = {
     "first": ("shows_first-picture", "-resize 50%", 0),
     "overlay": ("shows_overlay-picture", "-resize 50%", 0),
     "panel": ("shows_overlay-panel", "-crop 584x800+0+0 +repage -resize 60%", 256),
+    "tools": ("softens_and_stretches-without", "-crop 254x614+676+240 +repage", 64),
+    "f9": ("asks_for_what_can_be_had-leg", "-crop 328x282+474+435 +repage", 64),
+    "contacts": ("holds_in_contacts-found", "-crop 462x110+208+716 +repage", 32),
     "still": ("shows_still-picture", "-resize 50%", 256),
 }
 """The pictures in docs/, what was taken for each, what ImageMagick does with it, and how many colours stay (0: all)."""
@@ -74,12 +80,13 @@ def photograph() -> None:
     """Play everything, which leaves pictures in build/window."""
     for old in PICTURES.glob("shows_*.png"):
         old.unlink()
-    for screen, scenarios in SESSIONS:
+    sessions = [(screen, [f"scripts.{name}" for name in names]) for screen, names in SESSIONS]
+    for screen, scenarios in (*sessions, (SCREEN, [*IN_THE_WINDOW])):
         os.environ["BLENDER_SCREEN"] = screen
         window = Window(LIMIT)
         try:
             for scenario in scenarios:
-                print(f"{scenario}: {window.play(f'scripts.{scenario}')}", flush=True)
+                print(f"{scenario}: {window.play(scenario)}", flush=True)
         finally:
             window.close()
 
@@ -90,7 +97,7 @@ def finish() -> None:
     for name, (taken, words, colours) in PORTRAITS.items():
         develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
     develop(["(", str(PICTURES / "shows_first-picture.png"), *LEG, ")", "(", *BOOM, ")", "+append"], "first-limbs.png")
-    develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
+    develop(sheet(), "characters.png", 64)
     shots = {name: f"shows_machines-{name}" for name in machines.SHOTS} | {"puppet": "shows_puppet-picture"}
     for name, taken in shots.items():
         develop([str(PICTURES / f"{taken}.png"), "-resize", "440x"], f"machine-{name}.png", 64)
@@ -99,6 +106,16 @@ def finish() -> None:
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
     words = "-resize 680x +dither -colors 80 -fuzz 1% -layers optimize"
     develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
+
+
+def sheet() -> list[str]:
+    """What has ImageMagick put the characters in two rows, each with what it is."""
+    words: list[str] = ["-font", "DejaVu-Sans", "-pointsize", "17", "-fill", "white"]
+    for k, (name, label) in enumerate(characters.LABELS.items()):
+        taken = str(PICTURES / f"shows_characters-{name}.png")
+        words += ["("] * (k % 3 == 0) + ["(", taken, "-resize", "360x", "-annotate", "+12+26", label, ")"]
+        words += ["+append", ")"] * (k % 3 == 2)
+    return [*words, "-append"]
 
 
 def rows(taken: list[str], columns: int, change: str) -> list[str]:
