@@ -46,9 +46,11 @@ def values(argument: Any) -> str:
     """What an argument may be."""
     if argument.type == "BOOLEAN":
         return "`True`, `False`"
+    if argument.type == "STRING":
+        return "text"
     if argument.type == "ENUM":
         return ", ".join(map(word, argument.enum_items_static)) or "an entry of the list"
-    low, high = argument.hard_min, argument.hard_max
+    low, high = installed.addon("cli.arguments").allowed_range(argument)
     span = f"{number(low)} to {number(high)}" if high < ENDLESS else f"from {number(low)}" if low > -ENDLESS else "any"
     kind = UNITS.get(argument.unit, "int" if argument.type == "INT" else "number")
     return f"{kind}, {span}"
@@ -65,6 +67,8 @@ def default(argument: Any) -> str:
         return "the scene's"
     if argument.type == "ENUM":
         return word(argument.enum_items_static[argument.default]) if argument.enum_items_static else ""
+    if argument.type == "STRING":
+        return "none"
     return f"`{argument.default}`" if argument.type == "BOOLEAN" else number(argument.default)
 
 

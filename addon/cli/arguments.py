@@ -43,7 +43,7 @@ VERBS = {
     "set": Verb("set", "characters/*.blend --in-place --mode RIG"),
 }
 
-BY_HAND = ("rna_type", "which", "range", "frame_start", "frame_end", "ends_at")
+BY_HAND = ("rna_type", "which", "range", "frame_start", "frame_end", "ends_at", "limbs", "target", "pole")
 """Properties of operators that patterns and --frames stand for."""
 
 
@@ -142,9 +142,19 @@ def _add_property(command: argparse.ArgumentParser, of: Any, is_usual: bool) -> 
     if of.type == "ENUM":
         takes = {"type": str.upper, "choices": [item.identifier for item in of.enum_items]}
     elif of.type != "BOOLEAN":
-        takes = {"type": _number(of.hard_min, of.hard_max, of.type == "INT"), "metavar": "NUMBER"}
+        takes = {"type": _number(*allowed_range(of), of.type == "INT"), "metavar": "NUMBER"}
     name = f"--{of.identifier.replace('_', '-')}"
     command.add_argument(name, dest=of.identifier, default=argparse.SUPPRESS, help=meaning, **takes)
+
+
+def allowed_range(of: Any) -> tuple[float, float]:
+    """From where to where a number may be: a property without a hard limit refuses what is beyond its soft ones."""
+    is_free = of.hard_min < -ENDLESS and of.hard_max > ENDLESS
+    return (of.soft_min, of.soft_max) if is_free else (of.hard_min, of.hard_max)
+
+
+ENDLESS = 2e9
+"""A limit beyond that is none."""
 
 
 def _check_arguments(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

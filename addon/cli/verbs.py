@@ -8,10 +8,11 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Object, PoseBone
+from bpy.types import PoseBone
 
+from ..blender.patterns import fill_wildcards, is_match, matches_of
 from ..blender.stepping import finished
-from ..blender.types import ArmatureObject, scene_of, view_layer_of
+from ..blender.types import scene_of, view_layer_of
 from ..blender.words import Refused
 from ..tasks import contact_markers, modes
 from ..tasks.adding import LimbRequest, add, as_options
@@ -20,13 +21,13 @@ from ..tasks.contact_markers import Contacts
 from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.limbs import description_of, is_converted, is_leg
+from ..tasks.naming import followed_by_name, limbs_matched
 from ..tasks.planting import NoContacts, PlantOptions, plant
 from ..tasks.reporting import LimbReport, reported
-from ..tasks.selection import candidates, existing_at, limbs_to_make, limbs_without_ik
+from ..tasks.selection import candidates, limbs_without_ik
 from ..tasks.setting import set_limbs
 from .arguments import options_of
 from .interrupting import heed_signals
-from .patterns import fill_wildcards, is_match, matches_of
 from .shots import is_linked, limbs_asked_for, make_local, rigs_of, say
 
 Line = dict[str, Any]
@@ -138,10 +139,10 @@ def _add(arguments: Namespace) -> Answer:
     for ob in _editable_rigs(arguments):
         for description in arguments.limb:
             pattern, *followed = [*description.split(":"), "", ""][:3]
-            limbs, new = _limbs_matched(ob, pattern, options["bones"])
+            limbs, new = limbs_matched(ob, pattern, 0 if options["bones"] == "AUTO" else int(options["bones"]))
             present |= dict.fromkeys((ob, limb.name) for limb in limbs)
-            for limb, segments, letters in new:
-                target, pole = (_named(ob, fill_wildcards(name, letters)) for name in followed)
+            for (limb, segments), letters in new:
+                target, pole = (followed_by_name(ob, fill_wildcards(name, letters)) for name in followed)
                 request = LimbRequest(limb, segments, target, pole, options["plane"])
                 requests.setdefault((ob, limb.name), request)
     for ob in dict.fromkeys(ob for ob, _ in requests):
@@ -228,37 +229,6 @@ def _legs(arguments: Namespace) -> tuple[list[PoseBone], list[LimbRequest]]:
     new = [line for ob in _editable_rigs(arguments) for line in limbs_without_ik([*ob.pose.bones]) if is_leg(*line)]
     requests = [LimbRequest(limb, segments) for limb, segments in new if is_match(limb.name, arguments.bone)]
     return [limb for limb in limbs_asked_for(arguments) if is_leg(limb)], requests
-
-
-def _limbs_matched(
-    ob: ArmatureObject, pattern: str, bones: str
-) -> tuple[list[PoseBone], list[tuple[PoseBone, tuple[int, ...], list[str]]]]:
-    """The limbs that are there already, and those to be made: last bone, segments and what the wildcards stand for, in
-    the last bone's name if that is matched too. The bones that a pattern matches are taken as where they are selected
-    in the window, but none is a target: what they are to follow is named."""
-    letters = {ob.pose.bones[name]: letters for name, letters in matches_of(pattern, ob.pose.bones.keys()).items()}
-    existing = {bone: existing_at(bone) for bone in letters}
-    there = [*dict.fromkeys(filter(None, existing.values()))]
-    new = [bone for bone in letters if existing[bone] is None]
-    try:
-        limbs = limbs_to_make(new, 0 if bones == "AUTO" else int(bones)) if new else {}
-    except Refused:
-        if not there:
-            raise
-        limbs = {}
-    return there, [(*limb, letters[limb[0] if limb[0] in of else of[0]]) for limb, of in limbs.items()]
-
-
-def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
-    """The bone of the rig, else the object, of a name; None without one."""
-    if not name:
-        return None
-    if name in ob.pose.bones:
-        return ob, name
-    target = bpy.data.objects.get(name)
-    if target is None:
-        raise Refused("there is neither a bone of '{rig}' nor an object '{name}'", rig=ob.name, name=name)
-    return target, ""
 
 
 # what is said

@@ -10,7 +10,7 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
-from ..finding.choosing import LimbsToAdd, existing_at, limbs_offered, limbs_to_add, limbs_to_make, limbs_without_ik
+from ..finding.choosing import LimbsToAdd, limbs_offered, limbs_to_add, limbs_without_ik
 from ..finding.constraints import candidates, last_bone_of
 from ..finding.generated import bones_around, fk_bones
 from ..limb.follow import Follow, follow_of, follow_of_constraint, is_gone
@@ -21,10 +21,8 @@ from ..limb.tips import foot_of
 __all__ = [
     "LimbsToAdd",
     "candidates",
-    "existing_at",
     "limbs_offered",
     "limbs_to_add",
-    "limbs_to_make",
     "limbs_without_ik",
 ]
 

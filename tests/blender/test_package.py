@@ -29,7 +29,7 @@ def test_what_is_in_the_zip():
     }
     assert {f"guide/{name}.html" for name in guide.PAGES} <= {*names}
     inside = {name for name in names if name.startswith("addon/")}
-    assert {Path(name).suffix for name in inside} <= {".py", ".json"}
+    assert {Path(name).suffix for name in inside} == {".py", ".json", ".pyi"}
     assert {str(path.relative_to(package.ROOT)) for path in FILES} <= inside
 
 

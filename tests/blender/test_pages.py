@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
@@ -11,12 +12,15 @@ from pathlib import Path
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from scripts import arguments, guide, installed, package, tasks
 from tests.blender import pages, rigs
 from tests.blender.pages import kind_of
 
 ROOT = package.ROOT
+
+STUB = ROOT / "addon" / "planar_ik.pyi"
 
 RELEASES = "../../releases/latest"
 """As hosts of repositories resolve it, from the page of a file."""
@@ -107,14 +111,15 @@ PYTHON = [block for block in pages.blocks() if block.language == "python"]
 
 
 @pytest.mark.parametrize("page", sorted({block.page for block in PYTHON}), ids=lambda page: page.name)
-def test_python_runs(page, capsys):
+def test_python_runs(page, capsys, tmp_path):
     """All samples of a page, one after the other: the leg gets IK, and an arm with Blender's own is converted."""
     ob = rigs.biped()
     ob.name = "Rig"
     rigs.empty("Foot", (0.1, -0.1, 0.25))
     bpy.ops.object.mode_set(mode="EDIT")
-    control = ob.data.edit_bones.new("foot_ik.L")
-    control.head, control.tail = (0.1, -0.1, 0.25), (0.1, -0.3, 0.25)
+    for side, x in ((".L", 0.1), (".R", -0.1)):
+        control = ob.data.edit_bones.new(f"foot_ik{side}")
+        control.head, control.tail = (x, -0.1, 0.25), (x, -0.3, 0.25)
     bpy.ops.object.mode_set(mode="POSE")
     ik = ob.pose.bones["forearm.L"].constraints.new("IK")
     ik.target, ik.chain_count = rigs.empty("Hand", (0.5, -0.2, 1.4)), 2
@@ -126,11 +131,29 @@ def test_python_runs(page, capsys):
     bpy.context.view_layer.update()
     reach, residual, *_ = capsys.readouterr().out.split()
     assert (reach, float(residual) < 1e-6) == ("REACHED", True)
-    made = {"shin.L"} | ({"forearm.L"} if any("convert" in sample for sample in samples) else set())
+    made = {"shin.L"} | {bone for word, bone in (("convert", "forearm.L"), ("_add(", "shin.R")) if word in str(samples)}
     assert {bone.name for bone in ob.pose.bones if bone.planar_ik.enabled} == made
     assert {ob.pose.bones[name].planar_ik.reach for name in made} == {"REACHED"}
     for line in (span for _, span in pages.spans() if "keyframe_insert" in span):
         assert eval(line, {"shin": ob.pose.bones["shin.L"]})  # noqa: S307 - it is ours
+    works_without_the_extension(tmp_path / "made.blend")
+
+
+def works_without_the_extension(path):
+    """What was made is solved where the extension is off: the foot goes to where its target is moved."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    installed.disable()
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        ob = bpy.data.objects["Rig"]
+        target = bpy.data.objects["Foot"]
+        if ob.pose.bones["shin.L"].constraints["Planar IK"].subtarget:
+            target = ob.pose.bones["foot_ik.L"]
+        for place in ((0.1, -0.3, 0.4), (0.2, 0.1, 0.3)):
+            rigs.put(target, Vector(place))
+            assert (rigs.place(ob, "foot.L") - Vector(place)).length < 1e-5
+    finally:
+        installed.enable()
 
 
 INSTALL = """\
@@ -234,7 +257,11 @@ def test_scripts_find_what_the_guide_names(addon):
     table = page[page.index("| name | kind") + 1 : page.index("`enabled`, `target` and")]
     rows = {name: row for row in table.split("\n|") for name in re.findall(r"`(\w+)`", row.split("|")[0])}
     limb = type(rigs.biped().pose.bones["shin.L"].planar_ik)
-    assert {*rows} == {name for name in dir(limb) if isinstance(getattr(limb, name), property)} - {"status"}
+    public = {name for name in dir(limb) if isinstance(getattr(limb, name), property)}
+    assert {*rows} == public - {"status"}
+    (stub,) = (one for one in ast.parse(STUB.read_text()).body if isinstance(one, ast.ClassDef))
+    typed = {getattr(one, "name", "") or one.target.id for one in stub.body if not isinstance(one, ast.Expr)}
+    assert typed - {"bone", "__init__"} == public
     settings = addon("limb.settings")
     limits = {slider.name: slider.limits for slider in settings.SLIDERS if slider.limits}
     allowed = settings.ALLOWED | {name: pair for name, pair in limits.items() if name in rows}

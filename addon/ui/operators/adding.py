@@ -16,6 +16,7 @@ from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.adding import FEWER_KEYS, TURNS, Added, LimbRequest, add, as_options
 from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, is_leg, limbs_counted
+from ...tasks.naming import requests_by_name
 from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, convertible, limbs_to_add
 from ..finding import require_limbs
@@ -95,6 +96,20 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
         default="0",
     )
+    limbs: StringProperty(
+        name="Limbs",
+        description="The last bones of limbs by name, or patterns such as shin.*, with spaces between, in place of "
+        "what is selected: of the active rig, or the only one that has them",
+        options={"SKIP_SAVE"},
+    )
+    target: StringProperty(
+        name="Target",
+        description="With limbs by name: the bone or object that the first one follows, others that of their own side",
+        options={"SKIP_SAVE"},
+    )
+    pole: StringProperty(
+        name="Pole", description="With limbs by name: where the knee points, named likewise", options={"SKIP_SAVE"}
+    )
     taken: StringProperty(name="Taken", description="The bones of the limbs", options={"HIDDEN", "SKIP_SAVE"})
     worked: StringProperty(
         name="Worked", description="The settings of the limb that is there, as JSON", options={"HIDDEN", "SKIP_SAVE"}
@@ -124,6 +139,12 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
     )
     tolerance: FloatProperty(default=FEWER_KEYS, **TOLERANCE)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """In Pose Mode, and in Object Mode for scripts, which name limbs."""
+        is_script = context.area is None or context.area.type in {"CONSOLE", "TEXT_EDITOR"}
+        return (is_script and context.mode == "OBJECT") or super().poll(context)
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Begin as the preferences say, not as the last limb was made; on a rig that Rigify generated, offer what its
@@ -178,24 +199,23 @@ class POSE_OT_planar_ik_add(PoseOperator):
         return done
 
     def checked(self, context: Context) -> Any:
-        """What IK can be added to, what it is to follow, and what is skipped."""
-        return limbs_to_add(context, 0 if self.bones == "AUTO" else int(self.bones), int(self.ends_at))
+        """The limbs that IK can be added to, with what they are to follow; and what is skipped."""
+        count = 0 if self.bones == "AUTO" else int(self.bones)
+        if self.limbs:
+            requests = requests_by_name(context, self.limbs, (self.target, self.pole), count)
+            return [request._replace(plane=self.plane) for request in requests], []
+        if context.mode != "POSE":
+            raise Refused("Go to Pose Mode and click a bone of a limb")
+        limbs, followed, skipped, loops = limbs_to_add(context, count, int(self.ends_at))
+        target, pole = [*followed, None, None][:2]
+        requests = [
+            LimbRequest(limb, segments, target, pole, self.plane, loop=loops.get(limb.name)) for limb, segments in limbs
+        ]
+        return requests, skipped
 
     def act(self, context: Context, subject: Any) -> Steps[None]:
         """Add, and go on with the targets."""
-        suggestions, followed, skipped, loops = subject
-        target, pole = [*followed, None, None][:2]
-        requests = [
-            LimbRequest(
-                limb=limb,
-                segments=segments,
-                target=target,
-                pole=pole,
-                plane=self.plane,
-                loop=loops.get(limb.name),
-            )
-            for limb, segments in suggestions
-        ]
+        requests, skipped = subject
         settings = {name: getattr(self, name) for name in (*FIRST, *MORE)}
         added = yield from add.steps(context, requests, **as_options(settings))
         self.warn(*added.warnings)

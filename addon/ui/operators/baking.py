@@ -41,7 +41,10 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     frame_start: FloatProperty(name="Start", description="First frame of a given range", options={"SKIP_SAVE"})
     frame_end: FloatProperty(name="End", description="Last frame of a given range", options={"SKIP_SAVE"})
     step: FloatProperty(
-        name="Step", description="Frames from one key to the next; 0.5 bakes half frames too", default=1.0, min=0.01
+        name="Step",
+        description="Frames from one key to the next; 0.5 bakes half frames too",
+        default=1.0,
+        soft_min=0.01,
     )
     tolerance: FloatProperty(
         name="Tolerance",

@@ -9,7 +9,7 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
 from ...blender.types import all_objects
-from ...blender.words import translated_text
+from ...blender.words import Refused, translated_text
 from ...tasks.following import follow, make_poles, make_targets, pickable
 from ...tasks.limbs import CHOICE, FEATURES
 from ...tasks.setting import set_limbs
@@ -44,7 +44,8 @@ def _property(name: str) -> Any:
         return EnumProperty(**said, items=[(word, *of) for word, of in zip(choice.allowed, choice.items, strict=True)])
     low, high = choice.allowed
     subtype: Any = "ANGLE" if choice.is_angle else "NONE"
-    return FloatProperty(**said, min=low, max=high, default=choice.default, subtype=subtype)
+    # refused out of its range, as from the façade: a hard limit would be kept to without a word
+    return FloatProperty(**said, soft_min=low, soft_max=high, default=choice.default, subtype=subtype)
 
 
 class POSE_OT_planar_ik_set(RigOperator):
@@ -87,7 +88,10 @@ class POSE_OT_planar_ik_set(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
-        self.warn(*set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)}))
+        try:
+            self.warn(*set_limbs(context, limbs, {name: getattr(self, name) for name in _given(self.properties)}))
+        except ValueError as why:
+            raise Refused(str(why)) from None
 
 
 POSE_OT_planar_ik_set.__annotations__ |= {

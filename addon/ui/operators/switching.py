@@ -42,7 +42,7 @@ class _OverRange(LimbOperator):
         name="Start", description="First frame; the scene's if none is given", options={"SKIP_SAVE"}
     )
     frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
-    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
+    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, soft_min=1)
     tolerance: FloatProperty(**TOLERANCE)
 
     @classmethod
@@ -66,6 +66,8 @@ class _OverRange(LimbOperator):
             return None
         start_from_scene(self, context)
         check_range(self.frame_start, self.frame_end)
+        if self.step < 1:
+            raise Refused("Step is a whole number from 1, not {step}", step=self.step)
         return range(self.frame_start, self.frame_end + 1, self.step)
 
     def tell(self, template: str, count: int, frames: range | None) -> None:

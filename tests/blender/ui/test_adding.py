@@ -210,3 +210,40 @@ def test_limb_of_an_empty_in_object_mode(addon: Any, biped: Any) -> None:
     assert {bone.name for bone in bpy.context.selected_pose_bones} == {"thigh.L", "shin.L"}
     assert not call("select", role="TARGET")
     assert bpy.context.mode == "OBJECT"
+
+
+def test_a_script_names_limbs(biped: Any) -> None:
+    """In Object Mode, with nothing active; on either side to its own target."""
+    for side, x in ((".L", 1), (".R", -1)):
+        grown(biped, {f"go{side}": ((0.1 * x, 0.02, 0.1), (0.1 * x, 0.2, 0.1), "root")})
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = None
+    pose = biped.pose.bones
+    assert bpy.ops.pose.planar_ik_add(limbs="shin.L shin.R", target="go.L", pole="root") == {"FINISHED"}
+    assert bpy.ops.pose.planar_ik_add(limbs="fore*.[LR]") == {"FINISHED"}
+    assert [pose[name].planar_ik.subtarget for name in ("shin.L", "shin.R")] == ["go.L", "go.R"]
+    assert {pose[name].planar_ik.pole_subtarget for name in ("shin.L", "shin.R")} == {"root"}
+    assert {pose[name].planar_ik.mode for name in limbs()} == {"RIG"}
+    assert sorted(limbs()) == ["forearm.L", "forearm.R", "shin.L", "shin.R"]
+    assert bpy.context.mode == "OBJECT"
+    refused = [
+        ({"limbs": "shin.L"}, "has IK already"), ({"limbs": "knee"}, "No rig here has knee"),
+        ({"limbs": '"shin.L'}, "a quote"), ({}, "Go to Pose Mode"),
+    ]  # fmt: skip
+    for words, why in refused:
+        with pytest.raises(RuntimeError, match=why):
+            bpy.ops.pose.planar_ik_add(**words)
+
+
+def test_numbers_out_of_range_are_refused(biped: Any) -> None:
+    """None is changed to the nearest that would do."""
+    select("thigh.L", "shin.L")
+    assert not call("add")
+    before = rigs.snapshot()
+    for name, words in (
+        ("set", {"stretch_max": 0.5}), ("set", {"min_angle": -1.0}), ("set", {"max_angle": 4.0}),
+        ("bake", {"step": -1.0}), ("bake", {"step": 0.0}), ("snap_fk", {"use_range": True, "step": 0}),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match=r"from|above zero"):
+            getattr(bpy.ops.pose, f"planar_ik_{name}")(**words)
+    assert rigs.snapshot() == before

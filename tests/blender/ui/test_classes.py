@@ -107,8 +107,8 @@ def test_a_context_that_is_taken_is_used() -> None:
 
 
 def test_presets_keep_all_settings(addon: Any) -> None:
-    """But frames, which are of a shot."""
+    """But frames, which are of a shot, and names, which are of a rig."""
     for cls in (bpy.types.POSE_OT_planar_ik_add, bpy.types.POSE_OT_planar_ik_bake):  # type: ignore[attr-defined]
         assert "PRESET" in cls.bl_options
         skipped = {prop.identifier for prop in settings(cls) if prop.is_skip_preset and not prop.is_hidden}
-        assert skipped <= {"frame_start", "frame_end"}
+        assert skipped <= {"frame_start", "frame_end", "limbs", "target", "pole"}
