@@ -34,7 +34,9 @@ def main() -> int:
     if "--docs" in sys.argv:
         film.hero(36, ROOT / "docs" / "demo.png")
     elif "--no-pictures" not in sys.argv:
+        print(f"Rendering {len(FRAMES)} frames, two seconds each at most", flush=True)
         film.draw(FRAMES, BUILD / "demo", BUILD / "demo.mp4", BUILD / "demo-sheet.png")
+        print(f"The film: {BUILD / 'demo.mp4'}\nThe file, to play with: {live}")
     return 0
 
 
