@@ -16,7 +16,7 @@ from ..limb.rest_geometry import RestGeometry, rest_geometry_of
 from ..limb.tips import foot_of
 from ..limb.transforms import rigid
 from ..motion.reading import Recording, matrices_of, poses_of, worlds_of
-from ..rigging.foot_pivots import Lying, pivots_found, pivots_of, toes_of
+from ..rigging.feet import Lying, pivots_found, pivots_of, toes_of
 from ..solver.matrices import applied, inverted_all, unit_array
 from .contacts import Path, flat_rows
 from .planting import mean_of, middle_of

@@ -174,23 +174,23 @@ def _joints_of(to_match: LimbToMatch, stretch: Any = 1.0) -> Any:
 def _swivelled(to_match: LimbToMatch, inverse: Inverse, target: Array) -> tuple[Array, Array | None]:
     """What turns the knee to where the pose has it: the swivels that the slider is to have, and the places in G that
     the pole is to have where that can be moved, not a number where it is to stay."""
-    limbs, row, sign, roll = to_match.limbs, to_match.row, outward_sign(to_match.limb), inverse.swivel
+    limbs, row, sign, line_turn = to_match.limbs, to_match.row, outward_sign(to_match.limb), inverse.swivel
     before = to_match.slider("swivel")
     swivel, length = sign * before, np.linalg.norm(target, axis=1)
     line: Any = line_to(tuple(target.T), length, ARRAYS)
     is_poled = limbs.rig.table.is_poled[row] & (to_match.slider("pole") > 0.5)
-    by_pole = np.zeros(len(roll))
+    by_pole = np.zeros(len(line_turn))
     place = None
-    is_moved = np.zeros(len(roll), bool)
+    is_moved = np.zeros(len(line_turn), bool)
     if is_poled.any():
         pole: Any = tuple(applied(inverted_all(to_match.frames), limbs.pole[:, row]).T)
         by_pole = np.where(is_poled, angle_of(turn_about_line(line, pole, ARRAYS)), 0.0)
-        is_off = np.abs(within_half_turn(roll - swivel - by_pole)) > NO_TURN
+        is_off = np.abs(within_half_turn(line_turn - swivel - by_pole)) > NO_TURN
         if to_match.moves_controls and is_pole_movable(to_match.limb):
-            place, is_far = _ahead_of_knee(to_match, line, roll - swivel, np.stack(pole, axis=-1))
-            is_moved = is_poled & (is_off if len(roll) == 1 else (is_off | is_far).any())
+            place, is_far = _ahead_of_knee(to_match, line, line_turn - swivel, np.stack(pole, axis=-1))
+            is_moved = is_poled & (is_off if len(line_turn) == 1 else (is_off | is_far).any())
             place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(to_match.limb) else np.nan
-    lacking = within_half_turn(roll - by_pole - swivel)
+    lacking = within_half_turn(line_turn - by_pole - swivel)
     is_turned = ~is_moved & (np.abs(lacking) > NO_TURN)
     return np.unwrap(np.where(is_turned, sign * (swivel + lacking), before)), place
 

@@ -51,11 +51,11 @@ from .controls import (
     finish_control,
     made_for,
     remove_keys,
+    remove_unused_shapes,
     unused_of,
 )
-from .description import Description, LimbRef, describe
-from .keeping import check_features, ended_sliders, keep_settings, restore_settings
-from .needed import NO_NEED, NOTHING, Needed, followed_refs, needed_of, needed_parts, united
+from .description import Description, LimbRef, check_features, describe, ended_sliders, keep_settings, restore_settings
+from .making import NO_NEED, NOTHING, Needed, followed_refs, needed_of, needed_parts, united
 from .spec import to_json
 from .there import (
     HELPER_NAME,
@@ -67,7 +67,6 @@ from .there import (
     inventory_of,
     is_whole,
 )
-from .widgets import remove_unused_shapes
 
 Descriptions = Mapping[LimbRef, Description | None]
 

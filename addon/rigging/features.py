@@ -27,8 +27,7 @@ from ..limb.storage import chain_bones, path_to_slider, read_slider, write_slide
 from ..limb.tips import foot_of
 from .controls import Control
 from .description import Description, LimbRef, describe, ref_of
-from .feet import foot_matrix_of, turn_between, turn_off
-from .foot_pivots import Lying, pivots_found, pivots_of, pivots_of_image, toes_free
+from .feet import Lying, foot_matrix_of, pivots_found, pivots_of, pivots_of_image, toes_free, turn_between, turn_off
 
 
 def foot_turn_off(

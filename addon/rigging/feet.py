@@ -1,26 +1,56 @@
-"""Foot Follows: the foot or hand below a limb turns as the limb's target does, as far as its IK influence goes."""
+"""The foot or hand below a limb: how it turns as the limb's target does, as far as its IK influence goes; and where
+the pivots of a foot roll are to be, by what a foot is made of: bones, else skin."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import tau
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
-from mathutils import Euler, Matrix, Quaternion
+from mathutils import Euler, Matrix, Quaternion, Vector
+from numpy.typing import NDArray
 
 from ..blender.animation import driver_of
 from ..blender.announcing import announce
-from ..blender.dependencies import BoneRef
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import mute_drivers
-from ..blender.types import own_matrix, view_layer_of
+from ..blender.names import other_side
+from ..blender.types import ArmatureObject, children_of, own_matrix, view_layer_of
+from ..finding.knees import upright
 from ..limb.features.foot import FOOT, OFFSET
-from ..limb.follow import flat_toes, follow_of, has_roll, is_gone, matrix_of, rolled_target, unrolled
-from ..limb.storage import path_to_slider, read_slider, write_slider
-from ..limb.tips import foot_of
+from ..limb.features.roll import (
+    BALL_PIVOT,
+    FLAT_TOE,
+    HEEL_PIVOT,
+    INNER_PIVOT,
+    OUTER_PIVOT,
+    PIVOTS,
+    ROLLED_TARGET,
+    TOE_PIVOT,
+)
+from ..limb.follow import (
+    flat_toes,
+    follow_of,
+    has_roll,
+    is_gone,
+    matrix_of,
+    role_of,
+    rolled_target,
+    tip_at_rest,
+    unrolled,
+)
+from ..limb.names import TOES, has_word
+from ..limb.rest_geometry import RestGeometry
+from ..limb.sides import outward_sign
+from ..limb.storage import is_limb, path_to_slider, read_slider, write_slider
+from ..limb.tips import foot_below, foot_of, looks_like_mechanism
 from ..limb.tolerances import NO_TURN
+from .control_shapes import Place, Sole, skin_of, sole_below
+from .there import bones_named, roll_helpers
 
 
 def foot_follows(limb: PoseBone) -> bool:
@@ -109,3 +139,151 @@ def evaluated_turn_of(context: Context, bone: PoseBone) -> Quaternion:
     """The rotation that a bone would have to have of its own, to be as it is evaluated."""
     evaluated: Any = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
     return own_matrix(evaluated.pose.bones[bone.name]).to_quaternion()
+
+
+Array = NDArray[Any]
+
+ACROSS = 0.7
+"""The cosine from which on a heel bone lies across the foot, as Rigify's do: its ends are the edges of the heel."""
+
+IMAGE = 0.01
+"""How far from its mirror image a limb's tip may rest, in lengths of its last bone, for its pivots to be the image of
+the other side's."""
+
+SIDEWAYS: Any = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
+"""What a bone's axes are mirrored by, so that they stay right-handed."""
+
+Pivots = Mapping[str, Matrix]
+"""Where pivots rest in the armature, by role. Each turns about its X axis."""
+
+
+class Lying(NamedTuple):
+    """How a foot lies flat, in the armature with the foot at rest: which way is up (3), how high along that the floor
+    is, and what takes its toes, by name, from where they rest to where they lie."""
+
+    up: Array
+    floor: float
+    toes: Mapping[str, Matrix]
+
+
+def pivots_found(limb: PoseBone, geometry: RestGeometry, lying: Lying | None = None) -> Pivots:
+    """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, or where the foot
+    ends, which can't bend without toes; the others on the ground, at the ends and edges of the sole. Without skin, the
+    ground is where the heel bone is, if there is one. ``geometry`` is that of its limb. The foot is flat as it was seen
+    ``lying``, else as it rests."""
+    foot, toes = foot_of(limb), toes_of(foot_of(limb))
+    lying = lying or Lying(np.array(upright(limb.id_data))[:, 2], 0.0, {})
+    sole, heel, (outer, inner) = _sole_of(limb, foot, geometry, lying)
+    ball, middle = sole.ground(sole.toe, 0.0), 0.0
+    if toes:
+        ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
+        tails = [lying.toes.get(toe.name, Matrix()) @ toe.bone.tail_local for toe in toes]
+        middle = sole.off_tip(np.mean([np.array(tail) for tail in tails], axis=0))[1]
+    at_ball, side = sole.off_tip(ball)[0], -outward_sign(limb)  # 1 on the left
+    outer, inner = (outer, inner) if side > 0.0 else (inner, outer)
+    lengthwise = {HEEL_PIVOT: sole.ground(*heel), TOE_PIVOT: sole.ground(sole.toe, middle), BALL_PIVOT: ball}
+    edges = {OUTER_PIVOT: sole.ground(at_ball, outer), INNER_PIVOT: sole.ground(at_ball, inner)}
+    return {role: _pivot(at, sole.across, sole.up) for role, at in lengthwise.items()} | {
+        role: _pivot(at, -side * sole.ahead, sole.up) for role, at in edges.items()
+    }
+
+
+def _sole_of(
+    limb: PoseBone, foot: Any, geometry: RestGeometry, lying: Lying
+) -> tuple[Sole, tuple[float, float], Sequence[float]]:
+    """The sole of a limb's foot; where its heel is off the tip, ahead and to the left; and how far its edges are to the
+    left, the left one first. A heel bone across the foot, as Rigify's, has its ends at the edges."""
+    direction = Vector(geometry.frame[:3, 1].tolist())
+    tip = limb.bone.matrix_local @ Vector(geometry.tip.tolist())
+    skin = skin_of(limb.id_data, [foot])
+    place = Place(tip, _axes_up(limb, lying.up), sum(geometry.lengths), direction, lying.floor)
+    sole = sole_below(foot, skin, place, lying.toes)
+    heel_ends, edges = _heel_of(foot), (sole.outermost, sole.innermost)
+    if not heel_ends:
+        return sole, (sole.heel, 0.0), edges
+    if foot.name not in skin:
+        sole = sole._replace(floor=min(float(np.array(end) @ sole.up) for end in heel_ends))
+    ends = [sole.off_tip(end) for end in heel_ends]
+    along = np.array(ends[0]) - np.array(ends[1])
+    if abs(along[1]) > ACROSS * np.linalg.norm(along):
+        ahead, across = map(float, np.mean(ends, axis=0))
+        return sole, (ahead, across), sorted((end[1] for end in ends), reverse=True)
+    return sole, min(ends), edges
+
+
+def _axes_up(limb: PoseBone, up: Array) -> Matrix:
+    """The upright axes of an armature, turned the shortest way for ``up`` to be up."""
+    axes = upright(limb.id_data)
+    turned: Matrix = axes.col[2].rotation_difference(Vector(up.tolist())).to_matrix() @ axes
+    return turned
+
+
+def pivots_of(limb: PoseBone) -> Pivots:
+    """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
+    moved in Edit Mode."""
+    bones = {role_of(bone): bone for bone in bones_named(limb, roll_helpers(limb))}
+    if not {*PIVOTS, ROLLED_TARGET} <= bones.keys():
+        return {}
+    by = tip_at_rest(limb) - bones[ROLLED_TARGET].head_local
+    by = by if by.length > IMAGE * 1e-3 * limb.bone.length else Vector()
+    return {role: Matrix.Translation(by) @ bones[role].matrix_local for role in PIVOTS}
+
+
+def rolled_target_at_rest(limb: PoseBone, foot_turn: tuple[float, float, float] | None) -> Matrix:
+    """Where the rolled target of a foot roll rests: at the tip, turned as the control is where the foot is at rest,
+    which is turned off that by some angles."""
+    foot: Any = foot_of(limb)
+    off: Any = Euler(foot_turn or (0.0, 0.0, 0.0)).to_matrix()
+    turn: Matrix = foot.bone.matrix_local.to_3x3() @ off.transposed()
+    rest: Matrix = Matrix.Translation(tip_at_rest(limb)) @ turn.normalized().to_4x4()
+    return rest
+
+
+def pivots_of_image(limb: PoseBone) -> Pivots:
+    """The mirror image of the pivots of the other side's limb, if it rests as the image of that, as after
+    Symmetrize."""
+    other = limb.id_data.pose.bones.get(other_side(limb.name))
+    if other is None or other == limb or not is_limb(other) or not has_roll(other):
+        return {}
+    across = Matrix.Scale(-1.0, 4, (1.0, 0.0, 0.0))
+    near = (across @ tip_at_rest(other) - tip_at_rest(limb)).length <= IMAGE * limb.bone.length
+    return mirrored_pivots(pivots_of(other), across) if near else {}
+
+
+def _pivot(at: Any, axis: Any, up: Any) -> Matrix:
+    """A pivot that points up and turns about an axis. None points along -Y, where Blender rounds."""
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = np.column_stack((axis, up, np.cross(axis, up))), at
+    return Matrix(matrix.tolist())
+
+
+def toes_of(foot: PoseBone | None) -> list[PoseBone]:
+    """The toes of a foot, which begin at its ball: the bones that are called so, else what the foot goes on with."""
+    children = [child for child in children_of(foot) if not looks_like_mechanism(child.bone)] if foot else []
+    children = [child for child in children if "heel" not in child.name.lower()]
+    if named := [child for child in children if has_word(child.name, TOES)]:
+        return named
+    below = foot_below(foot.bone) if foot else None
+    return [child for child in children if below and child.name == below.name]
+
+
+def toes_free(ob: ArmatureObject, foot: str, dependencies: Dependencies) -> tuple[str, ...]:
+    """The names of the toes of a foot that nothing else moves."""
+    toes = toes_of(ob.pose.bones[foot])
+    return tuple(
+        toe.name
+        for toe in toes
+        if {getattr(mover, "name", "") for mover in dependencies.constraints_and_drivers(toe)} <= {FLAT_TOE}
+    )
+
+
+def _heel_of(foot: PoseBone | None) -> list[Vector]:
+    """The ends of the heel bone of a foot; none without one."""
+    heels = [bone for bone in foot.bone.children_recursive if "heel" in bone.name.lower()] if foot else []
+    bone = next((bone for bone in heels if not looks_like_mechanism(bone)), None)
+    return [bone.head_local, bone.tail_local] if bone else []
+
+
+def mirrored_pivots(pivots: Pivots, across: Matrix) -> Pivots:
+    """The image of pivots by a mirror of the armature: the same numbers roll the same way."""
+    return {role: across @ matrix @ SIDEWAYS for role, matrix in pivots.items()}

@@ -24,12 +24,10 @@ from ..limb.storage import CONTROL_KINDS, bones_of_limb, is_control, is_limb, se
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from .control_shapes import Drawing
-from .controls import Control, name_of_control, rig_root
+from .controls import Control, drawn_bone, name_of_control, rig_root
 from .description import Description, LimbRef, describe
 from .features import with_pole_follow
-from .feet import offset_of, turn_between
-from .foot_pivots import SIDEWAYS, mirrored_pivots, toes_free
-from .widgets import drawn_bone
+from .feet import SIDEWAYS, mirrored_pivots, offset_of, toes_free, turn_between
 
 CLOSE_IMAGE = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""

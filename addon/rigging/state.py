@@ -17,7 +17,7 @@ from ..limb.storage import bones_of_limb, by_rig, group_of, is_on_rig, limbs_of
 from ..limb.tips import FOOT_GONE, is_foot_gone, mark_tip
 from .description import Description, LimbRef, describe, ref_of
 from .features import follows_own_bones
-from .needed import needed_parts, refs_of
+from .making import needed_parts, refs_of
 from .spec import differs, spec_of
 from .there import ExistingPartsOfRig, is_whole
 

@@ -16,7 +16,7 @@ from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, unlocke
 from ..limb.storage import bones_of_limb
 from ..limb.tips import rest_matrix, tip_of
 from ..motion.reading import Recording, poses_of
-from ..rigging.skins import points_of
+from ..rigging.control_shapes import points_of
 from ..solver.matrices import applied
 
 Array = NDArray[Any]

@@ -17,7 +17,7 @@ from ..limb.transactional import transactional
 from ..rigging.apply import apply
 from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import pole_follow_for, roll_for, with_foot
-from ..rigging.foot_pivots import Lying
+from ..rigging.feet import Lying
 from .keeping_controls import keeping_poles, keeping_rolled_feet
 
 

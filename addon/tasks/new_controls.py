@@ -24,9 +24,9 @@ from ..rigging.control_shapes import (
     drawing_of_flat,
     drawing_of_pole,
     drawing_of_tip,
+    skin_of,
 )
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
-from ..rigging.skins import skin_of
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import unit_array
 from .limbs import is_leg

@@ -11,10 +11,6 @@ from ..formulas import folds
 from ..parts import holding
 from .feature import Feature, Slider
 
-SLIDER = Slider(
-    "ankle", "IK Ankle", 0.0, (-pi, pi), "ANGLE", "Turn the last bone of three or four; the tip stays", shows_pose=True
-)
-
 
 def _settings(settings: Any, sliders: dict[str, Any], batch: Any) -> Any:
     if not (batch.reference.groups and sliders["ankle"].any()):
@@ -25,7 +21,17 @@ def _settings(settings: Any, sliders: dict[str, Any], batch: Any) -> Any:
 
 FEATURE = Feature(
     "ankle",
-    (SLIDER,),
+    (
+        Slider(
+            "ankle",
+            "IK Ankle",
+            0.0,
+            (-pi, pi),
+            "ANGLE",
+            "Turn the last bone of three or four; the tip stays",
+            shows_pose=True,
+        ),
+    ),
     least_bones=3,
     is_usual=True,
     why_not=lambda value: (

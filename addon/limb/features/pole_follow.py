@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..parts import MADE_BY_US, ConstraintSpec, HelperBone, Parts, driven
 from .feature import Feature, Making, Slider
 
-SLIDER = Slider(
+FOLLOW = Slider(
     "pole_follow",
     "IK Pole Follow",
     0.0,
@@ -50,7 +50,7 @@ def _made(making: Making) -> Parts:
     targets = ("above pole" if hangs else STILL, "target")
     carrying = ConstraintSpec("pole", CONSTRAINT, "ARMATURE", "", targets=targets)
     drivers = [
-        driven("pole", f'constraints["{CONSTRAINT}"].targets[{i}].weight', -1, weight, "f", SLIDER.key)
+        driven("pole", f'constraints["{CONSTRAINT}"].targets[{i}].weight', -1, weight, "f", FOLLOW.key)
         for i, weight in enumerate(WEIGHTS)
     ]
     return Parts(still, (carrying,), tuple(drivers), free=("pole",))
@@ -58,7 +58,7 @@ def _made(making: Making) -> Parts:
 
 FEATURE = Feature(
     "pole_follows",
-    (SLIDER,),
+    (FOLLOW,),
     label="Pole Follow",
     description="Have a slider say how far poles go with the targets, or leave them to what they hang on",
     fields=("pole_follow",),

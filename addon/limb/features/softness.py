@@ -6,15 +6,6 @@ from typing import Any
 
 from .feature import Feature, Slider
 
-SLIDER = Slider(
-    "softness",
-    "IK Softness",
-    0.0,
-    (0.0, 1.0),
-    "FACTOR",
-    "How early the limb slows before it is straight, as a share of its length (no knee pop)",
-)
-
 
 def _settings(settings: Any, sliders: dict[str, Any], batch: Any) -> Any:
     """Limits of the knee go the same way, without softness."""
@@ -25,7 +16,16 @@ def _settings(settings: Any, sliders: dict[str, Any], batch: Any) -> Any:
 
 FEATURE = Feature(
     "softness",
-    (SLIDER,),
+    (
+        Slider(
+            "softness",
+            "IK Softness",
+            0.0,
+            (0.0, 1.0),
+            "FACTOR",
+            "How early the limb slows before it is straight, as a share of its length (no knee pop)",
+        ),
+    ),
     label="Softness",
     description="Slow limbs before they are straight, or take that away with its keys",
     is_offered=True,

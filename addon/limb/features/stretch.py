@@ -13,10 +13,6 @@ from ..formulas import lengthening
 from ..parts import LOCAL, MADE_BY_US, ConstraintSpec, Share
 from .feature import Choice, Feature, Slider
 
-SLIDER = Slider(
-    "stretch", "IK Stretch", 0.0, (0.0, 1.0), "FACTOR", "How much the bones lengthen towards a target out of reach"
-)
-
 COPIED = f"{MADE_BY_US}Stretch"
 """The constraint by which the first bone copies the scale."""
 
@@ -65,7 +61,16 @@ def scales_for(choices: dict[str, Any], points: Sequence[bool], factor: Any) -> 
 
 FEATURE = Feature(
     "stretch",
-    (SLIDER,),
+    (
+        Slider(
+            "stretch",
+            "IK Stretch",
+            0.0,
+            (0.0, 1.0),
+            "FACTOR",
+            "How much the bones lengthen towards a target out of reach",
+        ),
+    ),
     CHOICES,
     label="Stretch",
     description="Lengthen bones towards a target out of reach, or take that away with its keys",

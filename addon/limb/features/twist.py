@@ -15,7 +15,7 @@ from ..spec import axes_of_turn, twisted_line
 from ..tolerances import KEPT_TURN, ROUNDING
 from .feature import TURN_LIMITS, Feature, Slider
 
-SLIDERS = tuple(
+TWISTS = tuple(
     Slider(
         f"twist {place + 1}",
         "IK Twist",
@@ -35,7 +35,7 @@ TURNED = f"{MADE_BY_US}Twist"
 
 
 def _settings(settings: Any, sliders: dict[str, Any], batch: Any) -> Any:
-    twists = [sliders[slider.name] for slider in SLIDERS[: len(batch.reference.lengths)]]
+    twists = [sliders[slider.name] for slider in TWISTS[: len(batch.reference.lengths)]]
     if not any(twist.any() for twist in twists):
         return settings
     halves = [twist * batch.outwards / 2.0 for twist in twists]
@@ -46,7 +46,7 @@ def _shown(inverse: Any, sign: float) -> dict[str, Any]:
     """None where no bone is turned by more than is kept anyway."""
     turns = np.array(inverse.twist, float)
     turns = sign * np.unwrap(turns) if np.abs(turns).max(initial=0.0) > KEPT_TURN else np.zeros_like(turns)
-    return {slider.name: turn for slider, turn in zip(SLIDERS, turns, strict=False)}
+    return {slider.name: turn for slider, turn in zip(TWISTS, turns, strict=False)}
 
 
 def _share(spec: Any) -> Share:
@@ -88,7 +88,7 @@ def _drivers(spec: Any, k: int) -> list[tuple[str, str, int, str]]:
 
 FEATURE = Feature(
     "twist",
-    SLIDERS,
+    TWISTS,
     label="Twist",
     description="Let bones turn about their own lines, joints unmoved, or not",
     settings=_settings,

@@ -122,7 +122,7 @@ def test_whatever_pose_the_rig_rests_in(addon):
         rows = []
         for side in walk.BEGINS:
             limb, foot = rig.pose.bones[f"shin{side}"], rig.pose.bones[f"foot{side}"].bone
-            pivots = addon("rigging.foot_pivots").pivots_of(limb)
+            pivots = addon("rigging.feet").pivots_of(limb)
             rows.append([foot.matrix_local.inverted() @ pivots[role].translation for role in sorted(pivots)])
             found = {
                 frame
