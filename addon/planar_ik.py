@@ -12,12 +12,19 @@ from bpy.types import PoseBone
 
 from .limb.features import BY_NAME
 from .limb.parts import ALL
-from .limb.settings import ALLOWED, CHOICE, CHOICES, every_slider, slider_of
+from .limb.settings import ALLOWED, CHOICE, CHOICES, every_slider, slider_of, to_word
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
-from .limb.values import to_word
-from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
 from .tasks.modes import set_mode
-from .tasks.setting import check_settable, set_choices, set_slider, set_twist
+from .tasks.setting import (
+    check_settable,
+    read_followed,
+    set_chain_count,
+    set_choices,
+    set_enabled,
+    set_followed,
+    set_slider,
+    set_twist,
+)
 from .tasks.status import Status, side_now, status_now
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bpy.types import Object, PoseBone
 
-from ..limb.moving import rig_slider
+from ..limb.follow import rig_slider
 from ..limb.storage import bones_of_limb
 
 

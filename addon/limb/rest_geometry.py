@@ -26,8 +26,7 @@ from ..solver.groups import bends_in_zigzag, is_zigzag, members
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
-from .sides import stored_axes
-from .storage import chain_bones, check_complete, choices_of, hierarchy, is_mechanism_bone, segments_of
+from .storage import chain_bones, check_complete, choices_of, hierarchy, is_mechanism_bone, segments_of, stored_axes
 from .tips import rest_matrix, tip_of
 from .tolerances import ON_TARGET, STRAIGHT, UNSEEN
 

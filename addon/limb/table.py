@@ -25,8 +25,7 @@ from .features.feature import Slider
 from .follow import Follow, solver_follow
 from .rest_geometry import IDENTITY, RestGeometry, rest_geometry_of
 from .settings import every_slider
-from .sides import outward_sign
-from .storage import bones_of_limb, choices_of, has_slider
+from .storage import bones_of_limb, choices_of, has_slider, outward_sign
 from .tips import rest_matrix
 
 Array = NDArray[Any]

@@ -19,9 +19,8 @@ from ..limb.features.slide import check_two_bones
 from ..limb.follow import Follow, place_of
 from ..limb.measuring import SCALED_APART, SIZELESS, evaluated_joints
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry
-from ..limb.sides import outward_sign
 from ..limb.solving import frame_now
-from ..limb.storage import bones_of_limb, chain_bones
+from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
 from ..limb.tolerances import UNSEEN
 from ..rigging.description import Description

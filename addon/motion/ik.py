@@ -16,8 +16,7 @@ from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_q
 from ..blender.stepping import Steps
 from ..blender.words import Message
 from ..limb.features import FEATURES
-from ..limb.follow import flat_toes, follow_of, solver_follow
-from ..limb.moving import check_undriven
+from ..limb.follow import check_undriven, flat_toes, follow_of, solver_follow
 from ..limb.storage import has_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from ..blender.words import Message, Refused
 from ..limb.features import FEATURES
-from ..limb.follow import follow_of, pole_goes_along, solver_follow
-from ..limb.moving import check_movable
-from ..limb.sides import outward_sign
+from ..limb.follow import check_movable, follow_of, pole_goes_along, solver_follow
 from ..limb.solving import joints_in, solve
-from ..limb.storage import can_change_structure, has_slider, limbs_of
+from ..limb.storage import can_change_structure, has_slider, limbs_of, outward_sign
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN, ON_TARGET, SEEN, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of

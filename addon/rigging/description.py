@@ -41,14 +41,15 @@ from ..limb.settings import (
     every_slider,
     slider_of,
 )
-from ..limb.sides import KEPT_ON, keep_side, stored_axes
 from ..limb.storage import (
+    KEPT_ON,
     LOCKED,
     MAKING,
     chain_bones,
     choices_of,
     group_of,
     is_on_rig,
+    keep_side,
     limb_constraint_of,
     lock_location,
     make_limb,
@@ -56,6 +57,7 @@ from ..limb.storage import (
     mode_of,
     read_slider,
     segments_of,
+    stored_axes,
     undo_aligned_scale,
     use_aligned_scale,
     write_slider,

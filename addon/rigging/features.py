@@ -19,8 +19,7 @@ from ..limb.features import BY_NAME
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.features.pole_follow import NEEDS, PoleFollow
 from ..limb.features.roll import Roll
-from ..limb.follow import follow_of, has_roll, is_gone
-from ..limb.moving import change_of
+from ..limb.follow import change_of, follow_of, has_roll, is_gone
 from ..limb.names import HANDS, has_word
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
 from ..limb.storage import chain_bones, path_to_slider, read_slider, write_slider

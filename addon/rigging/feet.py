@@ -45,8 +45,7 @@ from ..limb.follow import (
 )
 from ..limb.names import TOES, has_word
 from ..limb.rest_geometry import RestGeometry
-from ..limb.sides import outward_sign
-from ..limb.storage import is_limb, path_to_slider, read_slider, write_slider
+from ..limb.storage import is_limb, outward_sign, path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_below, foot_of, looks_like_mechanism
 from ..limb.tolerances import NO_TURN
 from .control_shapes import Place, Sole, skin_of, sole_below

@@ -18,8 +18,8 @@ from ..limb.features import FEATURES
 from ..limb.parts import ALL
 from ..limb.rest_geometry import lines_of, rest_geometry_of
 from ..limb.settings import KNEE_LIMITS
-from ..limb.sides import outward_sign
 from ..limb.spec import Numbers, Spec, axis_shift_in
+from ..limb.storage import outward_sign
 from ..limb.tolerances import ON_TARGET
 from ..limb.transforms import own_location
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT

@@ -2,8 +2,8 @@
 
 from .limb import Plane, Pose, Poses, Settings, pose_limb, pose_limbs
 from .planar import Solved, TwoBone, solve_limb, solve_two_bone
-from .reach import Reach
 from .reference import Reference, reference
+from .triangle import Reach
 
 __all__ = [
     "Plane",

@@ -19,7 +19,6 @@ from .arrays import in_slabs, split
 from .groups import bend, nearest_of, unit_half, with_ankle
 from .limits import PoseWithinLimits, pose_within_limits
 from .ops import ARRAYS, Array, Ops
-from .reach import Reach
 from .reference import Reference, reference_direction
 from .rotation import (
     IDENTITY,
@@ -41,8 +40,8 @@ from .rotation import (
     slerp,
 )
 from .slide import slid
+from .triangle import Reach, extend, extend_shaped, reach_of
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
-from .triangle import extend, extend_shaped, reach_of
 from .twist import twisted
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)

@@ -12,9 +12,8 @@ import numpy as np
 from .arrays import LIMIT, in_slabs, split
 from .groups import bend, bends_in_zigzag, direction, groups_of, members, nearest_of, unit_half
 from .ops import ARRAYS, FLOATS, Ops
-from .reach import Reach
 from .rotation import HalfAngle, half_angle, plus
-from .triangle import Bones, extend, reach_of
+from .triangle import Bones, Reach, extend, reach_of
 
 ROUNDING = 1e-15
 """The shortfall, as a fraction of the limb's length, that is rounding and not distance."""

@@ -6,18 +6,27 @@ roots from the factors of the discriminant (after Quilez' article *Simple IK*)::
     A = (R + d)(R - d)    R = r1 + r2     knee off the straight line, halved:        (sqrt B, sqrt A)
     B = (d + D)(d - D)    D = r1 - r2     first bone off the target line, halved:    ((R + d) sqrt B, (d - D) sqrt A)
 
-A factor below 0 counts as 0: the target is too far or too near, and the limb is straight or folded.
-"""
+A factor below 0 counts as 0: the target is too far or too near, and the limb is straight or folded."""
 
 from __future__ import annotations
 
+from enum import IntEnum
 from math import inf
 from typing import Any, NamedTuple
 
 from .limits import Limits
 from .ops import Ops
-from .reach import Reach
 from .rotation import HalfAngle
+
+
+class Reach(IntEnum):
+    """Whether the tip came to its target, and if not, what stopped it."""
+
+    REACHED = 0
+    TOO_FAR = 1
+    TOO_NEAR = 2
+    LIMITED = 3
+    INVALID = 4
 
 
 class Settings(NamedTuple):

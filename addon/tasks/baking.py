@@ -31,7 +31,7 @@ from ..motion.seen import SeenLimb, check_alone, method_of, see_limbs
 from ..motion.writing import check_keys
 from .games import bake_for_game
 from .limbs import frames_counted, limbs_counted
-from .removing import STAYING, remove
+from .modes import STAYING, remove
 
 Array = NDArray[Any]
 

@@ -23,8 +23,16 @@ from ..finding.limits import joint_limits, limits_by_ik, limits_of_knees
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, slider_of
-from ..limb.sides import outward_sign, stored_axes
-from ..limb.storage import bones_of_limb, choices_of, path_to_slider, read_slider, segments_of, write_slider
+from ..limb.storage import (
+    bones_of_limb,
+    choices_of,
+    outward_sign,
+    path_to_slider,
+    read_slider,
+    segments_of,
+    stored_axes,
+    write_slider,
+)
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..motion.fitting import Fit, Wish, fit, with_fit

@@ -34,7 +34,7 @@ from ..motion.writing import Task
 from ..rigging.description import LimbRef
 from ..solver.limb import MOVES_ROOT
 from .converted import Conversion, conversion_of, make_converted, why_moved
-from .removing import refresh, remove
+from .modes import refresh, remove
 from .rig_sliders import lost_sliders, seen_by_sliders
 
 Array = NDArray[Any]

@@ -34,7 +34,7 @@ from ..motion.reading import Channel, Evaluated, Recording, Values, bones_to_rea
 from ..motion.seen import SeenLimb, limbs_of_recording, method_of
 from ..motion.thinning import jumping
 from .cylinders import remove_cylinders
-from .removing import remove
+from .modes import remove
 
 Array = NDArray[Any]
 

@@ -31,8 +31,7 @@ from ..feet.holding import (
 )
 from ..feet.planting import mean_of, place_in_reach, vectors_of
 from ..feet.soles import SolePoint, paths_of, sole_of
-from ..limb.follow import check_posable, follow_of, has_roll, rolled_target
-from ..limb.moving import check_movable, check_undriven, rig_slider
+from ..limb.follow import check_movable, check_posable, check_undriven, follow_of, has_roll, rig_slider, rolled_target
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of

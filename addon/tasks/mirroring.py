@@ -20,7 +20,7 @@ from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import ArmatureObject, bones_of, can_edit_bones
 from ..blender.words import Message
-from ..limb.moving import check_undriven
+from ..limb.follow import check_undriven
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import every_slider
 from ..limb.storage import chain_bones, has_slider, segments_of

@@ -1,5 +1,5 @@
-"""Putting limbs on the rig, and back; rebuilding them, also those whose bones were edited: in Edit Mode, by Apply, by
-Join, or made by Symmetrize, which copies colours, but no drivers."""
+"""Putting limbs on the rig, and back; taking them away; rebuilding them, also those whose bones were edited: in Edit
+Mode, by Apply, by Join, or made by Symmetrize, which copies colours, but no drivers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,31 @@ from ..blender.names import other_side
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..blender.words import Message, Refused
-from ..finding.checking import check_length, check_overruled, check_solvers_above
+from ..finding.checking import check_editable, check_length, check_overruled, check_solvers_above
 from ..limb.storage import chain_bones, check_complete, is_on_rig, limbs_of, mode_of
 from ..limb.transactional import transactional
+from ..live import refresh
 from ..rigging.apply import apply
 from ..rigging.controls import coloured_as_other_side, recolour
 from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import roll_for
 from ..rigging.state import check_moved, find_feet, is_of_this_version, mechanism_problem, unfit
 
-__all__ = ["mechanism_problem"]
+__all__ = ["mechanism_problem", "refresh"]
+
+STAYING = "Kept {names}: something else uses it"
+
+
+@transactional
+def remove(context: Context, limbs: Sequence[PoseBone]) -> list[str]:
+    """Remove limbs, of one rig or several, with the animation of their settings and the controls that nothing else
+    uses; returns the names of controls that stay. Bones go back to their FK pose. A constraint that was there before
+    the limb poses again."""
+    for limb in limbs:
+        check_editable(limb)
+    kept = apply(context, {ref_of(limb): None for limb in limbs})
+    refresh(context)
+    return kept
 
 
 def set_mode(context: Context, limbs: Sequence[PoseBone], mode: str) -> None:

@@ -21,8 +21,8 @@ from ..rigging.description import ref_of
 from . import holding
 from .adding import FEWER_KEYS, LimbRequest, add
 from .contact_markers import Contacts, find_contacts, mark_contacts
-from .features import add_foot_roll
 from .limbs import foot_of
+from .setting import add_foot_roll
 
 NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
 KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is for a rig that walks"

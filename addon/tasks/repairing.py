@@ -14,8 +14,7 @@ from ..limb.storage import bones_of_limb
 from ..limb.tips import is_foot_gone
 from ..rigging.state import mechanism_problem
 from .following import make_poles, make_targets
-from .modes import rebuild
-from .removing import remove
+from .modes import rebuild, remove
 from .status import Status
 
 __all__ = ["conflicts_of"]

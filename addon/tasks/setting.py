@@ -1,27 +1,44 @@
-"""Setting what limbs are, by name: sliders, choices, features, mode. What does not fit raises TypeError, ValueError
-or `Refused`, and nothing is changed."""
+"""Setting what limbs are, by name: whether they are limbs, of which bones, and what they follow; sliders, choices,
+features, mode. What does not fit raises TypeError, ValueError or `Refused`, and nothing is changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import bpy
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Object, PoseBone
 
+from ..blender.dependencies import Dependencies
 from ..blender.keying import key_automatically
 from ..blender.transaction import as_one
+from ..blender.types import has_bone
 from ..blender.words import Message, Refused
-from ..limb import values
+from ..finding.checking import check_addable, check_chain, check_editable, check_followed
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.feature import TURN_LIMITS
-from ..limb.settings import ALLOWED, CHOICES, slider_of
+from ..limb.follow import has_pole_follow, has_roll, rolled_target
+from ..limb.settings import (
+    ALLOWED,
+    CHOICES,
+    slider_of,
+    to_count,
+    to_flag,
+    to_name,
+    to_number,
+    to_numbers,
+    to_object,
+    to_word,
+)
 from ..limb.storage import (
     ELSEWHERE,
     check_structure,
     choices_of,
+    group_of,
     has_slider,
     is_limb,
+    limb_constraint_of,
     path_to_slider,
     read_slider,
     segments_of,
@@ -29,12 +46,100 @@ from ..limb.storage import (
 )
 from ..limb.transactional import transactional
 from ..rigging.apply import apply
-from ..rigging.description import describe, ref_of
-from .features import (
-    change_feature,
-)
-from .following import set_plane
-from .modes import set_mode
+from ..rigging.description import LimbRef, describe, ref_of
+from ..rigging.features import pole_follow_for, roll_for, with_foot
+from ..rigging.feet import Lying
+from .following import keeping_poles, keeping_rolled_feet, refollow, set_plane
+from .modes import remove, set_mode
+from .planned import new_limb, with_segments
+
+
+@transactional
+def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
+    """Turn feet with their targets, or no longer; their pose stays. Raises `Refused` before anything is changed."""
+    for limb in limbs:
+        if not on and rolled_target(limb):
+            raise Refused("The foot of '{bone}' rolls with its target: switch off Foot Roll first", bone=limb.name)
+    refs = {ref_of(limb): limb for limb in limbs}
+    off = {ref: describe(ref)._replace(foot_turn=None) for ref in refs}
+    apply(context, {ref: with_foot(context, limb) for ref, limb in refs.items()} if on else off)
+
+
+@transactional
+def add_foot_roll(
+    context: Context, limbs: Sequence[PoseBone], lying: Mapping[LimbRef, Lying | None] | None = None
+) -> None:
+    """Add a foot roll to limbs that have none; their feet then follow their targets, and are flat as they were seen
+    ``lying``. Raises `Refused`."""
+    for limb in limbs:
+        check_editable(limb)
+    lacking, dependencies = (
+        [limb for limb in limbs if rolled_target(limb) is None or not has_roll(limb)],
+        Dependencies(),
+    )
+    refs = {ref_of(limb): with_foot(context, limb) for limb in lacking}
+    lying = lying or {}
+    apply(context, {ref: roll_for(refs[ref], ref, dependencies, lying=lying.get(ref)) for ref in refs})
+
+
+@transactional
+def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
+    """Remove the foot roll of limbs, with its keys. The controls of limbs that are rolled now move to where the feet
+    are, if they can."""
+    limbs = [limb for limb in limbs if has_roll(limb)]
+    for limb in limbs:
+        check_editable(limb)
+    refs = [ref_of(limb) for limb in limbs]
+    with keeping_rolled_feet(context, limbs):
+        apply(context, {ref: describe(ref).without("foot_roll") for ref in refs})
+
+
+@transactional
+def add_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
+    """Add Pole Follow, a slider for how far the pole moves with the target, to limbs without it: it is 0, or 1 for a
+    pole that hung on the target. Raises `Refused`."""
+    limbs, dependencies = [limb for limb in limbs if not has_pole_follow(limb)], Dependencies()
+    for limb in limbs:
+        check_editable(limb)
+    refs = [ref_of(limb) for limb in limbs]
+    apply(context, {ref: pole_follow_for(describe(ref), ref, dependencies) for ref in refs})
+
+
+@transactional
+def remove_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
+    """Remove Pole Follow: poles hang again on what they hung on, and stay where they are now."""
+    limbs = [limb for limb in limbs if has_pole_follow(limb)]
+    for limb in limbs:
+        check_editable(limb)
+    with keeping_poles(context, limbs):
+        apply(context, {ref_of(limb): describe(ref_of(limb)).without("pole_follows") for limb in limbs})
+
+
+ADDING: dict[str, Callable[[Context, Sequence[PoseBone]], None]] = {
+    "foot_follows": partial(set_feet, on=True),
+    "foot_roll": add_foot_roll,
+    "pole_follows": add_pole_follow,
+}
+REMOVING: dict[str, Callable[[Context, Sequence[PoseBone]], None]] = {
+    "foot_follows": partial(set_feet, on=False),
+    "foot_roll": remove_foot_roll,
+    "pole_follows": remove_pole_follow,
+}
+"""What adds and removes features that need more than sliders."""
+
+
+@transactional
+def change_feature(context: Context, limbs: Sequence[PoseBone], name: str, on: bool) -> None:
+    """Give limbs a feature that they lack, or take it away, with its animation."""
+    if change := (ADDING if on else REMOVING).get(name):
+        change(context, limbs)
+        return
+    for limb in limbs:
+        check_structure(limb)
+    refs = [ref_of(limb) for limb in limbs]
+    described = {ref: describe(ref).with_sliders_of(name) if on else describe(ref).without(name) for ref in refs}
+    apply(context, described)
+
 
 Change = Callable[[Context, Sequence[PoseBone]], Any]
 
@@ -42,7 +147,7 @@ Change = Callable[[Context, Sequence[PoseBone]], Any]
 def set_slider(limb: PoseBone, name: str, value: Any) -> None:
     """Set a slider; a limb that lacks the feature gets it."""
     slider = slider_of(name)
-    number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
+    number = to_number(name, value, slider.limits) if slider.limits else to_flag(name, value)
     check_settable(limb, name)
     ref = ref_of(limb)
     feature = next((feature for feature in FEATURES if name in feature.keys), None)
@@ -94,7 +199,7 @@ def _set_flip(context: Context, limbs: Sequence[PoseBone], value: bool) -> None:
 def set_twist(limb: PoseBone, value: Any) -> None:
     """Set by how much each bone of a limb is turned about its own line: a number for each."""
     twists = BY_NAME["twist"].keys[: len(segments_of(limb))]
-    numbers = values.to_numbers("twist", value, len(twists), TURN_LIMITS)
+    numbers = to_numbers("twist", value, len(twists), TURN_LIMITS)
     check_settable(limb, "twist")
     ob, bone = limb.id_data, limb.name
     change_feature(bpy.context, [limb], "twist", True)
@@ -106,7 +211,7 @@ def set_choices(limb: PoseBone, choices: Mapping[str, Any]) -> None:
     """Set settings that do not animate, all at once; the mechanism is rebuilt."""
     now = {**choices_of(limb)}
     for name, value in choices.items():
-        to_value: Any = values.to_word if isinstance(CHOICES[name], str) else values.to_number
+        to_value: Any = to_word if isinstance(CHOICES[name], str) else to_number
         now[name] = to_value(name, value, ALLOWED[name])
         check_settable(limb, name)
     if now == choices_of(limb):
@@ -125,3 +230,73 @@ def check_settable(limb: PoseBone, name: str) -> None:
         raise Refused(template, bone=limb.name, name=name)
     if limb.id_data.library:
         raise Refused(ELSEWHERE, rig=limb.id_data.name)
+
+
+NEW_SEGMENTS = (1, 1)
+"""The segments of a limb that is made without saying how many bones it is to have."""
+
+
+def set_enabled(bone: PoseBone, value: Any) -> None:
+    """Add or remove the limb that ends with this bone."""
+    is_wanted = to_flag("enabled", value)
+    if is_wanted and not is_limb(bone):
+        check_addable(bone, NEW_SEGMENTS)
+        with as_one(bpy.context):
+            apply(bpy.context, {ref_of(bone): new_limb(bone, NEW_SEGMENTS)})
+    elif not is_wanted and group_of(bone) is not None:
+        with as_one(bpy.context):
+            remove(bpy.context, [bone])
+
+
+def set_chain_count(bone: PoseBone, value: Any) -> None:
+    """Set how many bones a limb has; add the limb if there is none."""
+    count = to_count("chain_count", value, 2, 4)
+    if is_limb(bone) and count == sum(segments_of(bone)):
+        return
+    segments = (1,) * count
+    check_chain(bone, segments)
+    description = with_segments(bone, segments) if is_limb(bone) else new_limb(bone, segments)
+    with as_one(bpy.context):
+        apply(bpy.context, {ref_of(bone): description})
+
+
+def read_followed(bone: PoseBone, name: str) -> Any:
+    """The setting of this name of a limb's IK constraint: an object, or the name of a bone."""
+    constraint = limb_constraint_of(bone)
+    return getattr(constraint, name) if constraint else ("" if name.endswith("subtarget") else None)
+
+
+def set_followed(bone: PoseBone, name: str, value: Any) -> None:
+    """Set the target or pole of a limb; setting a target adds the limb if there is none."""
+    is_bone, role = name.endswith("subtarget"), name.replace("subtarget", "target")
+    role_of_bone = role.replace("target", "subtarget")
+    value = to_name(name, value) if is_bone else to_object(name, value)
+    if name == "target" and not is_limb(bone):
+        if value is None:
+            return
+        check_addable(bone, NEW_SEGMENTS)
+    else:
+        check_settable(bone, name)
+    ob = read_followed(bone, role) if is_bone else value
+    subtarget = value if is_bone else read_followed(bone, role_of_bone)
+    if not is_bone and not has_bone(ob, subtarget):
+        subtarget = ""
+    _check_role(bone, role, (ob, subtarget), is_bone)
+    description = describe(ref_of(bone)) if is_limb(bone) else new_limb(bone, NEW_SEGMENTS)
+    ref = None if ob is None else (ob, subtarget)
+    if role == "pole_target" and ref is not None and description.choices["plane"] != "POLE":
+        check_structure(bone)
+    with as_one(bpy.context):
+        refollow(bpy.context, {ref_of(bone): description.following(role.replace("_target", ""), ref)})
+
+
+def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], is_whole: bool) -> None:
+    """Refuse what a limb can't follow, as Add does. While this is not ``is_whole``, the rig's own object is one of
+    whose bones one is yet to be named."""
+    ob, bone = followed
+    if ob is None:
+        if bone:
+            raise Refused("'{last}' has no {role}: set that, then its bone", last=limb.name, role=role)
+    elif is_whole or bone or ob != limb.id_data:
+        segments = segments_of(limb) if is_limb(limb) else NEW_SEGMENTS
+        check_followed(limb, segments, (ob, bone))

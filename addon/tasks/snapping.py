@@ -12,8 +12,7 @@ from ..blender.keying import key_changes, key_changes_from
 from ..blender.stepping import Steps, Stepwise, finished
 from ..blender.types import view_layer_of
 from ..blender.words import Message, Refused
-from ..limb.follow import check_posable, follow_of
-from ..limb.moving import change_of, check_movable, check_undriven, rig_slider
+from ..limb.follow import change_of, check_movable, check_posable, check_undriven, follow_of, rig_slider
 from ..limb.storage import bones_of_limb, read_slider, write_slider
 from ..limb.transactional import transactional, transactional_steps
 from ..motion.fk import part_of_fk, to_fk

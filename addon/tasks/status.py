@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..blender.words import Refused
-from ..limb.follow import check_posable, follow_of, matrix_of, tip_at_rest
+from ..limb.follow import RigSlider, check_posable, follow_of, matrix_of, rig_slider, tip_at_rest
 from ..limb.measuring import SCALED_APART, SIZELESS, Measured, inheriting_otherwise, measure, misplaced_bone
-from ..limb.moving import RigSlider, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, choices_of, is_live, mode_of
 from ..limb.table import Table, table_of
 from ..limb.tips import tip_of
 from ..limb.tolerances import MISS, ROUNDING, SEEN, STRAIGHT
 from ..rigging.state import problems_of
-from ..solver.reach import Reach
+from ..solver.triangle import Reach
 
 __all__ = ["RigSlider", "Status", "Structure", "Table", "rig_slider"]
 

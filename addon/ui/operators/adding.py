@@ -16,8 +16,8 @@ from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.adding import FEWER_KEYS, TURNS, Added, LimbRequest, add, as_options
 from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, is_leg, limbs_counted
+from ...tasks.modes import STAYING, remove
 from ...tasks.naming import requests_by_name
-from ...tasks.removing import STAYING, remove
 from ...tasks.selection import candidates, convertible, limbs_to_add
 from ..finding import require_limbs
 from ..lines import draw_lines

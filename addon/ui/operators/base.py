@@ -15,7 +15,7 @@ from ...blender.stepping import Steps
 from ...blender.transaction import all_or_nothing
 from ...blender.types import can_edit_bones, view_layer_of
 from ...blender.words import Message, Refused, translated_text
-from ...tasks.removing import refresh
+from ...tasks.modes import refresh
 from ..finding import limbs_active_first, require_limbs
 
 log = logging.getLogger("planar_ik")

@@ -47,7 +47,7 @@ def prepared(addon: Any, setup: str) -> Any:
     last = walker(addon)
     ob = last.id_data
     if setup == "foot":
-        addon("tasks.features").set_feet(bpy.context, [last], True)
+        addon("tasks.setting").set_feet(bpy.context, [last], True)
     if setup == "imported":
         for bone in ob.pose.bones:
             for frame in range(0, 900, 300):

@@ -121,7 +121,7 @@ def test_remove_is_back(convert, addon):
     ob, last, _ = leg(pole=True, chain=2)
     before = rigs.snapshot()
     convert([last])
-    addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    addon("tasks.modes").remove(bpy.context, [ob.pose.bones["shin.L"]])
     assert rigs.snapshot() == before
 
 

@@ -114,7 +114,7 @@ def test_other_limbs(addon, walker, what):
     """One whose foot turns by itself, one that is soft, and one that is live."""
     last = legs(walker)[0]
     if what == "foot":
-        addon("tasks.features").set_feet(bpy.context, [last], False)
+        addon("tasks.setting").set_feet(bpy.context, [last], False)
     elif what == "softness":
         last.planar_ik.softness = 0.2
     else:
@@ -199,7 +199,7 @@ def test_ranges(addon, walker):
 def rolling(addon, walker):
     """The walker with Foot Roll on its legs, whose feet roll over heel and toe in each contact, as keys of the controls
     alone; and the pitch of the left foot in each frame."""
-    addon("tasks.features").add_foot_roll(bpy.context, legs(walker))
+    addon("tasks.setting").add_foot_roll(bpy.context, legs(walker))
     for side in walk.BEGINS:
         last = walker.pose.bones[f"shin{side}"]
         control, (heel, ball) = walker.pose.bones[last.planar_ik.subtarget], soles(addon, last)[:2]

@@ -31,7 +31,7 @@ def limb(add, addon, mode="LIVE", child=False):
     )
     before = poses(ob, *ob.pose.bones.keys())
     names = [*ob.pose.bones.keys()]
-    addon("tasks.features").add_pole_follow(bpy.context, [last])
+    addon("tasks.setting").add_pole_follow(bpy.context, [last])
     assert apart(poses(ob, *names), before) < 1e-6
     return ob, ob.pose.bones["shin.L"]
 
@@ -71,7 +71,7 @@ def test_taken_away_nothing_is_left_and_the_pole_stays(add, addon, child):
     last.planar_ik.pole_follow = 0.7
     ob.pose.bones[last.planar_ik.subtarget].rotation_quaternion = Quaternion((0, 0, 1), 0.5)
     before = [matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")]
-    addon("tasks.features").remove_pole_follow(bpy.context, [last])
+    addon("tasks.setting").remove_pole_follow(bpy.context, [last])
     assert apart([matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")], before) < 2e-5
     assert ob.data.bones[pole].parent.name == parent
     assert not [curve for curve in ob.animation_data.drivers if "Pole" in curve.data_path]
@@ -79,7 +79,7 @@ def test_taken_away_nothing_is_left_and_the_pole_stays(add, addon, child):
     last.planar_ik.pole_follow = 0.4
     addon("tasks.modes").rebuild(bpy.context, [last])
     assert ob.data.bones[pole].parent is None
-    addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    addon("tasks.modes").remove(bpy.context, [ob.pose.bones["shin.L"]])
     assert not any("Pole" in each for each in parts(ob)[1])
     assert child == (pole in ob.data.bones)
 
@@ -99,7 +99,7 @@ def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, addon):
     last = ob.pose.bones["shin.L"]
     assert apart(poses(ob, pole), place) < 1e-6
     assert last.planar_ik.message == "On target"
-    addon("tasks.features").remove_pole_follow(bpy.context, [last])
+    addon("tasks.setting").remove_pole_follow(bpy.context, [last])
     assert sorted(ob.data.bones.keys()) == bare
 
 

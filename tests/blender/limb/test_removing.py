@@ -28,7 +28,7 @@ def test_nothing_is_left(addon, add, knee, mode):
         addon("tasks.modes").to_rig(bpy.context, lasts)
         lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R", "forearm.R")]
         lasts[0].planar_ik.stretch = 0.5
-    addon("tasks.removing").remove(bpy.context, lasts)
+    addon("tasks.modes").remove(bpy.context, lasts)
     assert rigs.snapshot() == before
 
 
@@ -44,7 +44,7 @@ def test_what_was_set_and_keyed_goes_too(addon, add, is_by_property):
     if is_by_property:
         last.planar_ik.enabled = False
     else:
-        addon("tasks.removing").remove(bpy.context, [last])
+        addon("tasks.modes").remove(bpy.context, [last])
     curves = [curve.data_path for curve in rigs.curves(ob)]
     assert curves == ['pose.bones["hips"].location'] * 3
     bpy.data.actions.remove(ob.animation_data.action)
@@ -59,7 +59,7 @@ def test_after_the_target_was_changed_to_an_empty(addon, add):
     last.planar_ik.target = empty  # its constraint goes on holding the name of the bone that was followed
     foot = ob.pose.bones["foot.L"].constraints["Planar IK Foot"]
     assert foot.target == empty
-    addon("tasks.removing").remove(bpy.context, [last])
+    addon("tasks.modes").remove(bpy.context, [last])
     assert "empty" in bpy.data.objects
     assert not ob.pose.bones["shin.L"].constraints
     assert not ob.pose.bones["foot.L"].constraints
@@ -125,7 +125,7 @@ def test_a_control_that_is_used_stays(addon, add, use, kind):
     add(ob, "shin.L", knee="POLE")
     use(ob, NAMES[kind])
     stay = [NAMES["target"]] if kind == "target" else [NAMES["target"], NAMES["pole"]]
-    assert addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]]) == stay
+    assert addon("tasks.modes").remove(bpy.context, [ob.pose.bones["shin.L"]]) == stay
     left = [name for name in ob.pose.bones.keys() if name in NAMES.values()]  # noqa: SIM118
     assert left == stay
 
@@ -170,7 +170,7 @@ def _taken_away(addon, ob, is_baked):
     """Take IK off the left leg, by a bake or without: what is said."""
     last = ob.pose.bones["shin.L"]
     if not is_baked:
-        return addon("tasks.removing").remove(bpy.context, [last])
+        return addon("tasks.modes").remove(bpy.context, [last])
     request = addon("tasks.baking").BakeRequest([last], [*range(-1, 14)], tolerance=0.0, remove=True)
     return [
         name

@@ -51,7 +51,7 @@ def leg(add, addon, mode="LIVE", side=".L", knee="POLE", **options):
     (last,) = add(ob, f"shin{side}", knee=knee, mode=mode, **options)
     names = [*ob.pose.bones.keys()]
     before = poses(ob, *names)
-    addon("tasks.features").add_foot_roll(bpy.context, [last])
+    addon("tasks.setting").add_foot_roll(bpy.context, [last])
     assert apart(poses(ob, *names), before) < 2e-5
     return ob, ob.pose.bones[f"shin{side}"]
 
@@ -91,7 +91,7 @@ def test_a_foot_rolls_about_its_pivots(add, addon, mode, side):
 def test_pivots_stand_on_the_ground_and_the_same_numbers_roll_both_sides(add, addon):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R")
-    addon("tasks.features").add_foot_roll(bpy.context, lasts)
+    addon("tasks.setting").add_foot_roll(bpy.context, lasts)
     both = [pivots_of(ob, ob.pose.bones[f"shin{side}"]) for side in (".L", ".R")]
     for role in both[0]:
         head, other = (np.array(pivots[role].head_local) for pivots in both)
@@ -149,17 +149,17 @@ def test_taken_away_nothing_is_left_and_the_foot_stays(add, addon, mode):
     bare = parts(ob)
     (last,) = add(ob, "shin.L", mode=mode)
     plain = parts(ob)
-    addon("tasks.features").add_foot_roll(bpy.context, [last])
+    addon("tasks.setting").add_foot_roll(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     set_roll(last, 0.5, 0.2)
     before = poses(ob, *limb_names(".L"))
-    addon("tasks.features").remove_foot_roll(bpy.context, [last])
+    addon("tasks.setting").remove_foot_roll(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     assert parts(ob) == plain
     assert apart(poses(ob, *limb_names(".L")), before) < 5e-5
     last.planar_ik.roll = 0.3
     assert not last.planar_ik.message.startswith("The foot roll")
-    addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    addon("tasks.modes").remove(bpy.context, [ob.pose.bones["shin.L"]])
     assert parts(ob) == bare
 
 
@@ -193,7 +193,7 @@ def test_a_deleted_pivot_is_told_of_and_made_anew(add, addon):
     last = ob.pose.bones["shin.L"]
     set_roll(last, 1.3, 0.0)
     assert last.planar_ik.reach == "REACHED", last.planar_ik.message
-    addon("tasks.removing").remove(bpy.context, [last])
+    addon("tasks.modes").remove(bpy.context, [last])
     assert not [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
 
 

@@ -384,7 +384,7 @@ def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     with whole(bpy.context):
         ob.pose.bones["shin.R"].planar_ik.enabled = True
         with suppress(Broken), whole(bpy.context):
-            addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+            addon("tasks.modes").remove(bpy.context, [ob.pose.bones["shin.L"]])
             raise Broken
     assert limbs_of(ob) == ["shin.L", "shin.R"]
     assert len(ob.data.bones) == bones
