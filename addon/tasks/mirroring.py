@@ -38,7 +38,7 @@ from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.apply import apply
 from ..rigging.description import describe
 from ..rigging.features import live_for_now
-from ..rigging.mirrored import Image, Pair, check_there, image_of, images_of, images_there, matrix_across, pair_of
+from .mirrored import Image, Pair, check_there, image_of, images_of, images_there, matrix_across, pair_of
 
 Array = NDArray[Any]
 

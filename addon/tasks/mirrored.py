@@ -21,11 +21,11 @@ from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
 from ..limb.storage import CONTROL_KINDS, bones_of_limb, is_control, is_limb, segments_of, stored_axes
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
-from .control_shapes import Drawing
-from .controls import Control, drawn_bone, name_of_control, rig_root
-from .description import Description, LimbRef, describe
-from .features import with_pole_follow
-from .feet import SIDEWAYS, mirrored_pivots, offset_of, toes_free, turn_between
+from ..rigging.control_shapes import Drawing
+from ..rigging.controls import Control, drawn_bone, name_of_control, rig_root
+from ..rigging.description import Description, LimbRef, describe
+from ..rigging.features import with_pole_follow
+from ..rigging.feet import SIDEWAYS, mirrored_pivots, offset_of, toes_free, turn_between
 
 CLOSE_IMAGE = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
