@@ -30,10 +30,9 @@ WRITES = {
     "blender.rotation": ("set_turn",),
     "limb.storage": ("make_limb", "make_slider", "remove_limb"),
     "limb.follow": ("set_follow",),
-    "rigging.controls": ("add_control_bone", "finish_control"),
-    "rigging.keeping": ("keep_settings",),
+    "rigging.controls": ("add_control_bone", "finish_control", "draw_bone", "widget_of"),
+    "rigging.description": ("keep_settings",),
     "rigging.making": ("add_helper_bone", "finish_helper", "constrain", "drive", "put_at"),
-    "rigging.widgets": ("draw_bone", "widget_of"),
     "tasks.converted": ("switch_pole",),
     "blender.selecting": ("_show", "select_bone"),
 }
