@@ -121,7 +121,7 @@ def rolls_a_foot(hand: Hand) -> Iterator[Any]:
     yield from pictured(hand, "bank")
     limb().bank = 0.0
     helpers = installed.addon("limb.follow").helpers_of(rig().pose.bones["shin.L"])
-    heel = helpers[installed.addon("limb.follow").HEEL_PIVOT].name
+    heel = helpers[installed.addon("limb.features.roll").HEEL_PIVOT].name
     bpy.ops.object.mode_set(mode="EDIT")
     bone = rig().data.edit_bones[heel]
     bone.head.y += 0.05
