@@ -1,8 +1,10 @@
-"""The one look back: whether every bone that limbs move stands where it stood, in every frame, as whole matrices."""
+"""Nothing moves: what limbs do is read before, action by action, and looked at once more afterwards: whether every bone
+that they move stands where it stood, in every frame, as whole matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from math import radians
 from typing import Any, NamedTuple
 
@@ -10,6 +12,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
+from ..blender.animation import Clip, action_named, using_clip
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps
 from ..blender.types import scene_of
@@ -20,7 +23,7 @@ from ..limb.tips import length_of
 from ..rigging.description import LimbRef, ref_of
 from .maps import differences
 from .passing import posing_live, record
-from .reading import Asked, Recording, matrices_of, worlds_of
+from .reading import NOTHING, Asked, Recording, bones_to_read, matrices_of, worlds_of
 from .thinning import sampling_of
 from .writing import Task
 
@@ -86,6 +89,51 @@ def moved_bones(limb: PoseBone, segments: tuple[int, ...] | None = None) -> Move
     lengths = np.array([length_of(bone.bone) for bone in (*chain, *below)])
     size = sum(rest_geometry(limb, segments or segments_of(limb)).lengths)
     return MovedBones(ref_of(limb), [*map(ref_of, (*chain, *below))], lengths, size, len(chain))
+
+
+class Played(NamedTuple):
+    """What plays while limbs are seen: an action of a rig by one of its slots, or whatever animates them now."""
+
+    owner: Any = None
+    action: str = ""  # its full name, as one that is brought back is another data-block
+    slot: int = 0
+
+    @contextmanager
+    def playing(self) -> Iterator[None]:
+        """Within, that is what the rig uses."""
+        action = action_named(self.action) if self.owner else None
+        with using_clip(self.owner, action and Clip(action, self.slot)):
+            yield
+
+
+def every_action(clips: Iterable[tuple[Any, Clip]]) -> list[Played]:
+    """What animates limbs now, then each of these clips of their rigs."""
+    return [Played(), *(Played(ob, clip.action.name_full, clip.slot_handle) for ob, clip in dict.fromkeys(clips))]
+
+
+Limbs = Sequence[tuple[PoseBone, tuple[int, ...]]]
+"""Limbs, or bones that are to be some: their last bones and segments."""
+
+
+class Sighting(NamedTuple):
+    """What limbs did in the frames of a task before a verb, and halfway between these, while something was played."""
+
+    played: Played
+    task: Task
+    moving: list[MovedBones]
+    recording: Recording
+
+
+def sight(
+    task: Task, played: Played, limbs: Limbs, also: Asked = NOTHING, within: Callable[[], Any] = nullcontext
+) -> Steps[Sighting]:
+    """Read what limbs move in the frames of a task, or in this frame as it stands, and what is asked ``also``, in one
+    pass: see `record`."""
+    moving, progress = [moved_bones(*limb) for limb in limbs], task.next_progress() if task.frames else float
+    bones = [*also.bones, *(bone for limb in limbs for bone in bones_to_read(*limb))]
+    asked = also._replace(refs=[*also.refs, *(ref for one in moving for ref in one.bones)], bones=bones)
+    recording = yield from record(task.context, [], sampling_of(task.frames), asked, None, progress, within)
+    return Sighting(played, task, moving, recording)
 
 
 def look(

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Context, Object, PoseBone, Scene
 
+from ..blender.action_writer import UNCHANGED
 from ..blender.animation import (
     SAME,
+    animated_paths,
     changes,
     curves_everywhere,
     curves_of,
@@ -20,9 +22,11 @@ from ..blender.animation import (
     lists_of,
     modifiers_of,
     strips_of,
+    value_at,
 )
 from ..blender.dependencies import BoneRef, Dependencies, is_python
 from ..blender.fcurves import ONE_KEY, read_keys
+from ..blender.stepping import stepping
 from ..blender.types import bones_of, children_of, has_bone, is_armature, scene_of, split_path
 
 BY_TIME = ("TRANSFORM_CACHE", "CAMERA_SOLVER", "FOLLOW_TRACK", "OBJECT_SOLVER")
@@ -187,3 +191,20 @@ def _is_driven_in_time(curve: Any, animated_of: Callable[[Any], Animated], steps
         if any(_is_driven_in_time(other, animated_of, steps - 1) for other in others):
             return True
     return False
+
+
+def is_posed_by_hand(context: Context, refs: Iterable[BoneRef]) -> bool:
+    """Whether something that moves these bones, or what carries them, is not as its keys have it in this frame: looked
+    at by showing that anew."""
+    moving = Dependencies().dependencies_of(*refs)
+    paths = [(ob, path) for ob in {ob for ob, _ in moving} for path in animated_paths(ob)]
+    posed = [(ob, path, value_at(ob, path)) for ob, path in paths if (ob, split_path(path)[0]) in moving]
+    with stepping(context) as show_frame:
+        show_frame(scene_of(context).frame_current_final)
+        return any(not _is_same(value_at(ob, path), value) for ob, path, value in posed)
+
+
+def _is_same(now: object, before: object) -> bool:
+    return now == before or (
+        isinstance(now, float | int | tuple) and np.allclose(now, before, rtol=UNCHANGED, atol=UNCHANGED)  # type: ignore[arg-type]
+    )

@@ -42,7 +42,7 @@ from .placing import ControlPlacing, Reread, controls_of, parents_of, place_cont
 from .poses import LimbPoses, fk_poses, world_turns
 from .reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
 from .thinning import Sampling, sampling_of
-from .writing import Run, Task, Writing
+from .writing import KeyedPart, Run, Task, Writing, no_points
 
 Array = NDArray[Any]
 
@@ -95,6 +95,26 @@ def show_in_ik(
     touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
     touched += [channel for placing in placings for channel in placing.channels]
     return MatchResult(writing.finish(recording, values, touched), warnings)
+
+
+def show_controls(task: Task, placings: Sequence[ControlPlacing]) -> Steps[list[Change]]:
+    """Have controls be seen in their places in the frames of a task and halfway, whatever carries and constrains them.
+    Raises `Refused` where they can't be."""
+    sampling, refs = sampling_of(task.frames), [placing.control for placing in placings]
+    channels = [channel for placing in placings for channel in placing.channels]
+    asked, progress = Asked(parents_of(refs), channels=channels, controls=refs), task.next_progress()
+    recording = yield from record(task.context, [], sampling, asked, progress=progress if task.frames else float)
+    parts = [KeyedPart([channel], no_points, lambda of, rows: dict.fromkeys(of, (rows, None))) for channel in channels]
+    before, values = copied(recording.channels), copied(recording.channels)
+    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
+
+    def reread(rows: Array) -> Steps[None]:
+        writing.write(values)
+        yield from read_again(task.context, recording, [], rows, None, task.next_progress())
+
+    yield from place_controls(placings, recording, values, reread)
+    go_on(placings, values, sampling, {*channels})
+    return writing.finish(recording, values)
 
 
 def _move_controls(

@@ -4,6 +4,7 @@ the frame that is shown, without keys."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -52,6 +53,7 @@ def no_points(_recording: Recording, _values: Values) -> Points:
     return lambda _values, _at: []
 
 
+@dataclass
 class Task:
     """Frames to be keyed; None for the current frame, without keys. ``tolerance`` is how far joints may be off for
     fewer keys, in lengths of the limb. Other frames, from the first to the last of ``keeps_others``, keep their values.
@@ -59,19 +61,14 @@ class Task:
     repeat get a ``cycle``, by the modes before and after of its modifier; ``keys`` are frames that get keys
     first."""
 
-    def __init__(
-        self,
-        context: Context,
-        frames: Sequence[float] | None,
-        tolerance: float = 0.0,
-        stays: bool = False,
-        keeps_others: tuple[int, int] | None = None,
-        cycle: tuple[str, str] | None = None,
-        keys: Sequence[int] = (),
-    ) -> None:
-        self.context, self.frames, self.tolerance = context, frames, tolerance
-        self.stays, self.keeps_others, self.cycle, self.keys = stays, keeps_others, cycle, keys
-        self._done = 0.0
+    context: Context
+    frames: Sequence[float] | None
+    tolerance: float = 0.0
+    stays: bool = False
+    keeps_others: tuple[int, int] | None = None
+    cycle: tuple[str, str] | None = None
+    keys: Sequence[int] = ()
+    _done: float = 0.0
 
     def next_progress(self) -> PassProgress:
         """Of the next pass: of what is left then, a half, since nobody knows how many there will be."""

@@ -12,26 +12,23 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import Clip, action_named, driver_of, using_clip
+from ..blender.animation import driver_of
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject
 from ..blender.words import Message, Refused
 from ..finding.constraints import at_full_influence
 from ..limb.follow import follow_of_constraint
 from ..limb.storage import choices_of, is_converted, path_to_slider
 from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
 from ..limb.transactional import transactional_steps
-from ..motion.check import Miss, MovedBones, Seen, look, moved_bones
-from ..motion.frames import Frames, frames_of, moved_by
+from ..motion.check import Miss, Played, Seen, Sighting, every_action, look, sight
+from ..motion.frames import frames_of, moved_by
 from ..motion.ik import show_in_ik, show_turns
 from ..motion.parts import rotation_channel_of
-from ..motion.passing import record
 from ..motion.poses import LimbPoses, evaluated_poses, evaluated_turn
-from ..motion.reading import Asked, Recording, bones_to_read, followed_places, matrices_of, worlds_of
-from ..motion.thinning import sampling_of
+from ..motion.reading import Asked, followed_places, matrices_of, worlds_of
 from ..motion.writing import Task
-from ..rigging.description import LimbRef
+from ..rigging.description import LimbRef, ref_of
 from ..solver.limb import MOVES_ROOT
 from .converted import Conversion, conversion_of, make_converted, why_moved
 from .modes import refresh, remove
@@ -87,7 +84,7 @@ def convert_what_can(
 ) -> Steps[Converted]:
     """The same, but it is fine if nothing can be converted."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
-    sightings: list[Sighting] = []
+    known: list[Before] = []
     while True:
         plans: list[Conversion] = []
         whole = Task(context, None)
@@ -104,7 +101,7 @@ def convert_what_can(
         names = [plan.name for plan in plans]
         try:
             with all_or_nothing(context):
-                warnings = yield from _convert(whole, plans, tolerance, mode, all_actions, sightings)
+                warnings = yield from _convert(whole, plans, tolerance, mode, all_actions, known)
         except NotKept as why:  # taken back, the others go on without them
             refused += why.refused.items()
             waiting = [owner for owner in waiting if owner not in why.refused]
@@ -128,14 +125,14 @@ def _convert(
     tolerance: float,
     mode: str,
     all_actions: bool,
-    sightings: list[Sighting],
+    known: list[Before],
 ) -> Steps[list[Message]]:
     """Look where limbs are, unless that is known already, make them, and keep them there. Raises `NotKept`."""
     context = whole.context
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
     _check_apart(plans, owners)
-    if not sightings:
-        sightings += yield from sightings_of(whole, plans, all_actions)
+    if not known:
+        known += yield from seen_before(whole, plans, all_actions, tolerance)
     unseen = {bone for plan in plans if not plan.solvers.is_used for bone in (*plan.bones, plan.solvers.owner.name)}
     by_sliders = seen_by_sliders(context, plans)
     warnings = make_converted(context, plans, mode)
@@ -143,8 +140,8 @@ def _convert(
     if lost := lost_sliders(context, by_sliders, max(tolerance, NOTICED_MOVE)):
         raise NotKept({owners[ref]: why for ref, why in lost.items()})
     reasons = {plan.name: why_moved(plan, warnings) for plan in plans}
-    for sighting in sightings:
-        warnings += yield from _check_still(context, sighting, owners, reasons, tolerance)
+    for before in known:
+        warnings += yield from _check_still(before, owners, reasons, tolerance)
     for plan in plans:
         if others := [clip for clip in plan.others if clip not in plan.looked_at(all_actions)]:
             names = ", ".join(dict.fromkeys(f"'{clip.action.name}'" for clip in others))
@@ -167,8 +164,7 @@ def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) ->
 
 
 def _check_still(
-    context: Context,
-    sighting: Sighting,
+    before: Before,
     owners: dict[LimbRef, LimbRef],
     reasons: dict[LimbRef, str],
     tolerance: float,
@@ -176,17 +172,14 @@ def _check_still(
     """Keep limbs where they were seen, by keys of swivel, flip, ankle and twist where these hold less than a tolerance;
     warnings of those that move or turn all the same. Raises `NotKept` for their ``reasons`` where they do by too
     much."""
-    moving, frames = [one for one in sighting.moving if one.limb in owners], sighting.frames
-    task, exact = (
-        Task(context, frames, most, stays=True, cycle=sighting.cycle)
-        for most in (tolerance, min(tolerance, ON_TARGET))  # hinges on bones above leave no plane
-    )
-    action = action_named(sighting.action[0])
-    with using_clip(sighting.ob, action and Clip(action, sighting.action[1])):
-        show_turns(exact, sighting.recording, {one.limb: sighting.above[one.limb] for one in moving})
+    sighting, task = before.sighting, before.sighting.task
+    moving = [one for one in sighting.moving if one.limb in owners]
+    exact = Task(task.context, task.frames, min(tolerance, ON_TARGET), stays=True, cycle=task.cycle)
+    with sighting.played.playing():  # hinges on bones above leave no plane
+        show_turns(exact, sighting.recording, {one.limb: before.above[one.limb] for one in moving})
         limbs = [limb for one in moving if _turns_by_sliders(limb := one.limb[0].pose.bones[one.limb[1]])]
-        if frames and limbs:
-            yield from show_in_ik(task, limbs, sighting.poses, moves_controls=False, known=sighting.recording)
+        if task.frames and limbs:
+            yield from show_in_ik(task, limbs, before.poses, moves_controls=False, known=sighting.recording)
         seen = yield from look(task, moving, sighting.recording, 1.0)
     warnings, refused = list[Message](), dict[LimbRef, Refused]()
     for (ob, name), one in seen.items():
@@ -234,70 +227,50 @@ NOTICED_TURN = 2.0 * KEPT_TURN
 """By how much bones may be turned, in radians, before that is said."""
 
 
-class Sighting(NamedTuple):
-    """The poses that IK constraints give limbs in some frames of an action."""
+class Before(NamedTuple):
+    """How limbs stood by their constraints, in the frames of a sighting and halfway between: their poses, and how the
+    bones above were turned that these turn as well, (frames, 4) by name."""
 
-    ob: ArmatureObject | None  # the rig whose action that is; None for what animates all of them now
-    action: tuple[str, int]  # its full name, as one that is brought back is another data-block; and its slot
-    frames: Sequence[int] | None  # None for the frame as it is, unkeyed changes included
-    cycle: tuple[str, str] | None  # how they repeat
-    recording: Recording
-    moving: list[MovedBones]  # what limbs move, which was read as well
-    poses: dict[LimbRef, LimbPoses]  # how the bones stand, there and halfway between
-    above: dict[LimbRef, dict[str, Array]]  # of the bones above that they turn as well, the same: (frames, 4)
+    sighting: Sighting
+    poses: dict[LimbRef, LimbPoses]
+    above: dict[LimbRef, dict[str, Array]]
 
 
-def sightings_of(whole: Task, plans: Sequence[Conversion], all_actions: bool) -> Steps[list[Sighting]]:
+def seen_before(whole: Task, plans: Sequence[Conversion], all_actions: bool, tolerance: float) -> Steps[list[Before]]:
     """Where constraints have limbs in this frame, and in every frame of all that animates them now, of the other slots
     of their action, and of other actions."""
-    sightings = [(yield from _sighting(whole, plans, None, None, None))]
-    others = dict.fromkeys((plan.name[0], clip) for plan in plans for clip in plan.looked_at(all_actions))
-    for ob, clip in [(None, None), *others]:
-        moved = [plan for plan in plans if clip is None or (plan.name[0] == ob and clip in plan.others)]
-        with using_clip(ob, clip):
+    before = [(yield from _seen_in(whole, Played(), plans))]
+    for played in every_action((plan.name[0], clip) for plan in plans for clip in plan.looked_at(all_actions)):
+        moved = [plan for plan in plans if played.owner in (None, plan.name[0])]
+        with played.playing():
             frames = frames_of(whole.context, moved_by(plan.solvers.limb for plan in moved))
+            task = Task(whole.context, frames.at, tolerance, stays=True, cycle=frames.cycle)
             if frames.at:
-                sightings.append((yield from _sighting(whole, moved, ob, clip, frames)))
-    return sightings
+                before.append((yield from _seen_in(task, played, moved)))
+    return before
 
 
-def _sighting(
-    whole: Task, plans: Sequence[Conversion], ob: Any, clip: Clip | None, looked_at: Frames | None
-) -> Steps[Sighting]:
-    frames = looked_at and looked_at.at
-    context, progress, times = whole.context, whole.next_progress() if frames else float, sampling_of(frames).frames
-    bones = [bone for plan in plans for bone in bones_to_read(plan.solvers.limb, plan.solvers.segments)]
+def _seen_in(task: Task, played: Played, plans: Sequence[Conversion]) -> Steps[Before]:
     above = {plan.name: plan.solvers.above for plan in plans}
-    bones += [one for of_limb in above.values() for bone in of_limb for one in (bone, bone.parent) if one]
-    moving = [moved_bones(plan.solvers.limb, plan.solvers.segments) for plan in plans]
-    refs: Any = [ref for one in moving for ref in one.bones]
-    refs += [
-        ref
-        for plan in plans
-        for constraint in plan.solvers.constraints
-        for ref in follow_of_constraint(constraint).pairs
-    ]
+    turned = [bone for of_limb in above.values() for bone in of_limb]
+    constraints = [constraint for plan in plans for constraint in plan.solvers.constraints]
+    followed: Any = [ref for constraint in constraints for ref in follow_of_constraint(constraint).pairs]
 
     @contextmanager
     def fully() -> Iterator[None]:
         with ExitStack() as stack:
             for plan in plans:
                 if plan.solvers.acting.influence < 1.0:
-                    stack.enter_context(at_full_influence(context, plan.solvers))
+                    stack.enter_context(at_full_influence(task.context, plan.solvers))
             yield
 
-    channels = [rotation_channel_of((bone.id_data, bone.name)) for of_limb in above.values() for bone in of_limb]
-    recording = yield from record(context, [], times, Asked(refs, bones, channels), progress=progress, within=fully)
-    poses = {plan.name: evaluated_poses(recording, plan.solvers.limb, plan.solvers.segments) for plan in plans}
-    return Sighting(
-        ob=ob,
-        action=(clip.action.name_full, clip.slot_handle) if clip else ("", 0),
-        frames=frames,
-        cycle=looked_at and looked_at.cycle,
-        recording=recording,
-        moving=moving,
-        poses=poses,
-        above={
-            name: {bone.name: evaluated_turn(recording, bone) for bone in of_limb} for name, of_limb in above.items()
-        },
+    also = Asked(
+        refs=followed,
+        bones=[one for bone in turned for one in (bone, bone.parent) if one],
+        channels=[rotation_channel_of((bone.id_data, bone.name)) for bone in turned],
     )
+    limbs = [(plan.solvers.limb, plan.solvers.segments) for plan in plans]
+    sighting = yield from sight(task, played, limbs, also, fully)
+    read = sighting.recording
+    turns = {name: {bone.name: evaluated_turn(read, bone) for bone in of_limb} for name, of_limb in above.items()}
+    return Before(sighting, {ref_of(limb[0]): evaluated_poses(read, *limb) for limb in limbs}, turns)

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from bpy.types import Context, Depsgraph, PoseBone
+from bpy.types import Context, PoseBone
 from mathutils import Matrix
-from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
@@ -26,32 +25,21 @@ from ..limb.storage import path_to_slider, read_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
 from ..limb.transactional import transactional
-from ..motion.frames import frames_of, moved_by
-from ..motion.ik import show_in_ik
-from ..motion.passing import read_again, record
-from ..motion.placing import ControlPlacing, parents_of, place_controls
+from ..motion.frames import frames_of, is_posed_by_hand, moved_by
+from ..motion.ik import show_controls, show_in_ik
+from ..motion.passing import record
+from ..motion.placing import ControlPlacing
 from ..motion.poses import LimbPoses, evaluated_poses
-from ..motion.reading import Asked, copied, matrices_of
+from ..motion.reading import matrices_of
 from ..motion.thinning import sampling_of
-from ..motion.writing import Task, Writing
+from ..motion.writing import Task
 from ..rigging import feet
 from ..rigging.apply import apply
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import keeping_pose, reset_roll
 from ..rigging.feet import foot_follows
 from ..solver.limb import MOVES_ROOT
-from .planned import is_posed_by_hand, let_turn, refitted, without_target
-
-Array = NDArray[Any]
-
-
-class Kept(NamedTuple):
-    """Where in the world a control is to be seen, and whether turned so; and how long its limb is."""
-
-    control: BoneRef
-    matrix: Matrix
-    is_turned: bool
-    size: float
+from .planned import let_turn, refitted, without_target
 
 
 @contextmanager
@@ -60,7 +48,8 @@ def keeping_poles(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]
     still follow."""
     refs, depsgraph = [(limb.id_data, limb.name) for limb in limbs], context.evaluated_depsgraph_get()
     following = [limb for limb in limbs if has_pole_follow(limb) and not is_gone(*follow_of(limb).pairs[1])]
-    kept = [_kept(follow_of(limb).pairs[1], limb, depsgraph) for limb in following]
+    poled: Any = [(limb, follow_of(limb).pairs[1]) for limb in following]
+    kept = [_placed(pole, limb, matrix_of(pole[0], pole[1], depsgraph)) for limb, pole in poled]
     yield
     poles = [follow_of(ob.pose.bones[name]).pairs[1] for ob, name in refs]
     _put(context, [stay for stay in kept if stay.control in poles])
@@ -81,55 +70,30 @@ def keeping_rolled_feet(context: Context, limbs: Sequence[PoseBone]) -> Iterator
     view_layer_of(context).update()
 
 
-def _at_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[Kept]:
+def _at_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[ControlPlacing]:
     """The controls of limbs that are rolled now, where their rolled targets are; their poles where they are."""
-    kept, depsgraph = list[Kept](), context.evaluated_depsgraph_get()
+    kept, depsgraph = list[ControlPlacing](), context.evaluated_depsgraph_get()
     for limb in limbs:
         helper = rolled_target(limb)
         if helper and any(read_slider(limb, name) for name in BY_NAME["foot_roll"].keys):
-            target, pole = follow_of(limb).pairs
+            target, pole = follow_of(limb).pairs  # type: Any, Any
             rolled = matrix_of(limb.id_data, helper.name, depsgraph)
-            kept.append(_kept(target, limb, depsgraph)._replace(matrix=rolled))
+            kept.append(_placed(target, limb, rolled))
             if pole_goes_along(limb):
-                kept.append(_kept(pole, limb, depsgraph)._replace(is_turned=False))
+                kept.append(_placed(pole, limb, matrix_of(pole[0], pole[1], depsgraph), is_turned=False))
     return kept
 
 
-def _kept(control: Any, limb: PoseBone, depsgraph: Depsgraph) -> Kept:
-    """A control of a limb where it is now."""
-    ob, bone = control
-    return Kept(control, matrix_of(ob, bone, depsgraph), True, sum(rest_geometry_of(limb).lengths))
+def _placed(control: Any, limb: PoseBone, matrix: Matrix, is_turned: bool = True) -> ControlPlacing:
+    """A control of a limb where it is to be seen in the world, and maybe turned so."""
+    matrices, size = np.array([matrix], float), np.array([sum(rest_geometry_of(limb).lengths)])
+    return ControlPlacing(control, control, matrices[:, :3, 3], size, matrices if is_turned else None)
 
 
-def _put(context: Context, kept: Sequence[Kept]) -> None:
-    """Have controls seen where they are to be, whatever carries and constrains them. Raises `Refused`."""
-    if kept:  # a control of several limbs once
-        finished(_put_in_steps(Task(context, None), [*{stay.control: stay for stay in kept}.values()]))
-
-
-def _placing(kept: Kept) -> ControlPlacing:
-    matrices, size = np.array([kept.matrix], float), np.array([kept.size])
-    turns = matrices if kept.is_turned else None
-    return ControlPlacing(kept.control, kept.control, matrices[:, :3, 3], size, turns)
-
-
-def _put_in_steps(task: Task, kept: Sequence[Kept]) -> Steps[None]:
-    controls = [stay.control for stay in kept]
-    placings = [_placing(stay) for stay in kept]
-    channels = [channel for placing in placings for channel in placing.channels]
-    recording = yield from record(
-        task.context, [], None, Asked(parents_of(controls), channels=channels, controls=controls)
-    )
-    before = copied(recording.channels)
-    values = copied(before)
-    writing = Writing(task, before, [])
-
-    def reread(rows: Array) -> Steps[None]:
-        writing.write(values)
-        yield from read_again(task.context, recording, [], rows)
-
-    yield from place_controls(placings, recording, values, reread)
-    writing.finish(recording, values)
+def _put(context: Context, kept: Sequence[ControlPlacing]) -> None:
+    """Have controls seen where they are to be, one of several limbs once. Raises `Refused`."""
+    if kept:
+        finished(show_controls(Task(context, None), [*{one.control: one for one in kept}.values()]))
 
 
 __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_plane"]

@@ -11,7 +11,6 @@ import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
-from numpy.typing import NDArray
 
 from ..blender.animation import curves_of
 from ..blender.announcing import announce, announce_keys
@@ -24,12 +23,12 @@ from ..blender.words import Refused
 from ..limb.storage import is_control, is_mechanism_bone
 from ..limb.transactional import transactional_steps
 from ..motion.frames import around, frames_of
-from ..motion.ik import go_on
-from ..motion.passing import read_again, record
-from ..motion.placing import ControlPlacing, parents_of, place_controls
-from ..motion.reading import Asked, copied, matrices_of
+from ..motion.ik import show_controls
+from ..motion.passing import record
+from ..motion.placing import ControlPlacing
+from ..motion.reading import Asked, matrices_of
 from ..motion.thinning import sampling_of
-from ..motion.writing import KeyedPart, Run, Task, Writing, no_points
+from ..motion.writing import Task
 from ..rigging.description import ref_of
 
 NAME = "Parent"
@@ -72,21 +71,8 @@ def parent_controls(
     placings = [
         ControlPlacing(ref, ref, m[:, :3, 3], size, m) for (ref, m), size in zip(places.items(), lengths, strict=True)
     ]
-    channels = [channel for placing in placings for channel in placing.channels]
-    asked = Asked(parents_of(refs), channels=channels, controls=refs)
-    recording = yield from record(context, [], sampling, asked, progress=task.next_progress())
-    before, values = copied(recording.channels), copied(recording.channels)
-    parts = [KeyedPart([channel], no_points, lambda of, rows: dict.fromkeys(of, (rows, None))) for channel in channels]
-    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-
-    def reread(rows: NDArray[Any]) -> Steps[None]:
-        writing.write(values)
-        yield from read_again(context, recording, [], rows, None, task.next_progress())
-
-    yield from place_controls(placings, recording, values, reread)
-    go_on(placings, values, sampling, {*channels})
-    key_changes(context, writing.finish(recording, values))
-    for channel in channels if ends else ():
+    key_changes(context, (yield from show_controls(task, placings)))
+    for channel in [channel for placing in placings for channel in placing.channels if ends]:
         _hold(channel.object, channel.path, ends[1:], is_cut=True)  # type: ignore[index]
 
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ..blender.action_writer import UNCHANGED
-from ..blender.animation import animated_paths, changes, clips_besides, curves_everywhere, lists_of, strips_of, value_at
 from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.stepping import Steps, rate_of, stepping
+from ..blender.stepping import rate_of
 from ..blender.types import (
-    ArmatureObject,
     bones_of,
     own_matrix,
-    path_to_bone,
     scene_of,
-    split_path,
     tag_rig,
     view_layer_of,
 )
@@ -38,11 +32,7 @@ from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_control, l
 from ..limb.tips import AT_TAIL, foot_of, tip_of
 from ..limb.tolerances import TURNED
 from ..motion.fitting import Wish, fit, turned_around, with_fit
-from ..motion.frames import frames_of, moved_by
-from ..motion.passing import record
-from ..motion.reading import Asked, Recording, bones_to_read
-from ..motion.thinning import sampling_of
-from ..motion.writing import Task
+from ..motion.reading import Recording
 from ..rigging.apply import apply
 from ..rigging.controls import Control
 from ..rigging.description import Description, LimbRef, describe, ref_of
@@ -71,12 +61,17 @@ class LimbRequest(NamedTuple):
 
 
 class AddOptions(NamedTuple):
-    """Options of *Add* for all limbs, see `tasks.adding.add`."""
+    """Options of *Add* for all limbs. ``knee`` says with which plane where the request does not; ``POLE`` also makes a
+    pole, which on legs goes with the target if it ``pole_follows``. With ``foot``, the foot or hand below turns with
+    the target; with ``foot_roll``, feet that do so roll. ``tip`` says where the tip is: where the ``FOOT`` begins, or
+    the last bone's ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point
+    by themselves. ``mode`` says what poses the limbs: their ``RIG``, or the add-on (``LIVE``)."""
 
     knee: str = "AUTO"
     foot: bool = True
     tip: str = "FOOT"
     turn: float = 0.0
+    mode: str = "LIVE"
     foot_roll: bool = False
     pole_follows: bool = True
 
@@ -107,74 +102,6 @@ def check_all(requests: Sequence[LimbRequest], dependencies: Dependencies) -> No
         for followed in (request.target, request.pole):
             if followed:
                 check_followed(limb, segments, followed, dependencies)
-
-
-def task_to_keep(context: Context, requests: Sequence[LimbRequest], tolerance: float) -> Task:
-    """The frames in which something moves those of these limbs that get a target, what hangs on them, or what carries
-    them; but for what moves the whole rig: controls go along. This frame then shows what the keys say, unless the
-    limbs are posed otherwise there."""
-    new = [request for request in requests if not request.is_led]
-    refs = moved_by(request.limb for request in new)
-    frames = frames_of(context, refs, {(ob, "") for ob, _ in refs})
-    return Task(
-        context, frames.at, tolerance, stays=is_posed_by_hand(context, refs), cycle=frames.cycle, keys=frames.keys
-    )
-
-
-def keys_let_go(requests: Sequence[LimbRequest]) -> list[Message]:
-    """Warnings of limbs with keys that follow something that is there, which gets none; and of actions of their rigs
-    that are not in use, whose controls get none."""
-    keyed = [request for request in requests if request.target and _is_keyed(request)]
-    template = "'{bone}' goes to '{target}', not by its keys: Snap IK to FK over a range has '{target}' go by these"
-    led = [Message(template, bone=limb.name, target=bone or ob.name) for limb, _, (ob, bone), *_ in keyed]  # type: ignore[misc]  # they have one
-    return led + [warning for ob in {request.limb.id_data for request in requests} for warning in _others(ob, requests)]
-
-
-def _others(ob: ArmatureObject, requests: Sequence[LimbRequest]) -> Iterator[Message]:
-    """A warning of the actions that move limbs of a rig, but not now."""
-    of_rig = [request for request in requests if request.limb.id_data == ob]
-    prefixes = tuple(f"{path_to_bone(bone.name)}." for request in of_rig for bone in _chain(request))
-    playing = {*strips_of(ob, muted=False)}
-    others = {clip.action for clip in clips_besides(ob, prefixes)}
-    others |= {strip.action for strip in strips_of(ob) if strip not in playing and _moves(strip, prefixes)}
-    if others:
-        names = ", ".join(sorted(f"'{action.name}'" for action in others))
-        template = "'{bone}' has keys in {actions} too: show each of these, then Snap IK to FK over its frames"
-        yield Message(template, bone=of_rig[0].limb.name, actions=names)
-
-
-def _moves(strip: Any, prefixes: tuple[str, ...]) -> bool:
-    return any(curve.data_path.startswith(prefixes) for curves in lists_of(strip) for curve in curves)
-
-
-def _is_keyed(request: LimbRequest) -> bool:
-    """Whether keys turn the bones of a limb to be."""
-    names = {bone.name for bone in _chain(request)}
-    curves = curves_everywhere(request.limb.id_data, muted=False)
-    return any(split_path(curve.data_path)[0] in names and changes(curve) for curve in curves)
-
-
-def _chain(request: LimbRequest) -> list[PoseBone]:
-    return chain_bones(request.limb, request.segments)
-
-
-def record_before_adding(task: Task, requests: Sequence[LimbRequest]) -> Steps[Recording]:
-    """How limbs to be stand in the frames of a task and between them, or in the one that is shown; and what may
-    carry their controls."""
-    sampling = sampling_of(task.frames or None)
-    limbs = [(request.limb, request.segments) for request in requests]
-    return (
-        yield from record(
-            task.context,
-            [],
-            sampling,
-            Asked(
-                refs=[(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs],
-                bones=[bone for limb, segments in limbs for bone in bones_to_read(limb, segments)],
-            ),
-            progress=task.next_progress(),
-        )
-    )
 
 
 def planned(
@@ -447,20 +374,3 @@ def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
         first.location = own_matrix(evaluated.pose.bones[first.name]).translation
         tag_rig(limb)
     view_layer_of(context).update()
-
-
-def is_posed_by_hand(context: Context, refs: Iterable[BoneRef]) -> bool:
-    """Whether something that moves these bones, or what carries them, is not as its keys have it in this frame: looked
-    at by showing that anew."""
-    moving = Dependencies().dependencies_of(*refs)
-    paths = [(ob, path) for ob in {ob for ob, _ in moving} for path in animated_paths(ob)]
-    posed = [(ob, path, value_at(ob, path)) for ob, path in paths if (ob, split_path(path)[0]) in moving]
-    with stepping(context) as show_frame:
-        show_frame(scene_of(context).frame_current_final)
-        return any(not _is_same(value_at(ob, path), value) for ob, path, value in posed)
-
-
-def _is_same(now: object, before: object) -> bool:
-    return now == before or (
-        isinstance(now, float | int | tuple) and np.allclose(now, before, rtol=UNCHANGED, atol=UNCHANGED)  # type: ignore[arg-type]
-    )

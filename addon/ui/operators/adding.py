@@ -135,6 +135,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         description="What becomes of the animation that the limb has",
         items=[
             ("KEEP", "Keep", "Give the controls keys, so that every frame looks as before"),
+            ("ALL", "Keep in All Actions", "So in each action of the rig, not only in the one in use"),
             ("LEAVE", "Leave", "Leave it to FK: with IK, only this frame looks as before"),
         ],
     )

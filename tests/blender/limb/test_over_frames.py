@@ -86,6 +86,36 @@ def test_adding_leaves_what_is_animated_if_told_to(add, addon):
     assert len(rigs.curves(ob)) == curves
 
 
+@pytest.mark.parametrize("keyed", ["KEEP", "ALL"])
+def test_adding_keeps_other_actions_if_told_to(addon, keyed):
+    """By another slot of the same action, too; or says which they are."""
+    ob, names, rng = rigs.biped(), ("thigh.L", "shin.L", "foot.L"), random.Random(4)
+    data = ob.animation_data_create()
+    clips = []
+    for action in (walk := bpy.data.actions.new("walk"), walk, bpy.data.actions.new("run")):
+        action.use_fake_user = True
+        clips.append((action, action.slots.new("OBJECT", f"rig {len(clips)}")))
+        data.action, data.action_slot = clips[-1]
+        for frame in KEYED:
+            for k, name in enumerate(names):
+                bone = ob.pose.bones[name]
+                bone.rotation_quaternion = Quaternion((1, 0, 0), rng.uniform(0, 1)) if k == 1 else rigs.turn(rng)
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+    before, after = [], []
+    for found in (before, after):
+        for action, slot in clips:
+            data.action = action
+            data.action_slot = slot
+            found.append(seen(ob, names))
+        if found is before:
+            adding = addon("tasks.adding")
+            added = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones["shin.L"])], keyed, tolerance=1e-4)
+            assert [str(warning) for warning in added.warnings] == (
+                [] if keyed == "ALL" else ["'shin.L' has keys in 'walk' too: Keep in All Actions has IK go by these"]
+            )
+    assert [off(now, then) < 1e-3 for now, then in zip(after, before, strict=True)] == [keyed == "ALL"] * 2 + [True]
+
+
 def test_adding_says_which_keys_a_target_that_is_there_does_not_follow(addon):
     """And what helps is that."""
     ob, prop = rigs.biped(), rigs.rig({"grip": ((0.3, 0.2, 0.1), (0.3, 0.4, 0.1), "")}, name="prop")

@@ -27,7 +27,7 @@ def walking(addon):
     return ob
 
 
-MOST = {"add": 1.7, "snap_target": 1.35, "snap_fk": 2, "switch": 2, "mirror": 3, "convert": 2.9}
+MOST = {"add": 2.4, "snap_target": 1.35, "snap_fk": 2, "switch": 2, "mirror": 3, "convert": 2.95}
 
 
 @pytest.mark.parametrize("task", MOST)
