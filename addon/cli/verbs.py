@@ -95,7 +95,7 @@ def _hold(arguments: Namespace) -> Answer:
     known = contact_markers.contacts_in_range(bpy.context, limbs, frames, heed_signals) if limbs else []
     if not known:
         return _none_stands(limbs)
-    request = HoldOptions(options["ease"], rolls=True, is_mean=options["place"] != "NOW")
+    request = HoldOptions(rolls=True, is_mean=options.pop("place") != "NOW", **options)
     contacts = [of_limb.contacts for of_limb in known]
     held = _done(hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request))
     return _held(limbs, known, held, frames)
@@ -290,7 +290,7 @@ def _held(limbs: Sequence[PoseBone], known: list[Contacts], held: HoldReport, fr
         lines[ref] = {
             **_names(before.limb),
             "slid": before.slip,
-            "missed": held.missed[ref],
+            "missed": len(held.missed[ref]),
             **_contact_words(of_limb),
         }
     return Answer([*lines.values()], len(known), NOT_STANDING)

@@ -1,22 +1,21 @@
-"""Tips held over frames: where they are to be, from how they were read, and what limbs get keys of for that.
-
-Held in a range of frames, a tip stays at a place and its foot keeps a turn; a foot that rolls meanwhile, its phases say
-which of its pivots. Either way, what it is off what was read dies away over some frames before and after."""
+"""What is read of limbs to hold them, and what is placed and gets keys for that: between Blender and `held`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
+from ..blender.animation import curves_of
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.fcurves import Segments, few, hermite
 from ..limb.features.roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET
 from ..limb.follow import flat_toes, follow_of, helpers_of, pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
-from ..limb.storage import choices_of
+from ..limb.storage import bones_of_limb, choices_of, limbs_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import ROUNDING
 from ..limb.transforms import rigid, turns_of
@@ -29,138 +28,172 @@ from ..motion.writing import KeyedPart, Keys, no_points
 from ..rigging import feet
 from ..solver.matrices import applied, inverted_all, rotation
 from .contacts import SOLE
-from .planting import (
-    STRAIGHTEST,
-    RollShape,
-    ease_out,
-    mean_of,
-    moved_near,
-    plant_foot,
-    roll_transforms,
-    turned_by,
-    vectors_of,
-)
+from .held import CARRIED, FootContact, HeldLeg, Leg
+from .planting import RollShape, ease_out, mean_of, roll_transforms, turned_by, vectors_of
 
 Array = NDArray[Any]
 
-RowRange = tuple[int, int]
-"""A range of rows, both ends in it. Rows are frames that were read."""
+TURNING = ("roll", "bank")
+"""What a foot rolls by."""
 
 
-class Ease(NamedTuple):
-    """The ranges of rows in which a limb is held, in order; over how many rows it eases in and out of each; and its
-    reach in the world."""
-
-    ranges: Sequence[RowRange]
-    rows: int
-    reach: float
-
-    def over(self, offsets: Array) -> Array:
-        """Offsets (rows, numbers) within the ranges, fading out around them."""
-        return ease_out(offsets, self.ranges, self.rows)
-
-    def changed(self, count: int) -> Array:
-        """Which of so many rows are held or eased."""
-        flags = np.zeros(count, bool)
-        for first, end in self.ranges:
-            flags[max(first - self.rows, 0) : end + self.rows + 1] = True
-        return flags
-
-    def within_reach(self, places: Array, before: Array, roots: Array) -> Array:
-        """Places (rows, 3) on the way, brought so near to the roots of the limb that it is no straighter than
-        ``before``, unless it is bent anyway: else its knee would be drawn straight, and pop back."""
-        offsets, were = places - roots, np.linalg.norm(before - roots, axis=1)
-        distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-30)
-        most = np.maximum(were, min(STRAIGHTEST * self.reach, float(were.max())))
-        nearer: Array = roots + offsets * np.minimum(most / distances, 1.0)[:, None]
-        for first, end in self.ranges:
-            nearer[first : end + 1] = places[first : end + 1]
-        return nearer
+def leg_read(
+    recording: Recording, limbs: LimbsRead, row: int, contacts: Sequence[FootContact], rolls: bool, reach: float
+) -> Leg:
+    """What was read of a limb, which is a ``row`` of the limbs of its rig, for it to be held."""
+    limb, count = limbs.rig.limbs[row], recording.frames
+    if rolls:
+        sliders = [recording.channels[slider_channel(limb, name)] for name in TURNING]
+        ends, seen = matrices_of(recording, solver_target(limb)), np.concatenate(sliders, axis=1).astype(float)
+    else:
+        ends, seen, foot = np.tile(np.eye(4), (count, 1, 1)), np.zeros((count, 2)), foot_of(limb)
+        ends[:, :3, 3] = tips_of(recording, limb)
+        if foot:
+            ends[:, :3, :3] = rotations_of(recording, (limb.id_data, foot.name))
+    in_fk = limbs.sliders["influence"][:, row] < 1.0
+    ends[in_fk, :3, 3] = tips_of(recording, limb)[in_fk]
+    return Leg(
+        ends=ends,
+        rolls=seen,
+        roots=places_of(recording, limb.id_data, rest_geometry_of(limb).names[0]),
+        reach=reach,
+        size=float(sizes_of(limbs, row).mean()),
+        shape=shape_of(limb) if rolls else None,
+        contacts=contacts,
+    )
 
 
 class HeldLimb(NamedTuple):
-    """A limb that is held: what is placed; where its tip is to be, (rows, 3), not a number where it stays; in which
-    ranges; and what gets keys."""
+    """A limb that is held: as it was read, and as it is to be; what is placed for that; and what gets keys."""
 
     limb: PoseBone
+    leg: Leg
+    held: HeldLeg
     placings: list[ControlPlacing]
-    tips: Array
-    ease: Ease
     parts: list[KeyedPart]
 
 
-class HoldPose(NamedTuple):
-    """Where a tip is held, and the rotation of its foot there, (3, 3), if it has one."""
-
-    place: Array
-    turn: Array | None
-
-
-def hold_flat(
-    recording: Recording, limbs: LimbsRead, row: int, ease: Ease, plants: Sequence[HoldPose], turns_foot: bool
+def held_limb(
+    recording: Recording, limbs: LimbsRead, row: int, leg: Leg, held: HeldLeg, ease: int, values: Values
 ) -> HeldLimb:
-    """Plan the hold of a limb whose foot does not roll, as each of ``plants`` says in its range. ``turns_foot`` if the
-    foot, which does not follow the target, gets keys itself."""
-    limb, foot = limbs.rig.limbs[row], foot_of(limbs.rig.limbs[row])
-    tips, changed = tips_of(recording, limb), ease.changed(recording.frames)
-    offsets = np.zeros_like(tips)
-    for (first, end), plant in zip(ease.ranges, plants, strict=True):
-        offsets[first : end + 1] = plant.place - tips[first : end + 1]
-    places = ease.within_reach(tips + ease.over(offsets), tips, roots_of(recording, limb))
-    places[~changed] = np.nan
-    placings, parts, turns, offset = [], [part_of_ik(limb)], None, (1.0, 0.0, 0.0, 0.0)
-    if foot and (turns_foot or feet.foot_follows(limb)):
-        ref = (limb.id_data, foot.name)
-        turns = np.tile(np.eye(4), (recording.frames, 1, 1))
-        turns[:, :3, :3] = _turns_held(rotations_of(recording, ref), ease, plants)
-        turns[~changed] = np.nan
-        if turns_foot:
-            placings.append(ControlPlacing(ref, ref, np.full_like(places, np.nan), sizes_of(limbs, row), turns))
-            parts.append(part_of_foot(limb))
-            turns = None
-        else:
-            offset = foot_offset(recording, solver_target(limb), ref)
-    target = ControlPlacing(
-        moved_control(limb), solver_target(limb), _targets(limbs, row, places), sizes_of(limbs, row), turns, offset
+    """What is placed and keyed to hold a limb, which is a ``row`` of the limbs of its rig. Sets its roll, and how its
+    toes are turned, in ``values``."""
+    limb = limbs.rig.limbs[row]
+    target, poles = moved_control(limb), _poles_that_stay(recording, limbs, row, held.changed)
+    if not leg.shape:
+        placings, parts = _placed_flat(recording, limbs, row, held)
+        parts = [KeyedPart(pole.channels, no_points, _still_keys(held)) for pole in poles] + parts
+        return HeldLimb(limb, leg, held, [placings[0], *poles, *placings[1:]], parts)
+    sliders = [slider_channel(limb, name) for name in TURNING]
+    for channel, numbers in zip(sliders, held.rolls.T, strict=True):
+        values[channel][held.changed] = numbers[held.changed, None]
+    toes = _turn_toes(recording, limb, held, ease, values)
+    controls = held.ends @ inverted_all(roll_transforms(leg.shape, held.rolls)) @ _control_in_rolled_target(limb)
+    turns = _where(controls, held.changed)
+    placing = ControlPlacing(target, target, turns[:, :3, 3], sizes_of(limbs, row), turns)
+    channels = [channel for one in (placing, *poles) for channel in one.channels]
+    stays = KeyedPart([*channels, *toes], no_points, _still_keys(held))
+    return HeldLimb(
+        limb, leg, held, [placing, *poles], [stays, KeyedPart(sliders, no_points, _roll_keys(sliders, held))]
     )
-    poles = pole_stays(recording, limbs, row, changed)
-    parts = [KeyedPart(pole.channels, no_points, still_keys(ease)) for pole in poles] + parts
-    return HeldLimb(limb, [target, *poles, *placings], places, ease, parts)
 
 
-def _turns_held(turns: Array, ease: Ease, plants: Sequence[HoldPose]) -> Array:
-    """How a foot that is turned so, (rows, 3, 3), is turned where it is held, (rows, 3, 3)."""
-    offsets = np.zeros((len(turns), 3))
-    for (first, end), plant in zip(ease.ranges, plants, strict=True):
-        offsets[first : end + 1] = vectors_of(plant.turn @ turns[first : end + 1].swapaxes(1, 2))
-    held: Array = turned_by(ease.over(offsets)) @ turns
-    return held
+def _where(numbers: Array, rows: Array) -> Array:
+    """Numbers in some rows, not a number in others."""
+    some = numbers.copy()
+    some[~rows] = np.nan
+    return some
 
 
-def _targets(limbs: LimbsRead, row: int, tips: Array) -> Array:
+def _placed_flat(
+    recording: Recording, limbs: LimbsRead, row: int, held: HeldLeg
+) -> tuple[list[ControlPlacing], list[KeyedPart]]:
+    """What is placed and keyed of a limb whose foot does not roll: its target, and a foot that turns by itself."""
+    limb, sizes = limbs.rig.limbs[row], sizes_of(limbs, row)
+    ends, foot, part = _where(held.ends, held.changed), foot_of(limb), part_of_ik(limb)
+    targets = _targets(limbs, row, ends[:, :3, 3], held.carried)
+    target = (moved_control(limb), solver_target(limb), targets, sizes)
+    ref = (limb.id_data, foot.name) if foot else None
+    if ref and feet.foot_follows(limb):
+        return [ControlPlacing(*target, ends, foot_offset(recording, solver_target(limb), ref))], [part]
+    if ref and _turns_by_itself(limb):
+        turned = ControlPlacing(ref, ref, np.full_like(targets, np.nan), sizes, ends)
+        return [ControlPlacing(*target), turned], [part, part_of_foot(limb)]
+    return [ControlPlacing(*target)], [part]
+
+
+def _turns_by_itself(limb: PoseBone) -> bool:
+    """Whether nothing else turns the foot of a limb, which does not follow its target."""
+    foot: Any = foot_of(limb)
+    taken = {bone.name for other in limbs_of(limb.id_data) for bone in bones_of_limb(other)}
+    return foot.name not in taken and not [*Dependencies().constraints_and_drivers(foot)]
+
+
+def _targets(limbs: LimbsRead, row: int, tips: Array, carried: Array) -> Array:
     """Where the target has to be for tips to be there: past them where softness holds back."""
-    frames = limbs.frames[:, row]
+    frames = limbs.frames[:, row].copy()
+    frames[:, :3, 3] += carried
     in_frame = applied(inverted_all(frames), np.nan_to_num(tips))
     targets = applied(frames, factor_past(limbs, row, in_frame)[0] * in_frame)
     targets[~np.isfinite(tips).all(axis=1)] = np.nan
     return targets
 
 
-def pole_stays(recording: Recording, limbs: LimbsRead, row: int, changed: Array) -> list[ControlPlacing]:
+def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, changed: Array) -> list[ControlPlacing]:
     """Have a pole that hangs on the target stay where it was in the rows that are changed, as knees do."""
     limb = limbs.rig.limbs[row]
     if not (pole_goes_along(limb) and is_pole_movable(limb)):
         return []
     pole: Any = follow_of(limb).pairs[1]
-    places = places_of(recording, *pole)
-    places[~changed] = np.nan
-    return [ControlPlacing(pole, pole, places, sizes_of(limbs, row))]
+    return [ControlPlacing(pole, pole, _where(places_of(recording, *pole), changed), sizes_of(limbs, row))]
+
+
+# what carries legs
+
+
+def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
+    """The bone that carries limbs of one rig, and more than one limb's bones, and that can be moved: nothing else poses
+    it, and it does not carry what they follow."""
+    above = [bones_of_limb(limb)[0].parent_recursive for limb in limbs]
+    followed = {follow_of(limb).pairs[0] for limb in limbs}
+    poses = Dependencies().constraints_and_drivers
+    for bone in cast("list[PoseBone]", above[0]):
+        below = {(bone.id_data, each.name) for each in (bone, *bone.children_recursive)}
+        carries = len(bone.children) > 1 and all(bone in bones for bones in above)
+        if carries and not followed & below and not (bone.parent and bone.bone.use_connect) and not [*poses(bone)]:
+            return bone
+    return None
+
+
+def carrier_moved(
+    recording: Recording, ref: BoneRef, carried: Array, size: float, times: Array
+) -> tuple[ControlPlacing, KeyedPart]:
+    """A bone that is moved from where it was seen, by ``carried`` (rows, 3): by the keys that it has, and as few more
+    as hold that. ``size`` is how long the legs are, ``times`` are where rows are on F-curves."""
+    places, is_moved = places_of(recording, *ref), np.abs(carried).max(axis=1) > ROUNDING * size
+    placing = ControlPlacing(ref, ref, _where(places + carried, is_moved), np.full(len(places), size))
+    channel, scale = placing.location, ref[0].matrix_world.median_scale / size
+    had = [key.co.x for curve in curves_of(ref[0]) if curve.data_path == channel.path for key in curve.keyframe_points]
+
+    def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
+        numbers, at = values[channel][rows] * scale, times[rows]
+        slopes = np.gradient(numbers, at, axis=0) if len(rows) > 1 else 0.0 * numbers
+
+        def errors(between: Segments) -> Array:
+            off: Array = np.linalg.norm(hermite(at, numbers, slopes, between) - numbers[between.at], axis=1)
+            return off
+
+        there = np.flatnonzero(np.abs(at[:, None] - [had or [np.inf]]).min(axis=1) < 0.5)
+        which, _ = few(errors, len(rows), CARRIED, there)
+        return {channel: (rows[which], slopes[which] / scale)}
+
+    return placing, KeyedPart([channel], no_points, keys)
 
 
 # what was read
 
 
-def moved_control(limb: PoseBone) -> tuple[Any, str]:
+def moved_control(limb: PoseBone) -> BoneRef:
     """What is moved to move the tip of a limb: its target."""
     control: Any = follow_of(limb).pairs[0]
     return control  # type: ignore[no-any-return]
@@ -171,11 +204,6 @@ def tips_of(recording: Recording, limb: PoseBone) -> Array:
     return applied(matrices_of(recording, (limb.id_data, limb.name)), rest_geometry_of(limb).tip)
 
 
-def roots_of(recording: Recording, limb: PoseBone) -> Array:
-    """Where a limb begins in the world, (rows, 3)."""
-    return places_of(recording, limb.id_data, rest_geometry_of(limb).names[0])
-
-
 def sizes_of(limbs: LimbsRead, row: int) -> Array:
     """How long a limb is in the world, (rows)."""
     length = sum(limbs.rig.table.limbs[row].geometry.lengths)
@@ -183,76 +211,10 @@ def sizes_of(limbs: LimbsRead, row: int) -> Array:
     return sizes
 
 
-def rotations_of(recording: Recording, ref: tuple[Any, str]) -> Array:
+def rotations_of(recording: Recording, ref: BoneRef) -> Array:
     """How an object, or a bone of it, is turned in the world, (rows, 3, 3)."""
     turns: Array = rigid(matrices_of(recording, ref))[0][:, :3, :3]
     return turns
-
-
-ROLL_TOLERANCE = 0.007
-"""How far a rolling foot may be off for fewer keys of roll and bank, in lengths of its limb."""
-
-
-TURNING = ("roll", "bank")
-"""What a foot rolls by."""
-
-
-class FootContact(NamedTuple):
-    """A contact as rows: what the foot is on in each; and the row in which its tip stays where it is, or None for
-    moving it least."""
-
-    on: Sequence[str]
-    at: int | None
-
-
-def hold_rolling(
-    recording: Recording,
-    limbs: LimbsRead,
-    row: int,
-    ease: Ease,
-    contacts: Sequence[FootContact],
-    times: Array,
-    values: Values,
-) -> HeldLimb:
-    """Plan the hold of a limb with a foot roll, planted on heel, sole and toe in each range. Sets its roll, and how its
-    toes are turned, in ``values``."""
-    limb, size = limbs.rig.limbs[row], sum(limbs.rig.table.limbs[row].geometry.lengths)
-    shape, rolled_targets, roots = (
-        shape_of(limb),
-        matrices_of(recording, solver_target(limb)),
-        roots_of(recording, limb),
-    )
-    sliders = [slider_channel(limb, name) for name in TURNING]
-    rolls_seen = np.concatenate([recording.channels[channel] for channel in sliders], axis=1)
-    feet, offsets, ranges = [], np.zeros_like(rolls_seen), []
-    for (first, end), contact in zip(ease.ranges, contacts, strict=True):
-        feet.append(plant_foot(shape, rolled_targets[first : end + 1], contact.on, size))
-        offsets[first : end + 1] = feet[-1].rolls - rolls_seen[first : end + 1]
-        ranges.append((first + feet[-1].stands[0], first + feet[-1].stands[1]))
-    contacts = [
-        FootContact(contact.on[foot.stands[0] : foot.stands[1] + 1], contact.at)
-        for contact, foot in zip(contacts, feet, strict=True)
-    ]
-    ease = ease._replace(ranges=ranges)
-    curves = RollCurves(shape, rolls_seen + ease.over(offsets), ease, times, size)
-    for channel, numbers in zip(sliders, curves.rolls.T, strict=True):
-        values[channel][:] = numbers[:, None]
-    for i, ((first, end), contact) in enumerate(zip(ease.ranges, contacts, strict=True)):
-        rows = np.arange(first, end + 1) if contact.at is None else np.array([first + contact.at])
-        foot = feet[i]._replace(rolls=curves.rolls[rows])
-        feet[i] = moved_near(shape, foot, rolled_targets[rows, :3, 3], roots[rows], ease.reach, size)
-    rolled_by = roll_transforms(shape, curves.rolls)
-    rolled_held = _rolled_targets(rolled_targets, rolled_by, ease, [foot.flat for foot in feet], roots)
-    toes = _turn_toes(recording, limb, ease, contacts, curves.rolls[:, 0], values)
-    controls = rolled_held @ inverted_all(rolled_by) @ _control_in_rolled_target(limb)
-    places, turns, changed = controls[:, :3, 3].copy(), controls.copy(), ease.changed(len(rolled_targets))
-    tips = rolled_held[:, :3, 3].copy()
-    places[~changed], turns[~changed], tips[~changed] = np.nan, np.nan, np.nan
-    placing = ControlPlacing(moved_control(limb), moved_control(limb), places, sizes_of(limbs, row), turns)
-    poles = pole_stays(recording, limbs, row, changed)
-    moved = [channel for one in (placing, *poles) for channel in one.channels]
-    stays = KeyedPart([*moved, *toes], no_points, still_keys(ease))
-    return HeldLimb(limb, [placing, *poles], tips, ease, [stays, KeyedPart(sliders, no_points, curves.keys(sliders))])
 
 
 def shape_of(limb: PoseBone) -> RollShape:
@@ -275,43 +237,26 @@ def _control_in_rolled_target(limb: PoseBone) -> Array:
     return np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[ROLL_CONTROL].matrix_local, float)
 
 
-def _rolled_targets(rolled_targets: Array, rolled_by: Array, ease: Ease, flats: Sequence[Array], roots: Array) -> Array:
-    """The matrices (rows, 4, 4) that the rolled target of a planted foot is to have: flat in each range, times
-    ``rolled_by``, the transforms of its rolls."""
-    rolled_held = rolled_targets.copy()
-    for (first, end), flat in zip(ease.ranges, flats, strict=True):
-        rolled_held[first : end + 1] = flat @ rolled_by[first : end + 1]
-    turns, now = (rigid(matrices)[0][:, :3, :3] for matrices in (rolled_held, rolled_targets))
-    off = turned_by(ease.over(vectors_of(turns @ now.swapaxes(1, 2))))
-    places = rolled_targets[:, :3, 3] + ease.over(rolled_held[:, :3, 3] - rolled_targets[:, :3, 3])
-    rolled_held[:, :3, :3] = off @ rolled_targets[:, :3, :3]
-    rolled_held[:, :3, 3] = ease.within_reach(places, rolled_targets[:, :3, 3], roots)
-    for (first, end), flat in zip(ease.ranges, flats, strict=True):
-        rolled_held[first : end + 1] = flat @ rolled_by[first : end + 1]
-    return rolled_held
-
-
 # toes
 
 
-def _turn_toes(
-    recording: Recording, limb: PoseBone, ease: Ease, contacts: Sequence[FootContact], roll: Array, values: Values
-) -> list[Channel]:
-    """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a range they stay as they
+def _turn_toes(recording: Recording, limb: PoseBone, held: HeldLeg, ease: int, values: Values) -> list[Channel]:
+    """Put into ``values`` how the toes that a roll keeps flat are turned by themselves: in a contact they stay as they
     are in the mean of where the foot is flat. Gives their channels."""
-    channels, changed = [], ease.changed(len(roll))
+    channels, ranges = [], [(one.rows.start, one.rows.stop - 1) for one in held.contacts]
     for toe in flat_toes(limb):
         shown = rotation(own_foot_turns(recording, limb, toe)[1].T)[:, :3, :3]
-        back = _turned_back(limb, toe, roll)
+        back = _turned_back(limb, toe, held.rolls[:, 0])
         turns_held = shown.copy()
-        for (first, end), contact in zip(ease.ranges, contacts, strict=True):
-            here, flat = slice(first, end + 1), np.array(contact.on) == SOLE
+        for contact in held.contacts:
+            here, flat = contact.rows, np.array(contact.on) == SOLE
             own = back[here].swapaxes(1, 2) @ shown[here]
             turns_held[here] = back[here] @ mean_of(own[flat] if flat.any() else own)
-        off = turned_by(ease.over(vectors_of(turns_held @ shown.swapaxes(1, 2))))
+        off = turned_by(ease_out(vectors_of(turns_held @ shown.swapaxes(1, 2)), ranges, ease))
         channel = rotation_channel_of((limb.id_data, toe.name))
         own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
-        values[channel][changed] = nearest_in_rotation_mode(toe.rotation_mode, own_turns, values[channel])[changed]
+        turned = nearest_in_rotation_mode(toe.rotation_mode, own_turns, values[channel])
+        values[channel][held.changed] = turned[held.changed]
         channels.append(channel)
     return channels
 
@@ -328,74 +273,30 @@ def _turned_back(limb: PoseBone, toe: PoseBone, roll: Array) -> Array:
 # keys
 
 
-class RollCurves:
-    """Roll and bank over rows, (rows, 2), as few keys make them: one in each row that is eased, and at the ends of each
-    range; between these as many as the foot needs."""
+def _roll_keys(channels: Sequence[Channel], held: HeldLeg) -> Keys:
+    """Which rows are keyed of channels of roll and bank, and the slopes there."""
 
-    def __init__(self, shape: RollShape, rolls: Array, ease: Ease, times: Array, size: float) -> None:
-        self.rolls, self._slopes = rolls.copy(), np.gradient(rolls, times, axis=0)
-        self._keyed = np.tile(ease.changed(len(rolls))[:, None], 2)
-        ends = np.array([shape.places[2], shape.places[3], np.zeros(3)]) / size  # the heel, the toe and the tip
-        for first, end in ease.ranges:
-            if first == end:
-                continue
-            here = slice(first, end + 1)
-            for k in range(2):
-                which = _fewest(shape, ends, times[here], rolls[here], self._slopes[here], k)
-                self._keyed[here, k] = False
-                self._keyed[first + which, k] = True
-                rolled_by = hermite(times[here], rolls[here], self._slopes[here], _segments(which))
-                self.rolls[here, k] = rolled_by[:, k]
+    def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
+        keyed = {channel: rows[held.keyed[rows, k]] for k, channel in enumerate(channels) if channel in values}
+        return {
+            channel: (of_it, held.slopes[of_it, [channels.index(channel)], None]) for channel, of_it in keyed.items()
+        }
 
-    def keys(self, channels: Sequence[Channel]) -> Keys:
-        """Which rows are keyed of channels of roll and bank, and the slopes there."""
-
-        def keys(_values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
-            keyed = [rows[self._keyed[rows, k]] for k in range(2)]
-            return {channel: (keyed[k], self._slopes[keyed[k], k : k + 1]) for k, channel in enumerate(channels)}
-
-        return keys
+    return keys
 
 
-def _fewest(shape: RollShape, ends: Array, times: Array, rolls: Array, slopes: Array, which: int) -> Array:
-    """Which rows to key for a curve of roll (0) or bank (1) to hold the tolerance at these ends of the foot, in lengths
-    of the limb."""
-
-    def ends_at(rolls: Array) -> Array:
-        rolled_by = roll_transforms(shape, rolls)
-        places: Array = ends @ rolled_by[:, :3, :3].swapaxes(1, 2) + rolled_by[:, None, :3, 3]
-        return places
-
-    ends_held = ends_at(rolls)
-
-    def errors(rows: Segments) -> Array:
-        guessed = rolls[rows.at].copy()
-        guessed[:, which] = hermite(times, rolls, slopes, rows)[:, which]
-        worst: Array = np.linalg.norm(ends_at(guessed) - ends_held[rows.at], axis=2).max(axis=1)
-        return worst
-
-    return few(errors, len(rolls), ROLL_TOLERANCE)[0]
-
-
-def _segments(which: Array) -> Segments:
-    """The segment of each row between keyed rows, the last of which is the last row."""
-    at = np.arange(which[-1] + 1)
-    start = np.minimum(np.searchsorted(which, at, "right") - 1, max(len(which) - 2, 0))
-    return Segments(which[start], which[np.minimum(start + 1, len(which) - 1)], at)
-
-
-def still_keys(ease: Ease) -> Keys:
-    """Keys in rows that are eased and at the ends of ranges; inside a range only where a channel changes."""
+def _still_keys(held: HeldLeg) -> Keys:
+    """Keys in rows that are eased and at the ends of contacts; inside one only where a channel changes."""
 
     def keys(values: Values, rows: Array) -> dict[Channel, tuple[Array, Array | None]]:
         keys_of_channels: dict[Channel, tuple[Array, Array | None]] = {}
-        ranges = [(first, end) for first, end in ease.ranges if first <= rows[-1] and end >= rows[0]]
+        contacts = [one.rows for one in held.contacts if one.rows.start <= rows[-1] and one.rows.stop > rows[0]]
         for channel, numbers in values.items():
             keyed = np.zeros(len(numbers), bool)
             keyed[rows] = True
-            for first, end in ranges:
-                if np.allclose(numbers[first : end + 1], numbers[first], rtol=ROUNDING, atol=ROUNDING):
-                    keyed[first + 1 : end] = False
+            for here in contacts:
+                if np.allclose(numbers[here], numbers[here.start], rtol=ROUNDING, atol=ROUNDING):
+                    keyed[here.start + 1 : here.stop - 1] = False
             keys_of_channels[channel] = (np.flatnonzero(keyed), None)
         return keys_of_channels
 

@@ -84,18 +84,16 @@ def rolls_of(shape: RollShape, turns: Array) -> Array:
 
 
 class PlantedFoot(NamedTuple):
-    """Where a foot is planted in a contact, a matrix (4, 4); its roll and bank in each row, (rows, 2); and the first
-    and the last of the rows in which it is planted."""
+    """Where a foot is flat in a contact, a matrix (4, 4), and its roll and bank in each row, (rows, 2)."""
 
     flat: Array
     rolls: Array
-    stands: tuple[int, int]
 
 
-def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> PlantedFoot:
+def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> tuple[PlantedFoot, slice]:
     """Plant a foot with these rolled targets (rows, 4, 4) so that its tip moves least: flat as in the rows in which it
-    is ``on`` its sole, or level if there are none; rolled about what it is on. It stands until it turns away from that,
-    as it leaves. ``size`` is how long its limb is in the world."""
+    is ``on`` its sole, or level if there are none; rolled about what it is on; and the rows in which it stands, until
+    it turns away as it leaves. ``size`` is how long its limb is in the world."""
     phases, tips, scale = np.array(on), rolled_targets[:, :3, 3], _scale_of(rolled_targets)
     turns, is_flat, flat = rolled_targets[:, :3, :3] / scale, phases == SOLE, np.eye(4)
     flat[:3, :3] = mean_of(turns[is_flat]) if is_flat.any() else _levelled(shape, turns)
@@ -115,7 +113,7 @@ def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size:
         rolls = np.clip(_nearer(shape, flat, rolls, tips, off_flat), rolls_seen - most, rolls_seen + most)
     off = np.linalg.norm(vectors_of(roll_transforms(shape, rolls)[:, :3, :3].swapaxes(1, 2) @ off_flat), axis=1)
     near = np.flatnonzero(off <= max(MOST_TURNED, off.min()))
-    return PlantedFoot(flat, rolls, (int(near[0]), int(near[-1])))
+    return PlantedFoot(flat, rolls), slice(int(near[0]), int(near[-1]) + 1)
 
 
 def moved_near(

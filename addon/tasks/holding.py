@@ -5,45 +5,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise, rate_of, times_of
 from ..blender.types import is_evaluated, scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
+from ..feet.held import FootContact, Holding, held_legs
 from ..feet.holding import (
     TURNING,
-    Ease,
-    FootContact,
     HeldLimb,
-    HoldPose,
-    hold_flat,
-    hold_rolling,
-    roots_of,
+    carrier_moved,
+    carrier_of,
+    held_limb,
+    leg_read,
     rotations_of,
     tips_of,
 )
-from ..feet.planting import mean_of, place_in_reach, vectors_of
+from ..feet.planting import vectors_of
 from ..feet.soles import SolePoint, paths_of, sole_of
 from ..limb.follow import check_movable, check_posable, check_undriven, follow_of, has_roll, rig_slider, rolled_target
 from ..limb.solving import limbs_now
-from ..limb.storage import bones_of_limb, is_live, limbs_of, mode_of, read_slider
+from ..limb.storage import by_rig, is_live, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
 from ..limb.transactional import transactional_steps
 from ..motion.frames import around, moved_by
 from ..motion.parts import part_of_foot, part_of_ik, slider_channel
 from ..motion.passing import read_again, record
-from ..motion.placing import controls_of, parents_of, place_controls
+from ..motion.placing import ControlPlacing, controls_of, parents_of, place_controls
 from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_read
-from ..motion.writing import Run, Task, Writing
-from ..rigging import feet
+from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.description import LimbRef, ref_of
 
 Array = NDArray[Any]
@@ -53,6 +50,9 @@ __all__ = ["HoldOptions", "HoldReport", "sole_contact"]
 MOST_TURNED, SLACK = np.radians(30.0), 0.005
 """How far a planted foot may be turned off what was seen, and how much farther its sole may slide than it did, in
 lengths of the limb: what is worse is not planted."""
+
+CALM = 0.25
+"""Over how many seconds what carries legs goes down before they need it."""
 
 MOST_EASE = 10
 """The frames that a hold may be eased in and out over."""
@@ -96,13 +96,14 @@ def check_hold(context: Context, limb: PoseBone) -> None:
 class HoldOptions(NamedTuple):
     """How limbs are held: over how many frames it eases in and out; whether feet with Foot Roll are planted on heel,
     sole and toe, as in contacts, or keep their rotation; whether at the mean place, or where they are in the current
-    frame or the one in the range that is nearest to it; and how far joints may be off for fewer keys, in lengths of the
-    limb."""
+    frame or the one in the range that is nearest to it; how far joints may be off for fewer keys, in lengths of the
+    limb; and whether what carries legs goes down where they do not reach."""
 
     ease: int = 3
     rolls: bool = False
     is_mean: bool = False
     tolerance: float = ON_TARGET
+    lower_hips: bool = False
 
 
 class Slip(NamedTuple):
@@ -113,19 +114,26 @@ class Slip(NamedTuple):
 
 
 class HoldReport(NamedTuple):
-    """In how many ranges limbs are held; how far soles slid in these, and do now; in how many frames the limb of a name
-    does not reach where it is to be."""
+    """In how many ranges limbs are held; how far soles slid in these, and do now; in which frames a limb does not reach
+    where it is held."""
 
     ranges: int
     before: Slip
     now: Slip
-    missed: dict[LimbRef, int]
+    missed: dict[LimbRef, list[int]]
 
     @property
     def warnings(self) -> list[Message]:
         """What to tell of limbs that do not reach."""
-        template = "'{bone}' does not reach where it is held in {count} frames: hold fewer"
-        return [Message(template, bone=bone, count=count) for (_, bone), count in self.missed.items() if count]
+        template = "'{bone}' does not reach where it is held in frames {frames}: lower the hips there, or hold fewer"
+        missed = [(bone, _ranges_said(frames)) for (_, bone), frames in self.missed.items() if frames]
+        return [Message(template, bone=bone, frames=frames) for bone, frames in missed]
+
+
+def _ranges_said(frames: Sequence[int]) -> str:
+    """Frames as people say them: 3, 7-12."""
+    runs = np.split(np.array(frames), np.flatnonzero(np.diff(frames) > 1) + 1)
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
 class LimbToHold(NamedTuple):
@@ -158,68 +166,40 @@ def hold_limbs(
 ) -> Steps[HoldReport | None]:
     """Hold limbs, by keys in frames ``within`` a range; None if there is nothing to hold. Goes through the frames
     twice. Raises `Refused`."""
-    limbs = [planted.limb for planted in holds]
-    runs: dict[FrameRange, list[int]] = {}
-    for i, planted in enumerate(holds):
-        for run in _runs([contact.frames for contact in planted.contacts], request.ease, within):
-            runs.setdefault(run, []).append(i)
-    frames = sorted({frame for run in runs for frame in range(run.first, run.last + 1)})
-    if not frames:
+    limbs, rate = [planted.limb for planted in holds], rate_of(scene_of(context))
+    spans = [contact.frames for planted in holds for contact in planted.contacts]
+    if not spans:
         return None
+    carriers = {ob: carrier_of(of_rig) for ob, of_rig in by_rig(limbs).items()} if request.lower_hips else {}
+    calm = _calm(context) if any(carriers.values()) else 0
+    first = max(min(span.first for span in spans) - request.ease - 2 * calm, within.first)
+    frames = range(first, min(max(span.last for span in spans) + request.ease + 2 * calm, within.last) + 1)
     task = Task(context, frames, request.tolerance, keeps_others=around(context, moved_by(limbs)))
-    controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))]
-    channels = [*dict.fromkeys(channel for planted in holds for channel in _channels(planted))]
-    recording = yield from record(
-        context,
-        limbs,
-        frames,
-        Asked(parents_of(controls), channels=channels, controls=controls),
-        progress=task.next_progress(),
-    )
-    before = copied(recording.channels)
+    moved = [(ob, bone.name) for ob, bone in carriers.items() if bone]
+    controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))] + moved
+    channels = [channel for planted in holds for channel in _channels(planted)]
+    channels += [Channel.of_bone(*ref, "location") for ref in moved]
+    asked = Asked(parents_of(controls), channels=dict.fromkeys(channels), controls=controls)
+    recording = yield from record(context, limbs, frames, asked, progress=task.next_progress())
+    before, soles = copied(recording.channels), [sole_of(recording, limb, rate) for limb in limbs]
     values, turns = copied(before), [_foot_turns(recording, limb) for limb in limbs]
-    soles = [sole_of(recording, limb, rate_of(scene_of(context))) for limb in limbs]
-    limbs_held = [_held(context, recording, planted, request, frames, values) for planted in holds]
-    slipped = _slip(recording, limbs_held, soles)
-    rows_of = {run: np.arange(*np.searchsorted(frames, (run.first, run.last + 1))) for run in runs}
-    parts_of = {run: [keyed_part for i in which for keyed_part in limbs_held[i].parts] for run, which in runs.items()}
-    writing = Writing(task, before, [Run(rows_of[run], parts_of[run]) for run in runs])
+    plans, placings, runs = _planned_holds(recording, holds, request, carriers, values)
+    slipped = _slip(recording, plans, soles)
+    writing = Writing(task, before, runs)
 
     def reread(rows: Array) -> Steps[None]:
         writing.write(values)
         yield from read_again(context, recording, limbs, rows, None, task.next_progress())
 
-    yield from place_controls(
-        [placing for limb_held in limbs_held for placing in limb_held.placings], recording, values, reread
-    )
+    yield from place_controls(placings, recording, values, reread)
     writing.finish(recording, values)
-    count = sum(len(planted.contacts) for planted in holds)
-    missed = {ref_of(limb_held.limb): _missed(recording, limb_held) for limb_held in limbs_held}
-    slip = _slip(recording, limbs_held, soles)
+    slip = _slip(recording, plans, soles)
     if request.rolls:
-        _check_better(recording, limbs_held, turns, frames)
-        slack = SLACK * max(float(one.placings[0].sizes[0]) for one in limbs_held)
+        _check_turned(recording, plans, turns)
+        slack = SLACK * max(plan.leg.size for plan in plans)
         if slip.median > slipped.median + slack or slip.most > slipped.most + slack:
             raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
-    return HoldReport(count, slipped, slip, missed)
-
-
-def _foot_turns(recording: Recording, limb: PoseBone) -> Array:
-    """How what a limb ends in is turned in the world, (rows, 3, 3)."""
-    return rotations_of(recording, (limb.id_data, (foot_of(limb) or limb).name))
-
-
-def _check_better(
-    recording: Recording, limbs_held: Sequence[HeldLimb], turns: Sequence[Array], frames: Sequence[int]
-) -> None:
-    """Refuse feet that are turned far from where they were ``turned``, (rows, 3, 3) each, rather than held."""
-    for one, before in zip(limbs_held, turns, strict=True):
-        now = _foot_turns(recording, one.limb)
-        angles = np.linalg.norm(vectors_of(now @ before.swapaxes(1, 2)), axis=1)
-        if angles.max() > MOST_TURNED:
-            angle, frame = round(float(np.degrees(angles.max()))), frames[int(angles.argmax())]
-            template = "'{bone}' would turn its foot by {angle}° in frame {frame}: mark its contacts by hand, then hold"
-            raise Refused(template, bone=one.limb.name, angle=angle, frame=frame)
+    return HoldReport(len(spans), slipped, slip, {ref_of(plan.limb): _missed(recording, plan) for plan in plans})
 
 
 def _channels(planted: LimbToHold) -> list[Channel]:
@@ -229,63 +209,91 @@ def _channels(planted: LimbToHold) -> list[Channel]:
     return channels + [slider_channel(limb, name) for name in TURNING if planted.rolls]
 
 
-def _slip(recording: Recording, limbs_held: Sequence[HeldLimb], soles: Sequence[list[SolePoint]]) -> Slip:
-    """How far what is lowest of ``soles`` slips where they are held."""
+def _planned_holds(
+    recording: Recording, holds: Sequence[LimbToHold], options: HoldOptions, carriers: dict[Any, Any], values: Values
+) -> tuple[list[HeldLimb], list[ControlPlacing], list[Run]]:
+    """How limbs are held, by what was read; what is placed for that, and in which rows what gets keys. Sets sliders in
+    ``values``. Raises `Refused`."""
+    plans, placings = list[HeldLimb](), list[ControlPlacing]()
+    parts: dict[tuple[int, int], list[KeyedPart]] = {}
+    context, frames = bpy.context, cast("Sequence[int]", recording.at)
+    for rig in recording.rigs:
+        limbs, of_rig = limbs_read(recording, rig), [one for one in holds if one.limb.id_data == rig.object]
+        rows, carrier = [rig.names.index(one.limb.name) for one in of_rig], carriers.get(rig.object)
+        legs = [
+            leg_read(recording, limbs, row, _contact_rows(one, options, frames), one.rolls, _reach(one.limb))
+            for one, row in zip(of_rig, rows, strict=True)
+        ]
+        how = Holding(
+            options.ease,
+            times_of(scene_of(context), frames),
+            _calm(context) if carrier else None,
+        )
+        held = held_legs(legs, how)
+        carried = held[0].carried
+        if carrier and carried.any():
+            placing, part = carrier_moved(recording, (rig.object, carrier.name), carried, legs[0].size, how.times)
+            placings.append(placing)
+            _add_runs(parts, np.isfinite(placing.places).all(axis=1), [part])
+        for row, leg, one in zip(rows, legs, held, strict=True):
+            _check_in_ik(limbs.sliders["influence"][:, row], rig.limbs[row], one.changed | carried.any(axis=1), frames)
+            plans.append(held_limb(recording, limbs, row, leg, one, options.ease, values))
+            _add_runs(parts, one.changed, plans[-1].parts)
+    placings += [placing for plan in plans for placing in plan.placings]
+    return plans, placings, [Run(np.arange(first, last + 1), parts[first, last]) for first, last in parts]
+
+
+def _contact_rows(planted: LimbToHold, options: HoldOptions, frames: Sequence[int]) -> list[FootContact]:
+    """The contacts of a limb as rows of these frames, which follow each other."""
+    now, contacts = scene_of(bpy.context).frame_current, []
+    for contact in planted.contacts:
+        first, last = contact.frames
+        at = None if options.is_mean else min(max(now, first), last) - first
+        contacts.append(FootContact(first - frames[0], contact.on, at))
+    return contacts
+
+
+def _calm(context: Context) -> int:
+    """Over how many frames what carries legs goes down before they need it, and up again."""
+    return max(1, round(CALM * rate_of(scene_of(context))))
+
+
+def _add_runs(parts: dict[tuple[int, int], list[KeyedPart]], changed: Array, keyed_parts: Sequence[KeyedPart]) -> None:
+    """Add to the ``parts`` that get keys from a row to a row those that do in the rows that are ``changed``; a row
+    between two runs has no room for a key beside each."""
+    rows = np.flatnonzero(changed)
+    for run in np.split(rows, np.flatnonzero(np.diff(rows) > 2) + 1) if len(rows) else ():
+        parts.setdefault((int(run[0]), int(run[-1])), []).extend(keyed_parts)
+
+
+def _slip(recording: Recording, plans: Sequence[HeldLimb], soles: Sequence[list[SolePoint]]) -> Slip:
+    """How far what is lowest of ``soles`` slides where they are held."""
     slips = [
-        slip_of(paths_of(recording, one.limb, sole), range(recording.frames), FrameRange(*rows))
-        for one, sole in zip(limbs_held, soles, strict=True)
-        for rows in one.ease.ranges
+        slip_of(paths_of(recording, plan.limb, sole), range(recording.frames), FrameRange(rows.start, rows.stop - 1))
+        for plan, sole in zip(plans, soles, strict=True)
+        for rows in (contact.rows for contact in plan.held.contacts)
     ]
     return Slip(float(np.median(slips)), max(slips))
 
 
-# one limb
+def _foot_turns(recording: Recording, limb: PoseBone) -> Array:
+    """How what a limb ends in is turned in the world, (rows, 3, 3)."""
+    return rotations_of(recording, (limb.id_data, (foot_of(limb) or limb).name))
 
 
-def _held(
-    context: Context,
-    recording: Recording,
-    planted: LimbToHold,
-    request: HoldOptions,
-    frames: Sequence[int],
-    values: Values,
-) -> HeldLimb:
-    """How a limb is held, by what was read. Raises `Refused`."""
-    limb = planted.limb
-    rig = next(rig for rig in recording.rigs if rig.object == limb.id_data)
-    limbs, row = limbs_read(recording, rig), [one.name for one in rig.limbs].index(limb.name)
-    ranges = [contact.frames for contact in planted.contacts]
-    rows = [(frames.index(first), frames.index(last)) for first, last in ranges]
-    ease = Ease(rows, request.ease, _reach(limb))
-    _check_in_ik(limbs.sliders["influence"][:, row], limb, ease, frames)
-    current = scene_of(context).frame_current
-    at = [None if request.is_mean else min(max(current, first), last) - first for first, last in ranges]
-    if planted.rolls:
-        contacts = [FootContact(contact.on, i) for contact, i in zip(planted.contacts, at, strict=True)]
-        return hold_rolling(recording, limbs, row, ease, contacts, times_of(scene_of(context), frames), values)
-    tips, roots, foot = tips_of(recording, limb), roots_of(recording, limb), foot_of(limb)
-    turns = rotations_of(recording, (limb.id_data, foot.name)) if foot else None
-    plants = []
-    for (first, end), i in zip(rows, at, strict=True):
-        here = slice(first, end + 1) if i is None else slice(first + i, first + i + 1)
-        reach = np.full(len(roots[here]), ease.reach * (1.0 - UNSEEN) if i is None else inf)
-        place_held = place_in_reach(tips[here].mean(axis=0), roots[here], reach)
-        plants.append(HoldPose(place_held, None if turns is None else mean_of(turns[here])))
-    return hold_flat(recording, limbs, row, ease, plants, _turns_by_itself(limb))
+def _check_turned(recording: Recording, plans: Sequence[HeldLimb], turns: Sequence[Array]) -> None:
+    """Refuse feet that are turned far from where they were turned, (rows, 3, 3) each, rather than held."""
+    for plan, before in zip(plans, turns, strict=True):
+        angles = np.linalg.norm(vectors_of(_foot_turns(recording, plan.limb) @ before.swapaxes(1, 2)), axis=1)
+        if angles.max() > MOST_TURNED:
+            angle, frame = round(float(np.degrees(angles.max()))), (recording.at or [0])[int(angles.argmax())]
+            template = "'{bone}' would turn its foot by {angle}° in frame {frame}: mark its contacts by hand, then hold"
+            raise Refused(template, bone=plan.limb.name, angle=angle, frame=frame)
 
 
-def _turns_by_itself(limb: PoseBone) -> bool:
-    """Whether the foot of a limb does not follow its target, and nothing else turns it."""
-    foot = foot_of(limb)
-    if foot is None or feet.foot_follows(limb):
-        return False
-    taken = {bone.name for other in limbs_of(limb.id_data) for bone in bones_of_limb(other)}
-    return foot.name not in taken and not [*Dependencies().constraints_and_drivers(foot)]
-
-
-def _check_in_ik(influence: Array, limb: PoseBone, ease: Ease, frames: Sequence[int]) -> None:
+def _check_in_ik(influence: Array, limb: PoseBone, changed: Array, frames: Sequence[int]) -> None:
     """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
-    wrong = np.flatnonzero(ease.changed(len(frames)) & (influence < 1.0 - 1e-6))
+    wrong = np.flatnonzero(changed & (influence < 1.0 - 1e-6))
     if len(wrong):
         raise Refused(
             "'{bone}' is not in IK in frame {frame}: switch it there, then hold",
@@ -303,21 +311,10 @@ def _reach(limb: PoseBone) -> float:
     return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
-def _missed(recording: Recording, limb_held: HeldLimb) -> int:
-    """In how many rows that are held or eased the tip of a limb is not where it is to be."""
-    rows = limb_held.ease.changed(recording.frames)
-    off = np.linalg.norm(tips_of(recording, limb_held.limb) - limb_held.tips, axis=1)
-    return int((~(off[rows] <= UNSEEN * limb_held.placings[0].sizes[rows])).sum())
-
-
-def _runs(ranges: Sequence[FrameRange], ease: int, within: FrameRange) -> list[FrameRange]:
-    """The frames to be keyed, easing included, of those that are ``within`` a range: what is eased out while the next
-    is eased in is keyed as one."""
-    runs: list[FrameRange] = []
-    for frames in ranges:
-        first, last = max(frames.first - ease, within.first), min(frames.last + ease, within.last)
-        if runs and first <= runs[-1].last + 2:  # a key beside each run is for what goes on there
-            runs[-1] = FrameRange(runs[-1].first, last)
-        else:
-            runs.append(FrameRange(first, last))
-    return runs
+def _missed(recording: Recording, plan: HeldLimb) -> list[int]:
+    """The frames in which the tip of a limb is not where it is held."""
+    off = np.linalg.norm(tips_of(recording, plan.limb) - plan.held.ends[:, :3, 3], axis=1)
+    is_held = np.isin(
+        np.arange(len(off)), [row for one in plan.held.contacts for row in range(one.rows.start, one.rows.stop)]
+    )
+    return [round((recording.at or [])[row]) for row in np.flatnonzero(is_held & ~(off <= UNSEEN * plan.leg.size))]

@@ -29,13 +29,14 @@ KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is fo
 
 
 class PlantOptions(NamedTuple):
-    """How feet are planted: the height and speed below which they are on the ground, see `contacts_of`, and the frames
-    over which each contact eases in and out; and the tolerance of legs that get IK, see `add`."""
+    """How feet are planted: the height and speed below which they are on the ground, see `contacts_of`; the frames over
+    which each contact eases in and out; the tolerance of legs that get IK, see `add`; and whether hips are lowered."""
 
     height: float = HEIGHT
     speed: float = SPEED
     ease: int = 3
     tolerance: float = FEWER_KEYS
+    lower_hips: bool = True
 
 
 class PlantResult(NamedTuple):
@@ -79,7 +80,12 @@ def plant(
             raise NoContacts(NOT_LOW)
         if all(_keeps_still(of_leg, frames) for of_leg in listed):
             raise NoContacts(KEEP_STILL, first=frames[0], last=frames[-1])
-        request = holding.HoldOptions(description.ease, rolls=True, is_mean=True)
+        request = holding.HoldOptions(
+            ease=description.ease,
+            rolls=True,
+            is_mean=True,
+            lower_hips=description.lower_hips,
+        )
         contacts = [of_leg.contacts for of_leg in standing]
         report = yield from holding.hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)
         mark_contacts(scene_of(context), standing)

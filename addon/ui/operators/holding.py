@@ -3,9 +3,9 @@ capture."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
@@ -57,12 +57,18 @@ EASE_PROPERTY: Any = {
     "max": MOST_EASE,
 }
 
+LOWER_HIPS_PROPERTY: Any = {
+    "name": "Lower Hips",
+    "description": "Where a foot does not reach, its heel rises, then what carries the legs goes down by what it takes",
+    "default": True,
+}
+
 HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {slide} and {more}{missed}"
 
 
 def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
     """The values for a report on feet that are held in contacts."""
-    count, scene = sum(report.missed.values()), scene_of(context)
+    count, scene = sum(map(len, report.missed.values())), scene_of(context)
     lengths = zip(("slid", "most", "slide", "more"), (*report.before, *report.now), strict=True)
     return {
         "contacts": contacts_counted(report.ranges),
@@ -108,6 +114,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         ],
         options={"SKIP_SAVE"},
     )
+    lower_hips: BoolProperty(**LOWER_HIPS_PROPERTY)
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
@@ -129,7 +136,9 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         """The settings that count."""
         layout: Any = self.layout
         layout.use_property_split = True
-        for name in ("range", *(("frame_start", "frame_end") if self.range == "GIVEN" else ()), "ease", "place"):
+        frames = ("frame_start", "frame_end") if self.range == "GIVEN" else ()
+        hips = ("lower_hips",) if self.range == "CONTACTS" else ()
+        for name in ("range", *frames, "ease", "place", *hips):
             layout.prop(self, name)
 
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
@@ -137,7 +146,12 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         take_given_range(self, "range", "GIVEN")
         contacts, is_contacts = self._contacts(context, limbs), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
-        request = HoldOptions(self.ease, is_contacts, is_mean)
+        request = HoldOptions(
+            ease=self.ease,
+            rolls=is_contacts,
+            is_mean=is_mean,
+            lower_hips=is_contacts and self.lower_hips,
+        )
         report = yield from hold_tips.steps(context, limbs, contacts, request)
         self.warn(*report.warnings)
         if is_contacts:
@@ -203,6 +217,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
     speed: FloatProperty(**SPEED_PROPERTY)
     ease: IntProperty(**EASE_PROPERTY)
     tolerance: FloatProperty(default=FEWER_KEYS, **TOLERANCE)
+    lower_hips: BoolProperty(**LOWER_HIPS_PROPERTY)
 
     def checked(self, context: Context) -> tuple[list[LimbRequest], list[PoseBone]]:
         """The legs that get IK, and those that have it."""
@@ -221,10 +236,8 @@ class POSE_OT_planar_ik_plant(PoseOperator):
 
     def act(self, context: Context, subject: tuple[list[LimbRequest], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
-        options, frames = (
-            PlantOptions(self.height, self.speed, self.ease, self.tolerance),
-            frame_range(scene_of(context)),
-        )
+        options = PlantOptions(**cast("dict[str, Any]", self.as_keywords()))
+        frames = frame_range(scene_of(context))
         planted = yield from plant.steps(context, *subject, frames, options)
         self.warn(*planted.warnings)
         select_if_shown(context, [ref for leg in planted.legs if (ref := description_of(leg.limb).followed[0])])

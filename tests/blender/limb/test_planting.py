@@ -150,14 +150,50 @@ def test_what_would_be_worse_is_not_planted(addon, capture, monkeypatch):
     """A file of which a foot is turned, or soles slide farther, stays as it was."""
     bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True)
     bpy.ops.pose.planar_ik_find_contacts()
-    planting = addon("feet.holding")
-    mean = planting.plant_foot
-    turned = np.array(Quaternion((0.7, 0.7, 0.0, 0.0)).normalized().to_matrix().to_4x4())
-    monkeypatch.setattr(planting, "plant_foot", lambda *args: (foot := mean(*args))._replace(flat=foot.flat @ turned))
+    planting = addon("feet.held")
+    moved, turned = planting.moved_near, np.array(Quaternion((1, 0, 0), 1.0).to_matrix().to_4x4())
+    monkeypatch.setattr(planting, "moved_near", lambda *args: (foot := moved(*args))._replace(flat=foot.flat @ turned))
     before = snapshots.snapshot()
     with pytest.raises(RuntimeError, match="would turn its foot by"):
         bpy.ops.pose.planar_ik_hold(range="CONTACTS")
     assert not snapshots.differences(before, snapshots.snapshot())
+
+
+@pytest.mark.parametrize("lowers", [True, False])
+def test_hips_that_are_too_high(addon, capture, lowers):
+    """They go down by as little as it takes, smoothly, by few keys; else the frames in which a foot is short are
+    named."""
+    bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True)
+    hips = capture.pose.bones["hips"]
+    for curve in rigs.curves(capture):
+        if curve.data_path == hips.path_from_id("location") and curve.array_index == 1:  # which is up
+            for key in curve.keyframe_points:
+                key.co.y += 0.09  # 6 cm is the bend of its knees
+    before = joints(capture)
+    find = addon("limb.follow").rolled_target
+    targets = [find(capture.pose.bones[f"shin{side}"]).name for side in walk.BEGINS]
+    rigs.select_all(capture) if hasattr(rigs, "select_all") else [rigs.select(bone) for bone in capture.pose.bones]
+    bpy.ops.pose.planar_ik_plant(lower_hips=lowers)
+    now, off = joints(capture), []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        seen = rigs.evaluated(capture).pose.bones
+        off.append(
+            [
+                (seen[name].head - seen[f"foot{side}"].head).length
+                for name, side in zip(targets, walk.BEGINS, strict=True)
+            ]
+        )
+    if not lowers:
+        assert np.abs(now[:, :, 0] - before[:, :, 0]).max() < 1e-5
+        assert np.max(off) > 5e-3
+        return
+    assert np.max(off) < 1e-3
+    second = [np.linalg.norm(np.diff(each[:, 0, 0], 2, axis=0), axis=1).max() for each in (before, now)]
+    assert second[1] < 1.5 * second[0]
+    lowered = (before - now)[:, 0, 0, 2]
+    assert 0.01 < lowered.max() < 0.06
+    assert knee(now)[1].min() > 1.0
 
 
 @pytest.mark.parametrize("is_hold", [False, True])

@@ -1,0 +1,271 @@
+"""Legs held in their contacts: where their feet are then in each frame, how they roll, and how far what carries the
+legs goes down for them. A map of arrays; it knows nothing of Blender.
+
+    held = held_legs(legs, Holding(ease=3, times=times))
+
+A foot is known by its *end*: the frame (4, 4) that it goes by, at the tip of its limb; of one that rolls, that is its
+rolled target. In a contact, the control stands still and the end is ``flat @ rolled``: see `planting`. Outside, what it
+is off the capture dies away over some frames. Rows are frames, one after the other; places are in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blender.fcurves import Segments, few, hermite
+from ..limb.tolerances import UNSEEN
+from ..solver.matrices import applied
+from .planting import (
+    STRAIGHTEST,
+    PlantedFoot,
+    RollShape,
+    ease_out,
+    mean_of,
+    moved_near,
+    place_in_reach,
+    plant_foot,
+    roll_transforms,
+    turned_by,
+    vectors_of,
+)
+
+Array = NDArray[Any]
+
+ROLL_TOLERANCE = 0.007
+"""How far a rolling foot may be off for fewer keys of roll and bank, in lengths of its limb."""
+
+FULL, FULLEST = 0.995, 0.9995
+"""The parts of its reach to which a leg is straightened where its foot stands: by us, and where it was so before."""
+
+HEEL = 0.35
+"""How far a heel rises more than it did for its foot to reach, in radians, at the end of a contact; in its first half
+not at all."""
+
+
+CARRIED = 1e-3
+"""How far what carries legs may be off for fewer keys, in lengths of these."""
+
+
+class FootContact(NamedTuple):
+    """A contact: its first row, what the foot is on in each of its rows, and the one of these in which its tip stays
+    where it is, or None for moving it least."""
+
+    first: int
+    on: Sequence[str]
+    at: int | None
+
+    @property
+    def rows(self) -> slice:
+        """All of its rows."""
+        return slice(self.first, self.first + len(self.on))
+
+
+class Leg(NamedTuple):
+    """What was read of a leg over rows: the end of its foot, (rows, 4, 4); roll and bank, (rows, 2); where it begins,
+    (rows, 3); how far it reaches and how long it is, in the world; what its foot rolls about, or None where it does
+    not; and its contacts."""
+
+    ends: Array
+    rolls: Array
+    roots: Array
+    reach: float
+    size: float
+    shape: RollShape | None
+    contacts: Sequence[FootContact]
+
+
+class Holding(NamedTuple):
+    """How legs are held: the rows over which it eases in and out; the time of each row on F-curves; and over how many
+    rows what carries the legs goes down and up again, None if it stays."""
+
+    ease: int
+    times: Array
+    lowers: int | None = None
+
+
+class HeldLeg(NamedTuple):
+    """A held leg: the end of its foot, (rows, 4, 4), and which rows that changes, (rows); its contacts; roll and bank,
+    with which of their rows get keys and the slopes there, (rows, 2) each; and by how much where it begins is carried,
+    (rows, 3)."""
+
+    ends: Array
+    changed: Array
+    contacts: list[FootContact]
+    rolls: Array
+    keyed: Array
+    slopes: Array
+    carried: Array
+
+
+class Stand(NamedTuple):
+    """A contact of a leg under way: where its foot is flat, and roll and bank over its rows."""
+
+    contact: FootContact
+    foot: PlantedFoot
+
+
+def held_legs(legs: Sequence[Leg], how: Holding) -> list[HeldLeg]:
+    """Hold legs of one rig in their contacts."""
+    held = [_held_leg(leg, [_planted(leg, contact) for contact in leg.contacts], how) for leg in legs]
+    carried = np.zeros_like(legs[0].roots)
+    if how.lowers is not None:
+        carried[:, 2] -= _lowering(legs, held, how.lowers)
+    return [one._replace(carried=carried) for one in held]
+
+
+def _planted(leg: Leg, contact: FootContact) -> Stand:
+    """A foot where it stands in a contact: as near as can be to where it is, without straightening its leg."""
+    rows, here = contact.rows, slice(0, None) if contact.at is None else slice(contact.at, contact.at + 1)
+    ends, roots = leg.ends[rows], leg.roots[rows]
+    if leg.shape is None:
+        flat, reach = np.eye(4), inf if contact.at is not None else leg.reach * (1.0 - UNSEEN)
+        flat[:3, :3] = mean_of(ends[here, :3, :3])
+        flat[:3, 3] = place_in_reach(ends[here, :3, 3].mean(axis=0), roots[here], np.full(len(roots[here]), reach))
+        return Stand(contact, PlantedFoot(flat, np.zeros((len(ends), 2))))
+    foot, stands = plant_foot(leg.shape, ends, contact.on, leg.size)
+    at = None if contact.at is None else min(max(contact.at - stands.start, 0), stands.stop - stands.start - 1)
+    contact = FootContact(contact.first + stands.start, contact.on[stands], at)
+    here = stands if contact.at is None else slice(stands.start + contact.at, stands.start + contact.at + 1)
+    rolls = foot.rolls[here]
+    near = moved_near(leg.shape, foot._replace(rolls=rolls), ends[here, :3, 3], roots[here], leg.reach, leg.size)
+    return Stand(contact, near._replace(rolls=foot.rolls[stands]))
+
+
+def _held_leg(leg: Leg, stands: Sequence[Stand], how: Holding) -> HeldLeg:
+    """A leg that stands so in its contacts, over all rows."""
+    contacts = [stand.contact for stand in stands]
+    ranges = [(one.first, one.rows.stop - 1) for one in contacts]
+    changed, ends = np.zeros(len(leg.ends), bool), leg.ends.copy()
+    for first, last in ranges:
+        changed[max(first - how.ease, 0) : last + how.ease + 1] = True
+    rolls, keyed, slopes = leg.rolls, np.zeros((len(ends), 2), bool), np.zeros((len(ends), 2))
+    if leg.shape:
+        off = np.zeros_like(rolls)
+        for stand in stands:
+            off[stand.contact.rows] = _heel_up(leg, stand, how) - rolls[stand.contact.rows]
+        rolls, keyed, slopes = _few_rolls(leg, rolls + ease_out(off, ranges, how.ease), changed, ranges, how.times)
+    rolled_by = roll_transforms(leg.shape, rolls) if leg.shape else np.tile(np.eye(4), (len(ends), 1, 1))
+    for stand in stands:
+        ends[stand.contact.rows] = stand.foot.flat @ rolled_by[stand.contact.rows]
+    off_turn = ease_out(vectors_of(ends[:, :3, :3] @ np.linalg.inv(leg.ends[:, :3, :3])), ranges, how.ease)
+    off_place = ease_out(ends[:, :3, 3] - leg.ends[:, :3, 3], ranges, how.ease)
+    eased = leg.ends.copy()
+    eased[:, :3, :3] = turned_by(off_turn) @ leg.ends[:, :3, :3]
+    eased[:, :3, 3] = _no_straighter(leg, leg.ends[:, :3, 3] + off_place)
+    for rows in (one.rows for one in contacts):
+        eased[rows] = ends[rows]
+    return HeldLeg(
+        ends=eased,
+        changed=changed,
+        contacts=contacts,
+        rolls=rolls,
+        keyed=keyed,
+        slopes=slopes,
+        carried=np.zeros_like(leg.roots),
+    )
+
+
+def _no_straighter(leg: Leg, places: Array) -> Array:
+    """Places (rows, 3) on the way, brought so near to the leg that it is no straighter than it was, unless it is bent
+    anyway: else its knee would be drawn straight, and pop back."""
+    offsets, were = places - leg.roots, np.linalg.norm(leg.ends[:, :3, 3] - leg.roots, axis=1)
+    distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-30)
+    most = np.maximum(were, min(STRAIGHTEST * leg.reach, float(were.max())))
+    nearer: Array = leg.roots + offsets * np.minimum(most / distances, 1.0)[:, None]
+    return nearer
+
+
+def _few_rolls(
+    leg: Leg, rolls: Array, changed: Array, ranges: Sequence[tuple[int, int]], times: Array
+) -> tuple[Array, Array, Array]:
+    """Roll and bank as few keys make them: which of their rows are keyed, and the slopes there, (rows, 2) each. All
+    that are eased, and the ends of each range; between these as many as the foot needs."""
+    shape: Any = leg.shape
+    rolls, wanted, slopes = rolls.copy(), rolls, np.gradient(rolls, times, axis=0) if len(times) > 1 else 0.0 * rolls
+    keyed = np.tile(changed[:, None], 2)
+    points = np.array([shape.places[2], shape.places[3], np.zeros(3)]) / leg.size  # the heel, the toe and the tip
+    for first, last in ranges:
+        here = slice(first, last + 1)
+        seen, at = applied(roll_transforms(shape, wanted[here])[:, None], points), times[here]
+        for k in range(2) if last > first else ():
+
+            def errors(rows: Segments, k: int = k, here: slice = here, seen: Array = seen, at: Array = at) -> Array:
+                guess = wanted[here][rows.at]
+                guess[:, k] = hermite(at, wanted[here], slopes[here], rows)[:, k]
+                off = applied(roll_transforms(shape, guess)[:, None], points) - seen[rows.at]
+                worst: Array = np.linalg.norm(off, axis=2).max(axis=1)
+                return worst
+
+            which, every = few(errors, last + 1 - first, ROLL_TOLERANCE)[0], np.arange(last + 1 - first)
+            start = np.minimum(np.searchsorted(which, every, "right") - 1, max(len(which) - 2, 0))
+            between = Segments(which[start], which[np.minimum(start + 1, len(which) - 1)], every)
+            rolls[here, k] = hermite(at, wanted[here], slopes[here], between)[:, k]
+            keyed[here, k] = False
+            keyed[first + which, k] = True
+    return rolls, keyed, slopes
+
+
+# within reach: first the heel, then what carries the legs
+
+
+def _allowed(leg: Leg, rows: slice) -> Array:
+    """How far from where it begins a leg's tip may be in some rows, (rows)."""
+    were = np.linalg.norm(leg.ends[rows, :3, 3] - leg.roots[rows], axis=1)
+    allowed: Array = np.clip(were, FULL * leg.reach, FULLEST * leg.reach)
+    return allowed
+
+
+def _heel_up(leg: Leg, stand: Stand, how: Holding) -> Array:
+    """Roll and bank in a contact, (rows, 2), with the heel up where the foot is out of reach: in its second half, as a
+    real one rises before the foot leaves."""
+    rolls, rows, shape = stand.foot.rolls, stand.contact.rows, leg.shape
+    count, allowed = len(rolls), _allowed(leg, rows)
+    if rows.stop == len(leg.ends) or how.lowers is None or not np.isfinite(leg.reach):
+        return rolls
+    share = np.clip(2.0 * np.arange(1.0, count + 1.0) / count - 1.0, 0.0, 1.0)
+    most = HEEL * share * share * (3.0 - 2.0 * share)
+
+    def off(more: Array) -> Array:
+        tips = (stand.foot.flat @ roll_transforms(shape, rolls + more[:, None] * (1.0, 0.0)))[:, :3, 3]  # type: ignore[arg-type]
+        distances: Array = np.linalg.norm(tips - leg.roots[rows], axis=1)
+        return distances - allowed
+
+    low, high = np.zeros(count), np.where(off(np.zeros(count)) > 0.0, most, 0.0)
+    for _ in range(20):
+        middle = (low + high) / 2.0
+        is_off = off(middle) > 0.0
+        low, high = np.where(is_off, middle, low), np.where(is_off, high, middle)
+    up: Array = rolls + np.minimum(_calmed(_widest(high, how.ease), how.ease), most)[:, None] * (1.0, 0.0)
+    return up
+
+
+def _lowering(legs: Sequence[Leg], held: Sequence[HeldLeg], calm: int) -> Array:
+    """How far down what carries legs has to be for their feet to be where they are held, (rows); over ``calm`` rows
+    before and after it goes there and back."""
+    down = np.zeros(len(legs[0].ends))
+    for leg, one in zip(legs, held, strict=True):
+        if np.isfinite(leg.reach):
+            off, allowed = leg.roots - one.ends[:, :3, 3], _allowed(leg, slice(None))
+            above = np.sqrt(np.maximum(allowed**2 - (off[:, :2] ** 2).sum(axis=1), 0.0))
+            lower = off[:, 2] - above
+            down = np.maximum(down, np.where(lower > 0.0, lower + CARRIED * leg.size, 0.0))
+    return _calmed(_widest(down, calm), calm)
+
+
+def _widest(numbers: Array, reach: int) -> Array:
+    """The greatest number within ``reach`` rows of each, (rows)."""
+    padded = np.pad(numbers, reach)
+    widest: Array = np.max([padded[i : i + len(numbers)] for i in range(2 * reach + 1)], axis=0)
+    return widest
+
+
+def _calmed(numbers: Array, reach: int) -> Array:
+    """A smooth mean of numbers (rows, ...) within ``reach`` rows of each: at least what all of these are."""
+    weights = np.hanning(2 * reach + 3)[1:-1]
+    padded = np.pad(numbers, [(reach, reach), *[(0, 0)] * (numbers.ndim - 1)], mode="edge")
+    total = sum(weight * padded[i : i + len(numbers)] for i, weight in enumerate(weights))
+    return np.asarray(total / weights.sum())
