@@ -91,7 +91,7 @@ def figures(path: Path) -> dict[str, float]:
         "slides, at most": 1000.0 * report.now.most,
         "ankle moved, in the median": 1000.0 * float(np.median(stands)),
         "ankle moved, at most": 1000.0 * float(stands.max()),
-        "frames out of reach": float(sum(report.missed.values())),
+        "frames out of reach": float(len({frame for frames in report.missed.values() for frame in frames})),
     }
 
 
