@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blender.fcurves import Segments, few, hermite
 from ..limb.tolerances import UNSEEN
+from ..solver.curves import Segments, few, hermite
 from ..solver.matrices import applied
 from .planting import (
     STRAIGHTEST,

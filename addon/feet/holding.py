@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.fcurves import Segments, few, hermite
 from ..limb.features.roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET
 from ..limb.follow import flat_toes, follow_of, helpers_of, pole_goes_along
 from ..limb.rest_geometry import rest_geometry_of
@@ -26,6 +25,7 @@ from ..motion.placing import ControlPlacing
 from ..motion.reading import Channel, LimbsRead, Recording, Values, matrices_of, places_of
 from ..motion.writing import KeyedPart, Keys, no_points
 from ..rigging import feet
+from ..solver.curves import Segments, few, hermite
 from ..solver.matrices import applied, inverted_all, rotation
 from .contacts import SOLE
 from .held import CARRIED, FootContact, HeldLeg, Leg
@@ -152,8 +152,10 @@ def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, changed: 
 
 
 def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
-    """The bone that carries limbs of one rig, and more than one limb's bones, and that can be moved: nothing else poses
-    it, and it does not carry what they follow."""
+    """The bone that carries limbs of one rig and that can be moved: nothing else poses it, and it does not carry what
+    they follow. None for one limb alone: others would go down with it."""
+    if len(limbs) < 2:
+        return None
     above = [bones_of_limb(limb)[0].parent_recursive for limb in limbs]
     followed = {follow_of(limb).pairs[0] for limb in limbs}
     poses = Dependencies().constraints_and_drivers

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..blender.animation import driver_of
 from ..blender.dependencies import BoneRef, Dependencies, driver_targets
-from ..blender.fcurves import Segments, hermite
 from ..blender.stepping import Steps, times_of
 from ..blender.types import is_armature, scene_of
 from ..blender.words import Refused
@@ -36,6 +35,7 @@ from ..rigging.controls import rig_root
 from ..rigging.description import ref_of
 from ..rigging.feet import following_bones, foot_follows
 from ..rigging.parts import POSE
+from ..solver.curves import Segments, hermite
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import applied
 from .by_curves import arrays_of

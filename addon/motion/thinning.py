@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blender.fcurves import Segments, few, hermite
+from ..solver.curves import Segments, few, hermite
 from .reading import Values
 
 Array = NDArray[Any]

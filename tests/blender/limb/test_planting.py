@@ -159,20 +159,25 @@ def test_what_would_be_worse_is_not_planted(addon, capture, monkeypatch):
     assert not snapshots.differences(before, snapshots.snapshot())
 
 
+def raise_hips(rig):
+    path = rig.pose.bones["hips"].path_from_id("location")
+    for curve in rigs.curves(rig):
+        if curve.data_path == path and curve.array_index == 1:  # which is up
+            for key in curve.keyframe_points:
+                key.co.y += 0.09  # 6 cm is the bend of its knees
+
+
 @pytest.mark.parametrize("lowers", [True, False])
 def test_hips_that_are_too_high(addon, capture, lowers):
     """They go down by as little as it takes, smoothly, by few keys; else the frames in which a foot is short are
     named."""
     bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True)
-    hips = capture.pose.bones["hips"]
-    for curve in rigs.curves(capture):
-        if curve.data_path == hips.path_from_id("location") and curve.array_index == 1:  # which is up
-            for key in curve.keyframe_points:
-                key.co.y += 0.09  # 6 cm is the bend of its knees
+    raise_hips(capture)
     before = joints(capture)
     find = addon("limb.follow").rolled_target
     targets = [find(capture.pose.bones[f"shin{side}"]).name for side in walk.BEGINS]
-    rigs.select_all(capture) if hasattr(rigs, "select_all") else [rigs.select(bone) for bone in capture.pose.bones]
+    for bone in capture.pose.bones:
+        rigs.select(bone)
     bpy.ops.pose.planar_ik_plant(lower_hips=lowers)
     now, off = joints(capture), []
     for frame in FRAMES:
@@ -194,6 +199,19 @@ def test_hips_that_are_too_high(addon, capture, lowers):
     lowered = (before - now)[:, 0, 0, 2]
     assert 0.01 < lowered.max() < 0.06
     assert knee(now)[1].min() > 1.0
+
+
+def test_one_leg_alone_lowers_no_hips(capture):
+    """The other leg, which is in FK, would go down with them."""
+    for bone in capture.pose.bones:
+        rigs.select(bone, bone.name in ("thigh.L", "shin.L"))
+    bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True)
+    raise_hips(capture)
+    before = joints(capture)
+    assert bpy.ops.pose.planar_ik_plant() == {"FINISHED"}
+    sides = [*walk.BEGINS]
+    assert np.abs(joints(capture) - before)[:, sides.index(".R")].max() < 1e-6
+    assert np.abs(joints(capture) - before)[:, sides.index(".L")].max() > 5e-3
 
 
 @pytest.mark.parametrize("is_hold", [False, True])
