@@ -26,11 +26,14 @@ SOURCE = bool(os.environ.get("PLANAR_IK_SOURCE"))
 
 
 def fresh_user_folder() -> TemporaryDirectory[str]:
-    """Give Blender an empty folder for its preferences and extensions, to be called before bpy is first imported."""
+    """Give Blender an empty folder for preferences, extensions and the pose that it copies.
+
+    To be called before bpy is first imported: what is copied lies in one file for all Blenders that share a ``TMPDIR``.
+    """
     if "bpy" in sys.modules:
         raise RuntimeError("bpy was imported before its user folder was set: it has read somebody's preferences")
     folder = TemporaryDirectory(prefix="planar-ik-user-")
-    os.environ["BLENDER_USER_RESOURCES"] = folder.name
+    os.environ["BLENDER_USER_RESOURCES"] = os.environ["TMPDIR"] = folder.name
     return folder
 
 
