@@ -19,15 +19,19 @@ def said() -> str:
     """A pattern of everything that the house may say: constants, what f-strings make, and a slider's name alone."""
     nodes = [node for path in (ROOT / "addon").rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))]
     texts = {
-        " ".join(node.value.split()) for node in nodes if isinstance(node, ast.Constant) and node.value.__class__ is str
+        form(node.value)
+        for node in nodes
+        if isinstance(node, ast.Constant) and node.value.__class__ is str
+        for form in (str, lambda text: " ".join(text.split()))
     }
+    texts |= {text.replace("Knee", joint) for text in texts for joint in ("Elbow", "Bend")}  # as its buttons say
     patterns = {re.escape(text) for text in texts | {text.removeprefix("IK ") for text in texts}}
     for node in nodes:
         if isinstance(node, ast.JoinedStr):
             patterns.add(
                 "".join(re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in node.values)
             )
-    return "|".join(pattern for pattern in patterns if pattern.replace(".+", "").strip())
+    return "|".join(pattern for pattern in patterns if re.search("[^\\W_]{3}", pattern))
 
 
 def test_what_is_translated_is_still_said(addon) -> None:
