@@ -23,9 +23,11 @@ from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.limbs import description_of, is_converted, is_leg
 from ..tasks.naming import followed_by_name, limbs_matched
 from ..tasks.planting import NoContacts, PlantOptions, plant
+from ..tasks.repairing import repairs_for
 from ..tasks.reporting import LimbReport, reported
 from ..tasks.selection import candidates, limbs_without_ik
 from ..tasks.setting import set_limbs
+from ..tasks.status import status_now
 from .arguments import options_of
 from .interrupting import heed_signals
 from .shots import is_linked, limbs_asked_for, make_local, rigs_of, say
@@ -157,7 +159,8 @@ def _add(arguments: Namespace) -> Answer:
 def _rebuild(arguments: Namespace) -> Answer:
     """Rebuild the mechanisms that no longer fit their limbs."""
     view_layer_of(bpy.context).update()
-    limbs = [limb for limb in limbs_asked_for(arguments) if modes.mechanism_problem(limb)]
+    asked = [(limb, status_now(bpy.context, limb)) for limb in limbs_asked_for(arguments)]
+    limbs = [limb for limb, status in asked if "REBUILD" in repairs_for(limb, status)]
     named = [(limb.id_data, limb.name) for limb in limbs if description_of(limb).mode == "RIG"]
     refused = modes.rebuild(bpy.context, [ob.pose.bones[name] for ob, name in named])
     for why in refused:

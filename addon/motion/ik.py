@@ -21,7 +21,7 @@ from ..limb.storage import has_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..rigging import feet
-from ..rigging.apply import apply
+from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..solver.matrices import inverted_all
 from ..solver.rotation import conjugate, multiply
@@ -149,7 +149,7 @@ def _gives_features(context: Context, shown: Sequence[MatchedLimb]) -> bool:
             if any(name in sliders and not has_slider(limb, name) for name in feature.keys):
                 ref = ref_of(limb)
                 given[ref] = given.get(ref, describe(ref)).with_sliders_of(feature.name)
-    apply(context, given)
+    build(context, given)
     return bool(given)
 
 

@@ -38,7 +38,6 @@ from ..limb.follow import (
     has_roll,
     is_gone,
     matrix_of,
-    role_of,
     rolled_target,
     tip_at_rest,
     unrolled,
@@ -49,7 +48,7 @@ from ..limb.storage import is_limb, outward_sign, path_to_slider, read_slider, w
 from ..limb.tips import foot_below, foot_of, looks_like_mechanism
 from ..limb.tolerances import NO_TURN
 from .control_shapes import Place, Sole, skin_of, sole_below
-from .there import bones_named, roll_helpers
+from .marks import made_on
 
 
 def foot_follows(limb: PoseBone) -> bool:
@@ -220,7 +219,8 @@ def _axes_up(limb: PoseBone, up: Array) -> Matrix:
 def pivots_of(limb: PoseBone) -> Pivots:
     """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
     moved in Edit Mode."""
-    bones = {role_of(bone): bone for bone in bones_named(limb, roll_helpers(limb))}
+    made = made_on(limb.id_data)[limb.name].by_role if has_roll(limb) else {}
+    bones = {role: limb.id_data.data.bones[name] for role, name in made.items()}
     if not {*PIVOTS, ROLLED_TARGET} <= bones.keys():
         return {}
     by = tip_at_rest(limb) - bones[ROLLED_TARGET].head_local

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 from bpy.types import Object
@@ -39,30 +39,8 @@ from ..limb.storage import bones_of_limb
 from .controls import Control
 from .description import Description, LimbRef
 from .parts import parts_of
-from .spec import differs, spec_of
-from .there import ExistingParts
 
 NOTHING: tuple[None, str] = (None, "")
-
-
-class Needed(NamedTuple):
-    """The parts that a limb needs, the bones and objects that their roles refer to, as far as these exist, and the spec
-    of its mechanism."""
-
-    parts: Parts
-    refs: dict[str, Any]
-    spec: Spec | None
-
-
-NO_NEED = Needed(Parts(), {}, None)
-"""Of a limb that is to be removed."""
-
-
-def needed_of(ref: LimbRef, description: Description, there: ExistingParts) -> Needed:
-    """The parts that a described limb needs."""
-    spec = _spec_of(ref, description, there.built) if description.mode == "RIG" else None
-    parts = united(needed_parts(ref, description, spec))
-    return Needed(parts, refs_of(ref, description, parts.bones, there), spec)
 
 
 def united(parts: Mapping[str, Parts]) -> Parts:
@@ -107,17 +85,10 @@ def _shared_by_foot(ref: LimbRef, description: Description) -> str:
     return next((bone.name for bone in foot.parent_recursive if bone in carriers), "")
 
 
-def _spec_of(ref: LimbRef, value: Description, built: Spec | None) -> Spec:
-    spec = spec_of(ref, value)
-    if built is None or differs(built, spec):
-        return spec
-    return built._replace(bones=spec.bones, last_bone=spec.last_bone, parent=spec.parent)
-
-
 def refs_of(
-    ref: LimbRef, description: Description, bones: Iterable[HelperBone], there: ExistingParts
+    ref: LimbRef, description: Description, bones: Iterable[HelperBone], helpers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the roles stand for of parts with these helper bones."""
+    """What the roles stand for of parts with these helper bones, as far as there are ``helpers``, by role."""
     ob, name = ref
     chain = bones_of_limb(ob.pose.bones[name])
     above = chain[0].parent if chain else None
@@ -130,7 +101,7 @@ def refs_of(
     refs |= {f"bone {k}": (ob, bone.name) for k, bone in enumerate(chain, 1)}
     refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(description.roll.toes if description.roll else ())}
     refs |= {"above pole": (ob, description.pole_follow.above if description.pole_follow else "")}
-    refs |= {bone.role: (ob, there.helpers.get(bone.role, "")) for bone in bones}
+    refs |= {bone.role: (ob, helpers.get(bone.role, "")) for bone in bones}
     return refs | followed_refs(description.target, description.pole, refs.get(ROLLED_TARGET))
 
 
@@ -162,7 +133,12 @@ NAME_BYTES = 32
 
 def helper_name(ob: ArmatureObject, limb_name: str, role: str) -> str:
     """What a helper bone of a limb is called: MCH-SHIN-turn1.L for that of shin.L, on both sides the same but for the
-    side, so that Blender's mirroring finds one by the other.
+    side, so that Blender's mirroring finds one by the other."""
+    return f"{helper_stem(ob, limb_name)}{role.replace(' ', '')}{('.R', '', '.L')[side_sign(limb_name) + 1]}"
+
+
+def helper_stem(ob: ArmatureObject, limb_name: str) -> str:
+    """How the names of a limb's helper bones begin: MCH-SHIN-.
 
     As armatures are joined, Blender loses drivers of bones whose names have another's in them: capitals are as no bone
     has them, or if one does, eight digits of its name."""
@@ -171,7 +147,7 @@ def helper_name(ob: ArmatureObject, limb_name: str, role: str) -> str:
     core = core.encode()[:NAME_BYTES].decode(errors="ignore")
     if any(bone.name in core for bone in ob.data.bones):
         core = f"{crc32(limb_name.encode()):08x}"
-    return f"MCH-{core}-{role.replace(' ', '')}{('.R', '', '.L')[side_sign(limb_name) + 1]}"
+    return f"MCH-{core}-"
 
 
 def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs) -> str:

@@ -24,7 +24,7 @@ from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_in_ik
 from ..motion.reading import Asked, poses_of
 from ..motion.writing import Task
-from ..rigging.apply import apply
+from ..rigging.build import build
 from ..rigging.description import LimbRef, ref_of
 from ..rigging.features import live_for_now
 from .planned import AddOptions, LimbRequest, check_all, leave_out_feet, mute_limiting, planned
@@ -83,7 +83,7 @@ def add(
     warnings += [*mute_limiting(plans), *(_keys_let_go(requests, keyed) if keyed != "LEAVE" else ())]
     new = [plan.limb for plan in plans if not plan.request.is_led]
     still = [plan.limb for plan in plans if not (how.turn or plan.request.is_led or plan.request.pole)]
-    apply(context, descriptions)
+    build(context, descriptions)
     leave_out_feet(context, plans)
     yield from _check_still(now, [plan.limb for plan in plans], still)
     for sighting in before:

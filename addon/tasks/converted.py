@@ -36,7 +36,7 @@ from ..limb.storage import (
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..motion.fitting import Fit, Wish, fit, with_fit
-from ..rigging.apply import apply
+from ..rigging.build import build
 from ..rigging.description import Description, LimbRef
 from ..rigging.features import live_for_now
 
@@ -98,7 +98,7 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
         limits, above = _limits(plan.solvers, descriptions[plan.name])
         descriptions[plan.name] = descriptions[plan.name]._replace(choices=descriptions[plan.name].choices | limits)
         warnings += above
-    apply(context, descriptions)
+    build(context, descriptions)
     with keeping_unkeyed(context, rigs), without_window_updates():
         for plan, is_poled in zip(plans, poled, strict=True):
             solvers, limb = plan.solvers, plan.name[0].pose.bones[plan.name[1]]

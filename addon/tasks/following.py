@@ -34,7 +34,7 @@ from ..motion.reading import matrices_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging import feet
-from ..rigging.apply import apply
+from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import keeping_pose, reset_roll
 from ..rigging.feet import foot_follows
@@ -111,7 +111,7 @@ def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> N
     """Set target and pole of limbs as described. A limb that gets a pole points at it; feet and poles stay where they
     are."""
     with keeping_poles(context, [ob.pose.bones[name] for ob, name in descriptions]):
-        apply(context, {limb: keeping_pose(context, limb, description) for limb, description in descriptions.items()})
+        build(context, {limb: keeping_pose(context, limb, description) for limb, description in descriptions.items()})
 
 
 @transactional
@@ -147,7 +147,7 @@ def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Descr
         descriptions = refitted(context, refs, changed)
         if poses and not task.stays:
             descriptions = {ref: _with_keyed(ref, new, before[ref]) for ref, new in descriptions.items()}
-        apply(context, descriptions)
+        build(context, descriptions)
     if not poses:
         return []
     has_new = any(describe(ref).followed != before[ref].followed for ref in refs)

@@ -35,7 +35,7 @@ from ..motion.placing import ControlPlacing, owner_of, parents_of, place_control
 from ..motion.reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import KeyedPart, Run, Task, Writing
-from ..rigging.apply import apply
+from ..rigging.build import build
 from ..rigging.description import describe
 from ..rigging.features import live_for_now
 from .mirrored import Image, Pair, check_there, image_of, images_of, images_there, matrix_across, pair_of
@@ -74,7 +74,7 @@ def mirror(
             if (modes[limb], description.mode) == ("RIG", "LIVE")
         }
         on_rig, warnings = live_for_now(new, dependencies)
-        apply(context, descriptions | on_rig)
+        build(context, descriptions | on_rig)
     else:
         for limb in descriptions:
             check_there(limb, images[limb])

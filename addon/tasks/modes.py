@@ -15,14 +15,15 @@ from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable, check_length, check_overruled, check_solvers_above
-from ..limb.storage import chain_bones, check_complete, is_on_rig, limbs_of, mode_of
+from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_complete, is_on_rig, limbs_of, mode_of
+from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.transactional import transactional
 from ..live import refresh
-from ..rigging.apply import apply
+from ..rigging.build import build, mechanism_problem, problem_of_version, problems_of
 from ..rigging.controls import coloured_as_other_side, recolour
 from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import roll_for
-from ..rigging.state import check_moved, find_feet, is_of_this_version, mechanism_problem, unfit
+from ..rigging.spec import spec_of
 
 __all__ = ["mechanism_problem", "refresh"]
 
@@ -36,7 +37,7 @@ def remove(context: Context, limbs: Sequence[PoseBone]) -> list[str]:
     the limb poses again."""
     for limb in limbs:
         check_editable(limb)
-    kept = apply(context, {ref_of(limb): None for limb in limbs})
+    kept = build(context, {ref_of(limb): None for limb in limbs})
     refresh(context)
     return kept
 
@@ -59,12 +60,12 @@ def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
         check_complete(limb)
         check_length(limb)
         check_solvers_above(limb, chain_bones(limb), dependencies)
-        check_moved(limb)
+        _check_moved(limb)
         if not is_on_rig(limb):
             check_overruled(limb)
     descriptions = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}
     again = [ref for ref, description in descriptions.items() if description.mode == "RIG"]
-    apply(context, {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, again)
+    build(context, {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, again)
 
 
 @transactional
@@ -73,7 +74,7 @@ def to_live(context: Context, limbs: Sequence[PoseBone]) -> None:
     _check_takes_bones(limbs)
     for limb in limbs:
         check_overruled(limb)
-    apply(context, {ref_of(limb): describe(ref_of(limb))._replace(mode="LIVE") for limb in limbs})
+    build(context, {ref_of(limb): describe(ref_of(limb))._replace(mode="LIVE") for limb in limbs})
 
 
 @transactional
@@ -82,7 +83,7 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
     lost theirs, and give their controls the colours of their sides. Returns why some could not be, and raises `Refused`
     where that is so of all of ``limbs``."""
     given = [ref_of(limb) for limb in limbs]
-    refs = [*dict.fromkeys([*given, *map(ref_of, unfit(limbs) if and_others else ())])]
+    refs = [*dict.fromkeys([*given, *map(ref_of, _unfit(limbs) if and_others else ())])]
     with suppress(Refused), all_or_nothing(context):
         _rebuild(context, refs)
         return []
@@ -101,7 +102,8 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
 def _rebuild(context: Context, refs: Sequence[LimbRef]) -> None:
     limbs = [ob.pose.bones[name] for ob, name in refs]
     announce(*(limb.id_data for limb in limbs))
-    find_feet(limbs)
+    for limb in filter(is_foot_gone, limbs):
+        mark_tip(limb)
     descriptions, dependencies = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}, Dependencies()
     has_bones = [
         description.mode == "RIG" or description.roll or description.pole_follow
@@ -115,7 +117,7 @@ def _rebuild(context: Context, refs: Sequence[LimbRef]) -> None:
             descriptions[ref] = roll_for(description, ref, dependencies)
         elif description.roll:
             descriptions[ref] = description.without("foot_roll")
-    apply(context, descriptions, anew=descriptions)
+    build(context, descriptions, anew=descriptions)
     for ob, name in descriptions:
         recolour(ob.pose.bones[name])
 
@@ -126,6 +128,22 @@ def _check_takes_bones(limbs: Sequence[PoseBone]) -> None:
             raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=limb.id_data.name)
 
 
+def _check_moved(limb: PoseBone) -> None:
+    """Refuse a limb whose first bone has a location that its helper bones can't take over."""
+    bone = bones_of_limb(limb)[0].bone
+    inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
+    if not (inherits and bone.use_local_location) and spec_of(ref_of(limb), describe(ref_of(limb))).is_moved:
+        template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
+        raise Refused(template, bone=bone.name)
+
+
+def _unfit(limbs: Sequence[PoseBone]) -> list[PoseBone]:
+    """The limbs on the rigs of these whose mechanisms have to be made anew, or whose feet are gone."""
+    of_rigs = [[limb for limb in limbs_of(ob) if bones_of_limb(limb)] for ob in by_rig(limbs)]
+    problems = [pair for of_rig in of_rigs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
+    return [limb for limb, problem in problems if problem]
+
+
 def edited_limbs(ob: ArmatureObject) -> list[PoseBone]:
     """The limbs of a rig that don't fit its bones, and those without helper bones whose controls have the colours of
     the other side, while that side has its own."""
@@ -133,7 +151,7 @@ def edited_limbs(ob: ArmatureObject) -> list[PoseBone]:
     odd = {limb.name for limb in limbs if coloured_as_other_side(limb)}
     live = [limb for limb in limbs if not is_on_rig(limb) and limb.name in odd]
     copied = [limb for limb in live if (other := other_side(limb.name)) not in odd and other in ob.pose.bones]
-    return [*dict.fromkeys([*filter(is_of_this_version, unfit(limbs)), *copied])]
+    return [*dict.fromkeys([*(limb for limb in _unfit(limbs) if not problem_of_version(limb)), *copied])]
 
 
 def rebuild_edited(context: Context, ob: ArmatureObject) -> bool:

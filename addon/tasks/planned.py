@@ -33,7 +33,7 @@ from ..limb.tips import AT_TAIL, foot_of, tip_of
 from ..limb.tolerances import TURNED
 from ..motion.fitting import Wish, fit, turned_around, with_fit
 from ..motion.reading import Recording
-from ..rigging.apply import apply
+from ..rigging.build import build
 from ..rigging.controls import Control
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
@@ -295,7 +295,7 @@ def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
         axes = zip(plan.foot_matrix.to_3x3().col, after.to_3x3().col, strict=True)
         if max(was.angle(now, 0.0) for was, now in axes) > TURNED:
             off[plan.limb] = describe(plan.limb)._replace(foot_turn=None).without("foot_roll")
-    apply(context, off)
+    build(context, off)
 
 
 # limbs as scripts make them

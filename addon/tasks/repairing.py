@@ -10,9 +10,8 @@ from bpy.types import Context, PoseBone
 from ..blender.words import Refused
 from ..finding.checking import check_addable, conflicts_of, mute_constraints
 from ..limb.follow import follow_of, gone_controls, is_gone
-from ..limb.storage import bones_of_limb
-from ..limb.tips import is_foot_gone
-from ..rigging.state import mechanism_problem
+from ..limb.storage import bones_of_limb, is_on_rig
+from ..rigging.build import mechanism_problem
 from .following import make_poles, make_targets
 from .modes import rebuild, remove
 from .status import Status
@@ -30,9 +29,9 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
         return ["TARGET", "PICK"]
     if "POLE" in gone_controls(limb):
         return ["POLE"]
-    repairs = ["REBUILD"] if mechanism_problem(limb) or is_foot_gone(limb) else []
-    repairs += ["MUTE"] if conflicts_of(limb) else []
-    return repairs
+    muting = ["MUTE"] if conflicts_of(limb) else []
+    is_edited = status is not None and is_on_rig(limb) and not muting  # which the pose alone tells
+    return ["REBUILD", *muting] if is_edited or mechanism_problem(limb) else muting
 
 
 def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:

@@ -45,7 +45,7 @@ from ..limb.storage import (
     write_slider,
 )
 from ..limb.transactional import transactional
-from ..rigging.apply import apply
+from ..rigging.build import build
 from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import pole_follow_for, roll_for, with_foot
 from ..rigging.feet import Lying
@@ -62,7 +62,7 @@ def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
             raise Refused("The foot of '{bone}' rolls with its target: switch off Foot Roll first", bone=limb.name)
     refs = {ref_of(limb): limb for limb in limbs}
     off = {ref: describe(ref)._replace(foot_turn=None) for ref in refs}
-    apply(context, {ref: with_foot(context, limb) for ref, limb in refs.items()} if on else off)
+    build(context, {ref: with_foot(context, limb) for ref, limb in refs.items()} if on else off)
 
 
 @transactional
@@ -79,7 +79,7 @@ def add_foot_roll(
     )
     refs = {ref_of(limb): with_foot(context, limb) for limb in lacking}
     lying = lying or {}
-    apply(context, {ref: roll_for(refs[ref], ref, dependencies, lying=lying.get(ref)) for ref in refs})
+    build(context, {ref: roll_for(refs[ref], ref, dependencies, lying=lying.get(ref)) for ref in refs})
 
 
 @transactional
@@ -91,7 +91,7 @@ def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
         check_editable(limb)
     refs = [ref_of(limb) for limb in limbs]
     with keeping_rolled_feet(context, limbs):
-        apply(context, {ref: describe(ref).without("foot_roll") for ref in refs})
+        build(context, {ref: describe(ref).without("foot_roll") for ref in refs})
 
 
 @transactional
@@ -102,7 +102,7 @@ def add_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     for limb in limbs:
         check_editable(limb)
     refs = [ref_of(limb) for limb in limbs]
-    apply(context, {ref: pole_follow_for(describe(ref), ref, dependencies) for ref in refs})
+    build(context, {ref: pole_follow_for(describe(ref), ref, dependencies) for ref in refs})
 
 
 @transactional
@@ -112,7 +112,7 @@ def remove_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
     for limb in limbs:
         check_editable(limb)
     with keeping_poles(context, limbs):
-        apply(context, {ref_of(limb): describe(ref_of(limb)).without("pole_follows") for limb in limbs})
+        build(context, {ref_of(limb): describe(ref_of(limb)).without("pole_follows") for limb in limbs})
 
 
 ADDING: dict[str, Callable[[Context, Sequence[PoseBone]], None]] = {
@@ -138,7 +138,7 @@ def change_feature(context: Context, limbs: Sequence[PoseBone], name: str, on: b
         check_structure(limb)
     refs = [ref_of(limb) for limb in limbs]
     described = {ref: describe(ref).with_sliders_of(name) if on else describe(ref).without(name) for ref in refs}
-    apply(context, described)
+    build(context, described)
 
 
 Change = Callable[[Context, Sequence[PoseBone]], Any]
@@ -159,7 +159,7 @@ def set_slider(limb: PoseBone, name: str, value: Any) -> None:
             if feature:
                 change_feature(bpy.context, [limb], feature.name, True)
             else:
-                apply(bpy.context, {ref: describe(ref).with_slider(name, number)})
+                build(bpy.context, {ref: describe(ref).with_slider(name, number)})
         write_slider(ref[0].pose.bones[ref[1]], name, number)
 
 
@@ -220,7 +220,7 @@ def set_choices(limb: PoseBone, choices: Mapping[str, Any]) -> None:
     if now["min_angle"] > now["max_angle"] and choices.keys() & {"min_angle", "max_angle"}:
         raise Refused("Knee Min is above Knee Max: the knee would have no angle left")
     with as_one(bpy.context):
-        apply(bpy.context, {ref_of(limb): describe(ref_of(limb))._replace(choices=now)})
+        build(bpy.context, {ref_of(limb): describe(ref_of(limb))._replace(choices=now)})
 
 
 def check_settable(limb: PoseBone, name: str) -> None:
@@ -242,7 +242,7 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     if is_wanted and not is_limb(bone):
         check_addable(bone, NEW_SEGMENTS)
         with as_one(bpy.context):
-            apply(bpy.context, {ref_of(bone): new_limb(bone, NEW_SEGMENTS)})
+            build(bpy.context, {ref_of(bone): new_limb(bone, NEW_SEGMENTS)})
     elif not is_wanted and group_of(bone) is not None:
         with as_one(bpy.context):
             remove(bpy.context, [bone])
@@ -257,7 +257,7 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
     check_chain(bone, segments)
     description = with_segments(bone, segments) if is_limb(bone) else new_limb(bone, segments)
     with as_one(bpy.context):
-        apply(bpy.context, {ref_of(bone): description})
+        build(bpy.context, {ref_of(bone): description})
 
 
 def read_followed(bone: PoseBone, name: str) -> Any:

@@ -20,7 +20,7 @@ from ..limb.storage import bones_of_limb, choices_of, is_live, mode_of
 from ..limb.table import Table, table_of
 from ..limb.tips import tip_of
 from ..limb.tolerances import MISS, ROUNDING, SEEN, STRAIGHT
-from ..rigging.state import problems_of
+from ..rigging.build import problems_of
 from ..solver.triangle import Reach
 
 __all__ = ["RigSlider", "Status", "Structure", "Table", "rig_slider"]

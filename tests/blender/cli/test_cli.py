@@ -172,7 +172,7 @@ def test_python_in_files_stays_off_and_that_is_said(run: Run, tmp_path: Path) ->
 def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch, command, how) -> None:
     source, output = shot(tmp_path / "shot.blend", "LIVE" if command[0] == "set" else "RIG"), tmp_path / "out.blend"
     if command[0] == "rebuild":
-        monkeypatch.setattr(addon("cli.verbs").modes, "mechanism_problem", lambda last: "there is something")
+        monkeypatch.setattr(addon("cli.verbs"), "repairs_for", lambda *_: ["REBUILD"])
     before = source.read_bytes()
 
     def fail(*_: Any, **__: Any) -> None:
@@ -181,7 +181,7 @@ def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch
     if how == "disk":
         monkeypatch.setattr(addon("cli.shots").os, "replace", fail)
     else:
-        places = {"tasks.baking": "_report_of", "rigging.apply": "_add_parts", "tasks.contact_markers": "mark_contacts"}
+        places = {"tasks.baking": "_report_of", "rigging.build": "_add_parts", "tasks.contact_markers": "mark_contacts"}
         for module, name in places.items():
             monkeypatch.setattr(addon(module), name, fail)
     options = ["--limb", command[1]] if command[0] == "add" else command[1:]

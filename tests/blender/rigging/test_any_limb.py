@@ -164,21 +164,21 @@ def seen(found: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_limb_is_what_it_is_described_as(addon: Any, seed: int) -> None:
-    apply, describe = addon("rigging.apply").apply, addon("rigging.description").describe
+    build, describe = addon("rigging.build").build, addon("rigging.description").describe
     ob = rig(seed)
     limb, nothing = (ob, f"bone {2 + seed % 3}"), in_any_order(snapshot())
     description = described(addon, ob, seed, 0)
-    apply(bpy.context, {limb: description})
+    build(bpy.context, {limb: description})
     assert not off(description, describe(limb))
     alone = in_any_order(snapshot())
-    apply(bpy.context, {limb: describe(limb)})
+    build(bpy.context, {limb: describe(limb)})
     assert not differences(alone, in_any_order(snapshot()))
-    apply(bpy.context, {limb: describe(limb)}, anew={limb})
+    build(bpy.context, {limb: describe(limb)}, anew={limb})
     assert not seen(differences(alone, in_any_order(snapshot())))
-    apply(bpy.context, {limb: None})
+    build(bpy.context, {limb: None})
     assert not seen(differences(nothing, in_any_order(snapshot())))
     for draw in (1, 2):
-        apply(bpy.context, {limb: described(addon, ob, seed, draw)})
-    apply(bpy.context, {limb: description})
+        build(bpy.context, {limb: described(addon, ob, seed, draw)})
+    build(bpy.context, {limb: description})
     assert not off(description, describe(limb))
     assert not seen(differences(alone, in_any_order(snapshot())))

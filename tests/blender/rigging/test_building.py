@@ -32,9 +32,9 @@ def test_what_deleted_limbs_leave(addon):
     for name in ("thigh.L", "shin.L"):
         ob.data.edit_bones.remove(ob.data.edit_bones[name])
     rigs.activate(ob, "POSE")
-    assert addon("rigging.there").inventory_of(ob).strays
+    assert addon("rigging.marks").made_on(ob)[""].bones
     addon("tasks.modes").rebuild(bpy.context, [ob.pose.bones["shin.R"]])
-    assert {*legs.parts(ob)} == {*addon("rigging.there").inventory_of(ob).helpers_of("shin.R").values()}
+    assert {*legs.parts(ob)} == {*addon("rigging.marks").made_on(ob)["shin.R"].bones}
     assert legs.worst(ob.pose.bones["shin.R"], "target.R") < 1e-5
 
 

@@ -145,7 +145,7 @@ def test_axis_shift_keeps_axes(addon):
         last.planar_ik.enabled = True
         spec = spec_of((ob, "shin.L"), describe((ob, "shin.L")))
         legs.to_rig(addon, ob)
-        found = addon("rigging.there").inventory_of(ob).helpers_of("shin.L")
+        found = addon("rigging.marks").made_on(ob)["shin.L"].by_role
         for part in addon("rigging.parts").parts_of(spec).bones:
             real = [number for row in ob.data.bones[found[part.role]].matrix_local for number in row]
             assert max(abs(a - b) for a, b in zip(real, part.rest, strict=True)) < 2e-6

@@ -9,11 +9,12 @@ import bpy
 import pytest
 
 from tests.blender import rigs
+from tests.blender.limb.test_rolling import parts
 
 
-def made(mode: str) -> Any:
+def made(mode: str, ob: Any = None) -> Any:
     """A limb with some of everything."""
-    ob = rigs.biped()
+    ob = ob or rigs.biped()
     ob.pose.bones["thigh.L"].rotation_quaternion = (0.9, 0.4, 0.1, 0.0)
     ob.pose.bones["shin.L"].rotation_quaternion = (0.8, -0.6, 0.0, 0.0)
     rigs.click(ob, "shin.L")
@@ -75,7 +76,7 @@ def test_another_version_is_said_and_rebuilt(edit: Any, mode: str) -> None:
     rigs.click(ob, "shin.L")
     bpy.context.view_layer.update()
     limb = ob.pose.bones["shin.L"].planar_ik
-    assert (limb.enabled, limb.mode) == (True, mode)
+    assert (limb.enabled, limb.mode, limb.reach) == (True, mode, "INVALID")
     assert limb.message.startswith(f"'shin.L' was made by a{'n older' if edit is older else ' newer'} Planar IK")
     assert limb.plane == ("POLE" if edit is older else "FREE")
     assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
@@ -86,3 +87,14 @@ def test_another_version_is_said_and_rebuilt(edit: Any, mode: str) -> None:
     assert {bone.name for bone in ob.data.bones} == names
     assert "Planar IK Bounce" not in limb.bone.constraints
     assert "bounce" not in group_of(ob)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("edit", [older, newer, incomplete], ids=lambda edit: edit.__name__)
+def test_another_version_is_removed(edit: Any, mode: str) -> None:
+    ob = rigs.biped()
+    bare = parts(ob)
+    edit(made(mode, ob))
+    rigs.click(ob, "shin.L")
+    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    assert parts(ob) == bare

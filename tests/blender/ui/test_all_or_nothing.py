@@ -425,7 +425,7 @@ def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("on purpose")
 
-    for each in [addon(module), addon("tasks.baking"), addon("motion.seen"), addon("rigging.apply")]:
+    for each in [addon(module), addon("tasks.baking"), addon("motion.seen"), addon("rigging.build")]:
         if hasattr(each, broken):
             monkeypatch.setattr(each, broken, fail)
     with pytest.raises(RuntimeError, match="on purpose"):

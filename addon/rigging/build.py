@@ -1,0 +1,459 @@
+"""Making rigs as limbs are described: what is kept on the limbs' bones, then all that is made of it.
+
+    build(context, {limb: describe(limb)._replace(mode="RIG"), other: None})
+
+A limb whose value is that which is built is left alone. Of any other, all that bears its mark is taken off and made
+anew: all limbs at once, in one visit to Edit Mode for each rig, if helper bones are to be others. Constraints and
+drivers go before the bones that they name, and come after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import isclose
+from typing import Any, NamedTuple
+
+from bpy.types import Context, PoseBone
+from mathutils import Matrix
+
+from ..blender.animation import drivers_of, remove_animation, remove_if_empty
+from ..blender.announcing import announce
+from ..blender.dependencies import BoneRef
+from ..blender.editing import (
+    check_rests,
+    editing_bones,
+    keeping_unkeyed,
+    remove_empty_collections,
+    without_window_updates,
+)
+from ..blender.transaction import at_end
+from ..blender.types import (
+    ArmatureObject,
+    all_objects,
+    bones_of,
+    is_armature,
+    path_to_custom,
+    split_path,
+    view_layer_of,
+)
+from ..limb.features import FEATURES
+from ..limb.features.pole_follow import NEEDS
+from ..limb.features.roll import PIVOTS_COLLECTION, ROLLED_TARGET
+from ..limb.follow import Follow, follow_of, follow_of_constraint, has_pole_follow, has_roll, set_follow
+from ..limb.parts import COLLECTION as HELPERS
+from ..limb.parts import HelperBone, Parts
+from ..limb.settings import COLLECTION as ALL_OURS
+from ..limb.settings import VERSION, VERSION_KEY
+from ..limb.spec import Spec
+from ..limb.storage import (
+    MAKING,
+    bones_of_limb,
+    group_of,
+    is_mechanism_constraint,
+    is_on_rig,
+    is_orphaned,
+    limb_constraint_of,
+    remove_limb,
+    segments_of,
+)
+from ..limb.tips import FOOT_GONE, is_foot_gone
+from ..limb.tolerances import ON_TARGET
+from . import making
+from .controls import COLLECTION as CONTROLS
+from .controls import (
+    Control,
+    Unused,
+    add_control_bone,
+    finish_control,
+    made_for,
+    remove_keys,
+    remove_unused_shapes,
+    unused_of,
+)
+from .description import (
+    Description,
+    LimbRef,
+    check_features,
+    describe,
+    ended_sliders,
+    keep_settings,
+    ref_of,
+    restore_settings,
+)
+from .features import follows_own_bones
+from .making import NOTHING, followed_refs, needed_parts, refs_of, united
+from .marks import SPEC, Made, made_on
+from .spec import differs, spec_of, to_json
+
+Descriptions = Mapping[LimbRef, Description | None]
+
+
+def build(context: Context, descriptions: Descriptions, anew: Collection[LimbRef] = ()) -> list[str]:
+    """Make limbs as described, or remove them (None) with the controls that nothing else uses; returns the names of
+    controls that stay. Limbs in ``anew`` are rebuilt though they are as described."""
+    limbs_on = {ob: [name for own, name in descriptions if own == ob] for ob, _ in descriptions}
+    made = {ob: made_on(ob, names) for ob, names in limbs_on.items()}
+    before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in descriptions}
+    followed = [ref for limb, description in descriptions.items() for ref in _let_go(limb, before[limb], description)]
+    controls = [
+        ref
+        for description in descriptions.values()
+        if description
+        for ref in (description.target, description.pole)
+        if isinstance(ref, Control)
+    ]
+    announce(*made, *(control.ob for control in controls))
+    carried = _parents_now(context, controls)
+    for limb, description in descriptions.items():
+        if description:
+            check_features(limb, before[limb], description)
+            keep_settings(limb, before[limb], description)
+    works = [
+        _work_for(limb, before[limb], description, made[limb[0]][limb[1]], limb in anew)
+        for limb, description in descriptions.items()
+        if limb in anew or description is None or not _is_built(limb, before[limb], description, made)
+    ]
+    if not works:
+        return []
+    ended = {work.limb: ended_sliders(before[work.limb], work.description) for work in works}
+    strays = {ob: on_rig[""] for ob, on_rig in made.items()} if any(work.is_less for work in works) else {}
+    with keeping_unkeyed(context, made):
+        unused = _remove_parts(works, ended, followed, strays)
+        edited = [*made, *unused.bones, *(control.ob for work in works for control in work.controls.values())]
+        for ob in dict.fromkeys(edited):
+            _edit(context, ob, works, unused.bones.get(ob, set()).union(strays[ob].bones if ob in strays else ()))
+        _add_parts(works, carried)
+    for ob in made:
+        ob.update_tag(refresh={"DATA"})
+    view_layer_of(context).update()
+    at_end(remove_unused_shapes)
+    return unused.kept
+
+
+def _bone_of(ref: LimbRef) -> Any:
+    return ref[0].pose.bones[ref[1]]
+
+
+# before
+
+
+def _let_go(ref: LimbRef, before: Description | None, description: Description | None) -> list[BoneRef]:
+    """What a limb no more follows that may go: all, of one that is taken away; what a new control is made for."""
+    if description is None:
+        limb = _bone_of(ref)
+        pairs = [(ob, bone) for ob, bone in follow_of(limb).pairs if ob is not None]
+        return [*pairs, *(made_for(limb) if is_orphaned(limb) else ())]
+    pairs = [(before.target, description.target), (before.pole, description.pole)] if before else []  # type: ignore[list-item]
+    return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
+
+
+def _parents_now(context: Context, controls: Iterable[Control]) -> dict[tuple[Any, str], Matrix]:
+    """The evaluated matrices, in their armatures, of the bones that new controls hang on."""
+    parents = {(control.ob, control.parent) for control in controls if control.parent in bones_of(control.ob)}
+    depsgraph: Any = context.evaluated_depsgraph_get() if parents else None
+    return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in parents}
+
+
+class Work(NamedTuple):
+    """What is to be done on a rig for a limb: what was ``made`` goes, and the parts come that it needs, with what their
+    roles refer to. Its helper bones stay if it ``keeps_bones``; ``places`` are those of its constraints among others,
+    by bone; ``new_controls`` those that are made, by kind."""
+
+    limb: LimbRef
+    description: Description | None
+    made: Made
+    parts: Parts
+    refs: dict[str, Any]
+    spec: Spec | None
+    keeps_bones: bool
+    places: dict[str, int]
+    new_controls: dict[str, Any]
+
+    @property
+    def is_less(self) -> bool:
+        """Whether something goes that may have left strays."""
+        return self.description is None or bool(self.made.bones and not self.keeps_bones)
+
+    @property
+    def controls(self) -> dict[str, Any]:
+        """The controls to be made for the limb, by kind."""
+        pairs = {"target": self.description.target, "pole": self.description.pole} if self.description else {}
+        return {kind: ref for kind, ref in pairs.items() if isinstance(ref, Control)}
+
+
+def _is_built(
+    ref: LimbRef, before: Description | None, description: Description, made: Mapping[Any, Mapping[str, Made]]
+) -> bool:
+    """Whether what was made for a limb is what its value says: nothing is to be done."""
+    built = made[ref[0]][ref[1]].built
+    spec = _spec_of(ref, description, built)
+    return before == description and (spec and spec[3:]) == (built and built[3:])  # but names
+
+
+def _spec_of(ref: LimbRef, description: Description, built: Spec | None) -> Spec | None:
+    """The spec of a limb's mechanism: that of which it was built, if this still fits."""
+    spec = spec_of(ref, description) if description.mode == "RIG" else None
+    if spec is None or built is None or differs(built, spec):
+        return spec
+    return built._replace(bones=spec.bones, last_bone=spec.last_bone, parent=spec.parent)
+
+
+def _work_for(
+    ref: LimbRef, before: Description | None, description: Description | None, made: Made, anew: bool
+) -> Work:
+    """What is to be done for a limb."""
+    parts, refs, spec, keeps_bones = Parts(), dict[str, Any](), None, False
+    if description:
+        spec = _spec_of(ref, description, None if anew else made.built)
+        parts = united(needed_parts(ref, description, spec))
+        were = united(needed_parts(ref, before, made.built)).bones if before and not anew else ()
+        has_all = sorted(made.bones.values()) == sorted(bone.role for bone in were)
+        keeps_bones = has_all and _are_alike(were, parts.bones)
+        refs = refs_of(ref, description, parts.bones, made.by_role if keeps_bones else {})
+    places = dict[str, int]()
+    for bone, name in made.constraints:
+        place = ref[0].pose.bones[bone].constraints.find(name)
+        places[bone] = min(place, places.get(bone, place))
+    return Work(
+        limb=ref,
+        description=description,
+        made=made,
+        parts=parts,
+        refs=refs,
+        spec=spec,
+        keeps_bones=keeps_bones,
+        places=places,
+        new_controls={},
+    )
+
+
+def _are_alike(bones: Sequence[HelperBone], others: Sequence[HelperBone]) -> bool:
+    """Whether helper bones are the same, and rest the same but for what Blender rounds."""
+    if [bone._replace(rest=()) for bone in bones] != [bone._replace(rest=()) for bone in others]:
+        return False
+    rests = (pair for one, other in zip(bones, others, strict=True) for pair in zip(one.rest, other.rest, strict=True))
+    return all(isclose(*pair, rel_tol=ON_TARGET, abs_tol=ON_TARGET) for pair in rests)
+
+
+# taking off
+
+
+def _remove_parts(
+    works: Sequence[Work],
+    ended: Mapping[LimbRef, list[str]],
+    followed: Sequence[BoneRef],
+    strays: Mapping[ArmatureObject, Made],
+) -> Unused:
+    """Take off what was made for limbs, but for bones; which controls nothing uses then."""
+    removed = {work.limb for work in works if work.description is None}
+    with without_window_updates():
+        for ob in dict.fromkeys(ob for ob, _ in ended):
+            own = [work for work in works if work.limb[0] == ob]
+            for work in own:
+                if work.description and work.description.mode == "RIG":
+                    group_of(_bone_of(work.limb))[MAKING] = True  # that nobody takes it for live in between
+            stems = tuple(making.helper_stem(*work.limb) for work in own)
+            _strip(ob, [*(work.made for work in own), *([strays[ob]] if ob in strays else ())], stems)
+        for ref, sliders in ended.items():
+            _end(ref, sliders, ref in removed)
+        for ob in dict.fromkeys(ob for ob, _ in ended):
+            remove_if_empty(ob)
+    unused = unused_of(followed, with_keys=all(work.description is None for work in works))
+    for ob, names in unused.bones.items():
+        remove_keys(ob, names)
+    return unused
+
+
+def _strip(ob: Any, made: Sequence[Made], stems: tuple[str, ...]) -> None:
+    """Take off drivers, those too of helper bones with such names that somebody deleted, then constraints: Blender
+    crashes on a driver that lost what it drives."""
+    bones = {name for own in made for name in own.bones}
+    constraints = {pair for own in made for pair in own.constraints}
+    for curve in drivers_of(ob):
+        bone, path = split_path(curve.data_path)
+        is_lost = bone not in ob.pose.bones and bone.startswith(stems)
+        if bone in bones or is_lost or (bone, *path.split('"')[1:2]) in constraints:
+            ob.animation_data.drivers.remove(curve)
+    constraints |= {
+        (name, constraint.name)
+        for name in bones
+        for constraint in ob.pose.bones[name].constraints
+        if is_mechanism_constraint(constraint)
+    }
+    for bone, name in constraints:
+        own_constraints = ob.pose.bones[bone].constraints
+        own_constraints.remove(own_constraints[name])
+
+
+def _end(ref: LimbRef, ended: Sequence[str], is_removed: bool) -> None:
+    """End what animates sliders that are gone, and the limb itself where that is taken away."""
+    if is_removed:
+        restore_settings(_bone_of(ref))
+    if ended:
+        remove_animation(ref[0], [path_to_custom(ref[1], key) for key in ended])
+    if is_removed:
+        remove_limb(_bone_of(ref))
+
+
+# bones
+
+
+def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: set[str]) -> None:
+    """Remove, make and hang bones of a rig, if there is anything to do."""
+    own = [work for work in works if work.limb[0] == ob]
+    removed = removed.union(*(work.made.bones for work in own if not work.keeps_bones))
+    if removed and ob.data.users > 1:
+        removed -= _used_by_others(ob)
+    hung, bones = _hung(own), ob.data.bones
+    hung = {name: above for name, above in hung.items() if name in bones and _above(bones[name]) != above}
+    controls = [(work, kind, control) for work in works for kind, control in work.controls.items() if control.ob == ob]
+    if not (removed or hung or controls or any(work.parts.bones and not work.keeps_bones for work in own)):
+        return
+    check_rests(ob)
+    if gone := {control.name for _, _, control in controls} - {*bones.keys()}:
+        remove_keys(ob, gone)  # of such as were deleted: they would move the new ones
+    with editing_bones(context, ob):
+        edited = ob.data.edit_bones
+        for edit_bone in [edited[name] for name in removed if name in edited]:
+            edited.remove(edit_bone)
+        renamed: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
+        for work, kind, control in controls:
+            renamed[control.name] = add_control_bone(control, renamed.get(control.parent, control.parent))
+            work.new_controls[kind] = (ob, renamed[control.name])
+        for work in own:
+            for bone in work.parts.bones if not work.keeps_bones else ():
+                name = making.helper_name(*work.limb, bone.role)
+                work.refs[bone.role] = (ob, making.add_helper_bone(ob, bone, name, work.refs))
+        for name, above in hung.items():
+            if name in edited:
+                edited[name].parent = edited.get(above) if above else None
+    remove_empty_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS, ALL_OURS))
+
+
+def _above(bone: Any) -> str:
+    return bone.parent.name if bone.parent else ""
+
+
+def _hung(works: Sequence[Work]) -> dict[str, str]:
+    """What poles are to hang on that no more follow, and that those do which follow: nothing."""
+    hung: dict[str, str] = {}
+    for work in works:
+        hung |= work.made.parents
+    return hung | {work.refs[role][1]: "" for work in works for role in work.parts.free}
+
+
+def _used_by_others(ob: ArmatureObject) -> set[str]:
+    """The helper bones that limbs of other objects of the same armature take over from, and what these need."""
+    used: set[str] = set()
+    for other in all_objects():
+        if other.data == ob.data and other != ob and is_armature(other):
+            used.update(bone for limb, made in made_on(other).items() if limb for bone in made.bones)
+    return used
+
+
+# putting on
+
+
+def _add_parts(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
+    """Make what is lacking, now that all bones are there."""
+    with without_window_updates():  # not around Edit Mode, which has to see the window's own scene
+        for work in works:
+            if work.description:
+                _follow(work, work.description, carried)
+                _make(work)
+
+
+def _follow(work: Work, description: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
+    """Pose new controls, and have the limb follow them."""
+    for kind, control in work.controls.items():
+        ob, name = work.new_controls[kind]
+        above = bones_of(ob)[name].parent
+        carried[ob, name] = finish_control(control, name, carried[ob, above.name] if above else None)
+    target, pole = (
+        work.new_controls.get(kind) or ref for kind, ref in (("target", description.target), ("pole", description.pole))
+    )
+    work.refs.update(followed_refs(target, pole, work.refs.get(ROLLED_TARGET)))
+    if work.new_controls:
+        constraint, follow = limb_constraint_of(_bone_of(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
+        if follow_of_constraint(constraint) != follow:
+            set_follow(constraint, follow)
+
+
+def _make(work: Work) -> None:
+    ob, refs = work.limb[0], work.refs
+    for bone in work.parts.bones if not work.keeps_bones else ():
+        making.finish_helper(ob, bone, refs[bone.role][1])
+    if work.spec and (work.spec != work.made.built or not work.keeps_bones):
+        ob.data.bones[refs["root"][1]][SPEC] = to_json(work.spec)
+    constraints = work.parts.constraints
+    for constraint in constraints:
+        making.constrain(ob, constraint, refs)
+    for owner in dict.fromkeys(constraint.bone for constraint in constraints):
+        own = [constraint for constraint in constraints if constraint.bone == owner]
+        place = 0 if any(constraint.targets for constraint in own) else work.places.get(refs[owner][1])
+        if place is not None:
+            making.put_at(ob, refs[owner][1], [constraint.name for constraint in own], place)
+    for driver in work.parts.drivers:
+        making.drive(ob, driver, refs)
+    limb = _bone_of(work.limb)
+    limb_constraint_of(limb).chain_count = sum(segments_of(limb))
+    group_of(limb).pop(MAKING, None)
+
+
+# whether it fits
+
+
+EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
+BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
+FIRST_BONE_MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
+OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
+NEWER = "'{bone}' was made by a newer Planar IK: update Planar IK, or rebuild the limb"
+"""What may be wrong with a limb."""
+
+TOLD = {feature.name: feature.broken for feature in FEATURES if feature.broken} | {"": BROKEN}
+"""What is said where parts are missing, by the feature that they are for."""
+
+
+def mechanism_problem(limb: PoseBone) -> str:
+    """What is wrong with the mechanism or the foot roll of a limb, as a sentence with {bone} in it; "" if nothing.
+    What else somebody changed is told by the pose: see `status`."""
+    return problems_of([limb])[0]
+
+
+def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
+    """`mechanism_problem` each of some limbs of one rig."""
+    made = made_on(limbs[0].id_data) if any(map(_has_parts, limbs)) else {}
+    return [
+        (FOOT_GONE if is_foot_gone(limb) else problem_of_version(limb))
+        or (_problem(limb, made[limb.name]) if _has_parts(limb) else "")
+        for limb in limbs
+    ]
+
+
+def _has_parts(limb: PoseBone) -> bool:
+    return bool(bones_of_limb(limb)) and (is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
+
+
+def problem_of_version(limb: PoseBone) -> str:
+    """Whether a limb was made by another version of the extension, which may have made it otherwise."""
+    group = group_of(limb)
+    version = VERSION if group is None else group.get(VERSION_KEY, 0)
+    return OLDER if version < VERSION else NEWER if version > VERSION else ""
+
+
+def _problem(limb: PoseBone, made: Made) -> str:
+    """Why what was made for a limb is not what its value says."""
+    ref, description = ref_of(limb), describe(ref_of(limb))
+    if has_pole_follow(limb) and not (description.pole_follow and follows_own_bones(description, ref)):
+        return NEEDS
+    spec = spec_of(ref, description, is_now=True) if description.mode == "RIG" else None
+    by_feature = needed_parts(ref, description, made.built if spec else None)
+    names = {name for _, name in made.constraints}
+    for feature, missing in TOLD.items():
+        parts = by_feature.get(feature, Parts())
+        roles = {bone.role for bone in parts.bones}
+        own = {constraint.name for constraint in parts.constraints if constraint.bone not in roles}
+        if not (roles <= made.by_role.keys() and own <= names):
+            return missing
+    if spec and (made.built is None or differs(made.built, spec)):
+        return EDITED if made.built else BROKEN
+    return FIRST_BONE_MOVED if spec and made.built and spec.is_moved and not made.built.is_moved else ""

@@ -1,0 +1,106 @@
+"""Which limb what is on a rig was made for. Helper bones bear their role as a mark, constraints a name of ours; the
+limb is that whose sliders their drivers read, else that on whose bones they act: Blender itself keeps both right as
+bones are renamed, mirrored, joined, appended and copied."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
+
+from ..blender.animation import drivers_of
+from ..blender.dependencies import constraint_targets
+from ..blender.types import ArmatureObject, children_of, split_path
+from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.follow import HUNG_ON_TARGET, follow_of, is_still_helper, role_of
+from ..limb.settings import GROUP, every_slider
+from ..limb.spec import Spec
+from ..limb.storage import CONTROL_KINDS, chain_bones, group_of, is_mechanism_constraint
+from ..limb.tips import foot_of
+from .spec import from_json
+
+OUR_PATHS = tuple({slider.path for slider in every_slider()})
+"""How the paths begin from a limb's last bone to its sliders."""
+
+SPEC = "planar_ik.spec"
+"""The custom property of a root helper that holds the spec it was made of."""
+
+
+class Made(NamedTuple):
+    """What was made for a limb: the names of its helper bones and their roles, the constraints of other bones by bone
+    and name, the spec of its mechanism, and what poles with Pole Follow hang on without that."""
+
+    bones: dict[str, str]
+    constraints: list[tuple[str, str]]
+    built: Spec | None = None
+    parents: dict[str, str] = {}  # noqa: RUF012  # nobody changes it
+
+    @property
+    def by_role(self) -> dict[str, str]:
+        """The names of its helper bones by role."""
+        return {role: name for name, role in self.bones.items()}
+
+
+def made_on(ob: ArmatureObject, names: Collection[str] = ()) -> dict[str, Made]:
+    """What was made for each limb of a rig, complete or not, by the name of its last bone, also for bones of these
+    names, which may have been limbs; for "", what is no limb's any more."""
+    limbs = dict.fromkeys([*names, *(bone.name for bone in ob.pose.bones if GROUP in bone)])  # type: ignore[operator]
+    tops, near = {bone.name: _top_of(bone) for bone in ob.data.bones if _is_helper(bone)}, _near(ob, limbs)
+    owners: dict[Any, str] = {}  # of trees of helper bones by their tops, of constraints by bone and name
+    for curve in drivers_of(ob):
+        bone, path = split_path(curve.data_path)
+        if limb := next((name for name in _limbs_read(curve) if name in limbs), ""):
+            owners.setdefault(tops.get(bone) or (bone, *path.split('"')[1:2]), limb)
+    made, loose = {name: Made({}, []) for name in ("", *limbs)}, []
+    for pose_bone in ob.pose.bones:
+        for constraint in pose_bone.constraints if pose_bone.name not in tops else ():
+            key = pose_bone.name, constraint.name
+            aimed = [tops[name] for target, name in constraint_targets(constraint) if target == ob and name in tops]
+            limb = owners.get(key) or near.get(pose_bone.name, "")
+            if limb and (aimed or is_mechanism_constraint(constraint)):
+                made[limb].constraints.append(key)
+                owners |= {top: limb for top in aimed if top not in owners}
+            elif is_mechanism_constraint(constraint):
+                loose.append((key, aimed))
+    made[""].constraints.extend(key for key, aimed in loose if aimed and not any(top in owners for top in aimed))
+    for name, top in tops.items():
+        made[owners.get(top, "")].bones[name] = role_of(ob.data.bones[name])
+    return {name: own._replace(**_more_of(ob, name, own)) for name, own in made.items()}
+
+
+def _more_of(ob: Any, name: str, own: Made) -> dict[str, Any]:
+    root, group = own.by_role.get("root"), group_of(ob.pose.bones[name]) if name else None
+    parents: dict[str, str] = {}
+    for pole in [bone for bone, constraint in own.constraints if constraint == FOLLOWING_POLE]:
+        hung = [target.subtarget for target in ob.pose.bones[pole].constraints[FOLLOWING_POLE].targets]
+        hung[:1] = ["" if is_still_helper(ob, above) else above for above in hung[:1]]
+        parents[pole] = hung[bool((group or {}).get(HUNG_ON_TARGET))] if len(hung) == 2 else ""
+    return {"built": from_json(ob.data.bones[root].get(SPEC, "")) if root else None, "parents": parents}
+
+
+def _near(ob: Any, limbs: Collection[str]) -> dict[str, str]:
+    """Of which limb a bone is: of its chain, else its foot or a toe, else its pole."""
+    bones = [ob.pose.bones[name] for name in limbs]
+    near = {bone.name: limb.name for limb in bones for bone in chain_bones(limb)}
+    feet = [(foot, limb.name) for limb in bones if (foot := foot_of(limb))]
+    near = {bone.name: name for foot, name in feet for bone in (foot, *children_of(foot))} | near
+    return {follow_of(limb).pole_subtarget: limb.name for limb in bones} | near
+
+
+def _is_helper(bone: Any) -> bool:
+    return role_of(bone) not in ("", *CONTROL_KINDS)
+
+
+def _top_of(bone: Any) -> str:
+    """The topmost helper bone that one hangs on, or itself."""
+    while bone.parent is not None and _is_helper(bone.parent):
+        bone = bone.parent
+    return str(bone.name)
+
+
+def _limbs_read(curve: Any) -> Iterator[str]:
+    """The bones whose sliders a driver reads."""
+    for variable in curve.driver.variables:
+        for target in variable.targets:
+            bone, path = split_path(target.data_path)
+            if bone and path.startswith(OUR_PATHS):
+                yield bone
