@@ -9,7 +9,7 @@ is off the capture dies away over some frames. Rows are frames, one after the ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..limb.tolerances import UNSEEN
 from ..solver.curves import Segments, few, hermite
-from ..solver.matrices import applied
+from ..solver.matrices import applied, unit_array
 from .planting import (
     STRAIGHTEST,
     PlantedFoot,
@@ -29,6 +29,7 @@ from .planting import (
     place_in_reach,
     plant_foot,
     roll_transforms,
+    turn_between,
     turned_by,
     vectors_of,
 )
@@ -48,6 +49,11 @@ not at all."""
 
 CARRIED = 1e-3
 """How far what carries legs may be off for fewer keys, in lengths of these."""
+
+UP = np.array((0.0, 0.0, 1.0))
+
+Ground = Callable[[Array, float], tuple[Array, Array]]
+"""Gives the place (3) on the ground straight below one, seen from so far above it, and the ground's normal there."""
 
 
 class FootContact(NamedTuple):
@@ -79,18 +85,19 @@ class Leg(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """How legs are held: the rows over which it eases in and out; the time of each row on F-curves; and over how many
-    rows what carries the legs goes down and up again, None if it stays."""
+    """How legs are held: the rows over which it eases in and out; the time of each row on F-curves; over how many rows
+    what carries the legs goes down and up again, None if it stays; and the ground, None for floors as they are."""
 
     ease: int
     times: Array
     lowers: int | None = None
+    ground: Ground | None = None
 
 
 class HeldLeg(NamedTuple):
     """A held leg: the end of its foot, (rows, 4, 4), and which rows that changes, (rows); its contacts; roll and bank,
-    with which of their rows get keys and the slopes there, (rows, 2) each; and by how much where it begins is carried,
-    (rows, 3)."""
+    with which of their rows get keys and the slopes there, (rows, 2) each; by how much where it begins is carried,
+    (rows, 3); and the leg that was held: as read, or as the ground has lifted it."""
 
     ends: Array
     changed: Array
@@ -99,22 +106,29 @@ class HeldLeg(NamedTuple):
     keyed: Array
     slopes: Array
     carried: Array
+    leg: Leg
 
 
 class Stand(NamedTuple):
-    """A contact of a leg under way: where its foot is flat, and roll and bank over its rows."""
+    """A contact of a leg under way: where its foot is flat, and roll and bank over its rows; how far up the ground
+    lifts it and about which vector that turns it, (4)."""
 
     contact: FootContact
     foot: PlantedFoot
+    lift: Array = np.zeros(4)
 
 
 def held_legs(legs: Sequence[Leg], how: Holding) -> list[HeldLeg]:
     """Hold legs of one rig in their contacts."""
-    held = [_held_leg(leg, [_planted(leg, contact) for contact in leg.contacts], how) for leg in legs]
-    carried = np.zeros_like(legs[0].roots)
+    stands = [[_planted(leg, contact) for contact in leg.contacts] for leg in legs]
+    raised = np.zeros_like(legs[0].roots)
+    if how.ground:
+        legs, stands, raised = _on_ground(legs, stands, how)
+    held = [_held_leg(leg, of_leg, how) for leg, of_leg in zip(legs, stands, strict=True)]
+    carried = raised.copy()
     if how.lowers is not None:
         carried[:, 2] -= _lowering(legs, held, how.lowers)
-    return [one._replace(carried=carried) for one in held]
+    return [one._replace(carried=carried, changed=one.changed | (raised[:, 2] != 0.0)) for one in held]
 
 
 def _planted(leg: Leg, contact: FootContact) -> Stand:
@@ -158,6 +172,8 @@ def _held_leg(leg: Leg, stands: Sequence[Stand], how: Holding) -> HeldLeg:
     eased[:, :3, 3] = _no_straighter(leg, leg.ends[:, :3, 3] + off_place)
     for rows in (one.rows for one in contacts):
         eased[rows] = ends[rows]
+    if how.ground:
+        eased = _above_ground(leg, eased, rolls, contacts, how.ground)
     return HeldLeg(
         ends=eased,
         changed=changed,
@@ -166,6 +182,7 @@ def _held_leg(leg: Leg, stands: Sequence[Stand], how: Holding) -> HeldLeg:
         keyed=keyed,
         slopes=slopes,
         carried=np.zeros_like(leg.roots),
+        leg=leg,
     )
 
 
@@ -269,3 +286,88 @@ def _calmed(numbers: Array, reach: int) -> Array:
     padded = np.pad(numbers, [(reach, reach), *[(0, 0)] * (numbers.ndim - 1)], mode="edge")
     total = sum(weight * padded[i : i + len(numbers)] for i, weight in enumerate(weights))
     return np.asarray(total / weights.sum())
+
+
+# on the ground
+
+
+def _on_ground(
+    legs: Sequence[Leg], stands: Sequence[Sequence[Stand]], how: Holding
+) -> tuple[list[Leg], list[list[Stand]], Array]:
+    """Legs as the ground lifts them, how they stand on it, and how far up what carries them goes along, (rows, 3)."""
+    ground: Any = how.ground
+    grounded, lifts, raised = list[list[Stand]](), list[Array](), np.zeros_like(legs[0].roots)
+    for leg, of_leg in zip(legs, stands, strict=True):
+        on_it, lift = list[Stand](), np.zeros(4)
+        for stand in of_leg:
+            on_it.append(_stand_on_ground(leg, stand, ground, leg.size + lift[0]))
+            lift = on_it[-1].lift
+        grounded.append(on_it)
+        lifts.append(_lifts(on_it, len(raised)))
+    if how.lowers is not None:
+        raised[:, 2] = _calmed(np.mean(lifts, axis=0)[:, 0], how.lowers)
+    lifted = [
+        leg._replace(ends=_lifted(leg, lift), roots=leg.roots + raised) for leg, lift in zip(legs, lifts, strict=True)
+    ]
+    return lifted, grounded, raised
+
+
+def _sole_of(leg: Leg) -> Array:
+    """The heel and the toe of a leg in the frame of its end, (2, 3); the end itself of one that does not roll."""
+    return leg.shape.places[2:4] if leg.shape else np.zeros((2, 3))
+
+
+def _stand_on_ground(leg: Leg, stand: Stand, ground: Ground, above: float) -> Stand:
+    """A foot whose sole lies on the ground below or above the middle of it."""
+    flat = stand.foot.flat.copy()
+    middle = applied(flat, _sole_of(leg).mean(axis=0)[None])[0]
+    place, normal = ground(middle, above)
+    turn, level = turn_between(UP, normal), np.eye(3)
+    if leg.shape:
+        level = turn_between(unit_array(flat[:3, :3] @ leg.shape.sole[:, 1], UP), UP)
+    flat[:3, :3] = turn @ level @ flat[:3, :3]
+    flat[:3, 3] += place - applied(flat, _sole_of(leg).mean(axis=0)[None])[0]
+    lift = np.array([place[2] - middle[2], *vectors_of(turn[None])[0]])
+    return Stand(stand.contact, stand.foot._replace(flat=flat), lift)
+
+
+def _lifts(stands: Sequence[Stand], count: int) -> Array:
+    """By how much the ground lifts and turns a foot, (rows, 4): in a contact as there, between two it goes over from
+    one to the next."""
+    rows = [row for stand in stands for row in (stand.contact.rows.start, stand.contact.rows.stop - 1)]
+    if not rows:
+        return np.zeros((count, 4))
+    ends, every = np.repeat([stand.lift for stand in stands], 2, axis=0), np.arange(count)
+    after = np.searchsorted(rows, every, "right").clip(1, len(rows) - 1)
+    start, end = np.array(rows)[after - 1], np.array(rows)[after]
+    share = ((every - start) / np.maximum(end - start, 1)).clip(0.0, 1.0)[:, None]
+    lifts: Array = ends[after - 1] + share * share * (3.0 - 2.0 * share) * (ends[after] - ends[after - 1])
+    return lifts
+
+
+def _lifted(leg: Leg, lift: Array) -> Array:
+    """The ends of a leg, (rows, 4, 4), that the ground lifts and turns about the middle of the sole."""
+    ends, middle = leg.ends.copy(), _sole_of(leg).mean(axis=0)[None]
+    before = applied(ends, middle)
+    ends[:, :3, :3] = turned_by(lift[:, 1:]) @ ends[:, :3, :3]
+    ends[:, :3, 3] += (before - applied(ends, middle)) + lift[:, :1] * UP
+    return ends
+
+
+def _above_ground(leg: Leg, ends: Array, rolls: Array, contacts: Sequence[FootContact], ground: Ground) -> Array:
+    """Ends of a leg, (rows, 4, 4), with its sole, rolled so, nowhere below the ground on the way: up where it would be,
+    and before and after as far as it stands."""
+    rows, stands, soles = np.arange(len(ends)), np.zeros(len(ends), bool), applied(ends[:, None], _sole_of(leg))
+    if leg.shape:  # toes stay flat as the foot rolls about the ball
+        ball, back = leg.shape.places[4], turned_by(-leg.shape.axes[4] * leg.shape.ball_of(rolls[:, 0])[:, None])
+        soles[:, 1] = applied(ends, ball + back @ (_sole_of(leg)[1] - ball))
+    for contact in contacts:
+        stands[contact.rows] = True
+    up, on = np.zeros(len(ends)), rows[stands] if stands.any() else np.array([-len(ends)])
+    for row in rows[~stands]:
+        below = max(ground(point, leg.size)[0][2] - point[2] for point in soles[row])
+        share = (np.abs(rows - row) / np.abs(on - row).min()).clip(0.0, 1.0)
+        up = np.maximum(up, below * (1.0 - share * share * (3.0 - 2.0 * share)))
+    ends = ends.copy()
+    ends[:, 2, 3] += up
+    return ends

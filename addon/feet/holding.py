@@ -36,6 +36,9 @@ Array = NDArray[Any]
 TURNING = ("roll", "bank")
 """What a foot rolls by."""
 
+LEVEL = 0.02
+"""How far a foot may roll and its toes still lie as on a flat one, in radians."""
+
 
 def leg_read(
     recording: Recording, limbs: LimbsRead, row: int, contacts: Sequence[FootContact], rolls: bool, reach: float
@@ -79,7 +82,7 @@ def held_limb(
     """What is placed and keyed to hold a limb, which is a ``row`` of the limbs of its rig. Sets its roll, and how its
     toes are turned, in ``values``."""
     limb = limbs.rig.limbs[row]
-    target, poles = moved_control(limb), _poles_that_stay(recording, limbs, row, held.changed)
+    target, poles = moved_control(limb), _poles_that_stay(recording, limbs, row, held)
     if not leg.shape:
         placings, parts = _placed_flat(recording, limbs, row, held)
         parts = [KeyedPart(pole.channels, no_points, _still_keys(held)) for pole in poles] + parts
@@ -139,13 +142,16 @@ def _targets(limbs: LimbsRead, row: int, tips: Array, carried: Array) -> Array:
     return targets
 
 
-def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, changed: Array) -> list[ControlPlacing]:
-    """Have a pole that hangs on the target stay where it was in the rows that are changed, as knees do."""
+def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, held: HeldLeg) -> list[ControlPlacing]:
+    """Have a pole that hangs on the target stay where it was in the rows that are changed, as knees do; and go up as
+    far as the ground raises where the leg begins."""
     limb = limbs.rig.limbs[row]
     if not (pole_goes_along(limb) and is_pole_movable(limb)):
         return []
     pole: Any = follow_of(limb).pairs[1]
-    return [ControlPlacing(pole, pole, _where(places_of(recording, *pole), changed), sizes_of(limbs, row))]
+    raised = held.leg.roots - places_of(recording, limb.id_data, rest_geometry_of(limb).names[0])
+    places = _where(places_of(recording, *pole) + raised, held.changed)
+    return [ControlPlacing(pole, pole, places, sizes_of(limbs, row))]
 
 
 # what carries legs
@@ -251,9 +257,9 @@ def _turn_toes(recording: Recording, limb: PoseBone, held: HeldLeg, ease: int, v
         back = _turned_back(limb, toe, held.rolls[:, 0])
         turns_held = shown.copy()
         for contact in held.contacts:
-            here, flat = contact.rows, np.array(contact.on) == SOLE
+            here = contact.rows
             own = back[here].swapaxes(1, 2) @ shown[here]
-            turns_held[here] = back[here] @ mean_of(own[flat] if flat.any() else own)
+            turns_held[here] = back[here] @ mean_of(own[_flattest(held.rolls[here, 0], contact.on)])
         off = turned_by(ease_out(vectors_of(turns_held @ shown.swapaxes(1, 2)), ranges, ease))
         channel = rotation_channel_of((limb.id_data, toe.name))
         own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
@@ -261,6 +267,14 @@ def _turn_toes(recording: Recording, limb: PoseBone, held: HeldLeg, ease: int, v
         values[channel][held.changed] = turned[held.changed]
         channels.append(channel)
     return channels
+
+
+def _flattest(roll: Array, on: Sequence[str]) -> Array:
+    """Which rows of a contact show how toes lie, (rows): those on the sole, if any, that roll least."""
+    flat = np.array(on) == SOLE
+    up = np.where(flat if flat.any() else True, np.maximum(roll, 0.0), np.inf)
+    flattest: Array = up <= up.min() + LEVEL
+    return flattest
 
 
 def _turned_back(limb: PoseBone, toe: PoseBone, roll: Array) -> Array:

@@ -58,11 +58,15 @@ class RollShape(NamedTuple):
         """From the heel to the end of the toe."""
         return float(np.linalg.norm(self.places[3] - self.places[2]))
 
+    def ball_of(self, roll: Array) -> Array:
+        """By how much of a roll (rows) the foot turns about the ball, (rows)."""
+        return np.clip(roll, 0.0, self.break_angle)
+
 
 def roll_transforms(shape: RollShape, rolls: Array) -> Array:
     """The transforms that roll and bank, (rows, 2), give the rolled target, (rows, 4, 4), in its own frame."""
     roll, bank = rolls.T
-    ball = np.clip(roll, 0.0, shape.break_angle)
+    ball = shape.ball_of(roll)
     angles = (np.maximum(bank, 0.0), np.minimum(bank, 0.0), np.minimum(roll, 0.0), np.maximum(roll, 0.0) - ball, ball)
     rolled_by = np.tile(np.eye(4), (len(roll), 1, 1))
     for place, axis, angle in zip(shape.places, shape.axes, angles, strict=True):
@@ -208,6 +212,14 @@ def turned_by(vectors: Array) -> Array:
     across = np.array(((zero, -z, y), (z, zero, -x), (-y, x, zero))).transpose(2, 0, 1)
     turns: Array = np.eye(3) + np.sin(angle) * across + (1.0 - np.cos(angle)) * (across @ across)
     return turns
+
+
+def turn_between(one: Array, other: Array) -> Array:
+    """The shortest turn, (3, 3), from one unit vector (3) to another that does not point against it."""
+    across = np.cross(one, other)
+    sine = float(np.linalg.norm(across))
+    turn: Array = turned_by((across * (np.arctan2(sine, one @ other) / max(sine, 1e-30)))[None])[0]
+    return turn
 
 
 def vectors_of(turns: Array) -> Array:

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple, cast
 import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
+from mathutils import Vector
 from numpy.typing import NDArray
 
-from ..blender.stepping import Steps, Stepwise, rate_of, times_of
+from ..blender.stepping import Steps, Stepwise, rate_of, stepping, times_of
 from ..blender.types import is_evaluated, scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
-from ..feet.held import FootContact, Holding, held_legs
+from ..feet.held import FootContact, Ground, Holding, held_legs
 from ..feet.holding import (
     TURNING,
     HeldLimb,
@@ -35,13 +36,14 @@ from ..limb.storage import by_rig, is_live, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
 from ..limb.transactional import transactional_steps
-from ..motion.frames import around, moved_by
+from ..motion.frames import around, frames_of, moved_by
 from ..motion.parts import part_of_foot, part_of_ik, slider_channel
 from ..motion.passing import read_again, record
 from ..motion.placing import ControlPlacing, controls_of, parents_of, place_controls
 from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_read
 from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.description import LimbRef, ref_of
+from ..solver.matrices import applied
 
 Array = NDArray[Any]
 
@@ -97,13 +99,14 @@ class HoldOptions(NamedTuple):
     """How limbs are held: over how many frames it eases in and out; whether feet with Foot Roll are planted on heel,
     sole and toe, as in contacts, or keep their rotation; whether at the mean place, or where they are in the current
     frame or the one in the range that is nearest to it; how far joints may be off for fewer keys, in lengths of the
-    limb; and whether what carries legs goes down where they do not reach."""
+    limb; whether what carries legs goes down where they do not reach; and the mesh that feet stand on, by name."""
 
     ease: int = 3
     rolls: bool = False
     is_mean: bool = False
     tolerance: float = ON_TARGET
     lower_hips: bool = False
+    ground: str = ""
 
 
 class Slip(NamedTuple):
@@ -228,6 +231,7 @@ def _planned_holds(
             options.ease,
             times_of(scene_of(context), frames),
             _calm(context) if carrier else None,
+            _ground(context, options.ground) if options.ground else None,
         )
         held = held_legs(legs, how)
         carried = held[0].carried
@@ -284,7 +288,9 @@ def _foot_turns(recording: Recording, limb: PoseBone) -> Array:
 def _check_turned(recording: Recording, plans: Sequence[HeldLimb], turns: Sequence[Array]) -> None:
     """Refuse feet that are turned far from where they were turned, (rows, 3, 3) each, rather than held."""
     for plan, before in zip(plans, turns, strict=True):
-        angles = np.linalg.norm(vectors_of(_foot_turns(recording, plan.limb) @ before.swapaxes(1, 2)), axis=1)
+        by_ground = plan.held.leg.ends[:, :3, :3] @ np.linalg.inv(plan.leg.ends[:, :3, :3])
+        off = _foot_turns(recording, plan.limb) @ (by_ground @ before).swapaxes(1, 2)
+        angles = np.linalg.norm(vectors_of(off), axis=1)
         if angles.max() > MOST_TURNED:
             angle, frame = round(float(np.degrees(angles.max()))), (recording.at or [0])[int(angles.argmax())]
             template = "'{bone}' would turn its foot by {angle}° in frame {frame}: mark its contacts by hand, then hold"
@@ -318,3 +324,44 @@ def _missed(recording: Recording, plan: HeldLimb) -> list[int]:
         np.arange(len(off)), [row for one in plan.held.contacts for row in range(one.rows.start, one.rows.stop)]
     )
     return [round((recording.at or [])[row]) for row in np.flatnonzero(is_held & ~(off <= UNSEEN * plan.leg.size))]
+
+
+def _ground(context: Context, name: str) -> Ground:
+    """The ground that a mesh of the scene is. Raises `Refused` where there is none, or where it moves."""
+    ob, depsgraph = scene_of(context).objects.get(name), context.evaluated_depsgraph_get()
+    if ob is None or ob.type != "MESH" or not is_evaluated(ob, depsgraph):
+        raise Refused("No mesh that is shown is called '{name}': pick another Ground", name=name)
+    now = _points(ob.evaluated_get(depsgraph))
+    with stepping(context) as show_frame:
+        for frame in frames_of(context, [(ob, "")]).at:
+            show_frame(frame)
+            then, template = (
+                _points(ob.evaluated_get(context.evaluated_depsgraph_get())),
+                "'{name}' moves in frame {frame}",
+            )
+            if then.shape != now.shape or np.abs(then - now).max() > UNSEEN:
+                raise Refused(f"{template}: pick a Ground that stands still", name=name, frame=frame)
+    seen = ob.evaluated_get(context.evaluated_depsgraph_get())
+    into, top = seen.matrix_world.inverted_safe(), float(_points(seen)[:, 2].max(initial=0.0))
+
+    def ground(at: Array, above: float) -> tuple[Array, Array]:
+        down, found = into.to_3x3() @ Vector((0.0, 0.0, -1.0)), None
+        for height in (float(at[2]) + above, top + above):  # from the top where it began below the ground
+            is_hit, place, normal, _ = seen.ray_cast(into @ Vector((at[0], at[1], height)), down)
+            normal = (into.to_3x3().transposed() @ normal).normalized()
+            found = (place, normal) if is_hit else found
+            if is_hit and normal.z > 0.0:
+                break
+        if found is None:
+            template = "'{name}' is not below a foot at ({x}, {y}): pick a Ground that reaches there"
+            raise Refused(template, name=name, x=round(float(at[0]), 2), y=round(float(at[1]), 2))
+        return np.array(seen.matrix_world @ found[0]), np.array(found[1] if found[1].z > 0.0 else -found[1])
+
+    return ground
+
+
+def _points(seen: Any) -> Array:
+    """Where the points of an evaluated mesh are in the world, (points, 3)."""
+    points = np.empty(len(seen.data.vertices) * 3, np.float32)
+    seen.data.vertices.foreach_get("co", points)
+    return applied(np.array(seen.matrix_world, float), points.reshape(-1, 3).astype(float))

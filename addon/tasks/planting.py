@@ -30,13 +30,15 @@ KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is fo
 
 class PlantOptions(NamedTuple):
     """How feet are planted: the height and speed below which they are on the ground, see `contacts_of`; the frames over
-    which each contact eases in and out; the tolerance of legs that get IK, see `add`; and whether hips are lowered."""
+    which each contact eases in and out; the tolerance of legs that get IK, see `add`; whether hips are lowered, and the
+    mesh that feet stand on: see `HoldOptions`."""
 
     height: float = HEIGHT
     speed: float = SPEED
     ease: int = 3
     tolerance: float = FEWER_KEYS
     lower_hips: bool = True
+    ground: str = ""
 
 
 class PlantResult(NamedTuple):
@@ -85,6 +87,7 @@ def plant(
             rolls=True,
             is_mean=True,
             lower_hips=description.lower_hips,
+            ground=description.ground,
         )
         contacts = [of_leg.contacts for of_leg in standing]
         report = yield from holding.hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
@@ -59,7 +59,8 @@ EASE_PROPERTY: Any = {
 
 LOWER_HIPS_PROPERTY: Any = {
     "name": "Lower Hips",
-    "description": "Where a foot does not reach, its heel rises, then what carries the legs goes down by what it takes",
+    "description": "Where a foot does not reach, its heel rises, then what carries the legs goes down by what it "
+    "takes; on a Ground, that goes up and down along with it",
     "default": True,
 }
 
@@ -218,6 +219,17 @@ class POSE_OT_planar_ik_plant(PoseOperator):
     ease: IntProperty(**EASE_PROPERTY)
     tolerance: FloatProperty(default=FEWER_KEYS, **TOLERANCE)
     lower_hips: BoolProperty(**LOWER_HIPS_PROPERTY)
+    ground: StringProperty(
+        name="Ground", description="The mesh that feet stand on; without one, each stands as high as it is"
+    )
+
+    def draw(self, context: Context) -> None:
+        """The settings, with a mesh to pick."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in ("height", "speed", "ease", "tolerance", "lower_hips"):
+            layout.prop(self, name)
+        layout.prop_search(self, "ground", scene_of(context), "objects")
 
     def checked(self, context: Context) -> tuple[list[LimbRequest], list[PoseBone]]:
         """The legs that get IK, and those that have it."""

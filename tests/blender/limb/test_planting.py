@@ -214,6 +214,80 @@ def test_one_leg_alone_lowers_no_hips(capture):
     assert np.abs(joints(capture) - before)[:, sides.index(".L")].max() > 5e-3
 
 
+GROUNDS = {
+    "slope": lambda along: np.tan(np.radians(20.0)) * along,
+    "steps": lambda along: 0.15 * np.floor((along + 0.09) / 0.3),  # a foot is in the middle of each
+}
+
+
+def ground(height):
+    """A mesh across the way of the walk that is so high along it, in treads of 0.3."""
+    verts, faces = [], []
+    for start in np.arange(-10.0, 20.0) * 0.3 - 0.09:
+        for along, share in ((start, 1e-6), (start + 0.3, -1e-6)):
+            verts += [(x, -along, height(along + share)) for x in (-3.0, 3.0)]
+        faces.append([len(verts) - i for i in (4, 3, 1, 2)])
+    mesh = bpy.data.meshes.new("Ground")
+    mesh.from_pydata(verts, [], faces)
+    ob = bpy.data.objects.new("Ground", mesh)
+    bpy.context.scene.collection.objects.link(ob)
+    return ob
+
+
+@pytest.mark.parametrize("kind", GROUNDS)
+def test_on_the_ground_that_is_there(addon, capture, kind):
+    """Soles are on it through each contact, and nowhere far below it."""
+    ground(GROUNDS[kind])
+    before = joints(capture)
+    assert bpy.ops.pose.planar_ik_plant(ground="Ground") == {"FINISHED"}
+    markers, soles = addon("tasks.contact_markers"), addon("feet.soles")
+    worst = {True: 0.0, False: 0.0}
+    for side in walk.BEGINS:
+        limb = capture.pose.bones[f"shin{side}"]
+        spans = [contact.frames for contact in markers.marked_contacts(bpy.context.scene, limb)]
+        for frame in FRAMES:
+            bpy.context.scene.frame_set(frame)
+            seen = rigs.evaluated(capture).pose.bones
+            stands = any(span.first <= frame <= span.last for span in spans)
+            places = [seen[bone].matrix @ at for bone, at in soles.sole_lying(limb, None)[::2]]
+            above = min(place.z - GROUNDS[kind](-place.y) for place in places)
+            worst[stands] = max(worst[stands], abs(above) if stands else -above)
+    assert worst[True] < 3e-3
+    assert worst[False] < 3e-3
+    now = joints(capture)
+    swung = np.degrees(np.arccos((knee(before)[0] * knee(now)[0]).sum(axis=-1)))
+    assert swung.max() < 12.0
+    assert knee(now)[1].min() > 1.0
+
+
+def key_at(ob, *places):
+    for frame, place in zip((1, 9), places, strict=False):
+        ob.location[1] = place
+        ob.keyframe_insert("location", frame=frame)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda ob: key_at(ob, 0.5, 0.5), ""),
+        (lambda ob: ob.modifiers.new("", "TRIANGULATE"), ""),
+        (lambda ob: key_at(ob, 0.0, 0.5), "moves in frame"),
+        (lambda ob: key_at(ob, 30.0), "is not below a foot at"),
+        (lambda ob: setattr(ob, "name", "Floor"), "pick another Ground"),
+        (lambda ob: setattr(ob, "hide_viewport", True), "pick another Ground"),
+    ],
+)
+def test_a_ground_that_is_none(capture, spoil, says):
+    spoil(ground(lambda along: 0.0))
+    before = snapshots.snapshot()
+    if not says:
+        assert bpy.ops.pose.planar_ik_plant(ground="Ground") == {"FINISHED"}
+        return
+    with pytest.raises(RuntimeError, match=says):
+        bpy.ops.pose.planar_ik_plant(ground="Ground")
+    assert not snapshots.differences(before, snapshots.snapshot())
+
+
 @pytest.mark.parametrize("is_hold", [False, True])
 def test_frames_outside_the_scene_stay(capture, is_hold):
     scene = bpy.context.scene
