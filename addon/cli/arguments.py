@@ -136,11 +136,13 @@ def _add_by_hand(add: Callable[..., Any], name: str, verb: Verb) -> None:
 
 def _add_property(command: argparse.ArgumentParser, of: Any, is_usual: bool) -> None:
     """An option of the operator's name, range, words and tooltip."""
-    usual = f" ({of.default:g})" if of.type in ("INT", "FLOAT") else f" ({of.default})"
+    usual = f" ({of.default:g})" if of.type in ("INT", "FLOAT") else f" ({of.default})" if of.default != "" else ""
     meaning = (of.description + (usual if is_usual else "")).replace("%", "%%")
     takes: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
     if of.type == "ENUM":
         takes = {"type": str.upper, "choices": [item.identifier for item in of.enum_items]}
+    elif of.type == "STRING":
+        takes = {"metavar": "NAME"}
     elif of.type != "BOOLEAN":
         takes = {"type": _number(*allowed_range(of), of.type == "INT"), "metavar": "NUMBER"}
     name = f"--{of.identifier.replace('_', '-')}"

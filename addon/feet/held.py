@@ -29,7 +29,7 @@ from .planting import (
     place_in_reach,
     plant_foot,
     roll_transforms,
-    turn_between,
+    shortest_turn,
     turned_by,
     vectors_of,
 )
@@ -322,9 +322,9 @@ def _stand_on_ground(leg: Leg, stand: Stand, ground: Ground, above: float) -> St
     flat = stand.foot.flat.copy()
     middle = applied(flat, _sole_of(leg).mean(axis=0)[None])[0]
     place, normal = ground(middle, above)
-    turn, level = turn_between(UP, normal), np.eye(3)
+    turn, level = shortest_turn(UP, normal), np.eye(3)
     if leg.shape:
-        level = turn_between(unit_array(flat[:3, :3] @ leg.shape.sole[:, 1], UP), UP)
+        level = shortest_turn(unit_array(flat[:3, :3] @ leg.shape.sole[:, 1], UP), UP)
     flat[:3, :3] = turn @ level @ flat[:3, :3]
     flat[:3, 3] += place - applied(flat, _sole_of(leg).mean(axis=0)[None])[0]
     lift = np.array([place[2] - middle[2], *vectors_of(turn[None])[0]])

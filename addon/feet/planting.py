@@ -214,7 +214,7 @@ def turned_by(vectors: Array) -> Array:
     return turns
 
 
-def turn_between(one: Array, other: Array) -> Array:
+def shortest_turn(one: Array, other: Array) -> Array:
     """The shortest turn, (3, 3), from one unit vector (3) to another that does not point against it."""
     across = np.cross(one, other)
     sine = float(np.linalg.norm(across))

@@ -90,6 +90,8 @@ def test_feet_of_a_capture_are_planted(run: Run, tmp_path: Path) -> None:
     code, (line,), _ = run("plant", planted, "--in-place", "--bone", "*.R")
     assert (code, line["limb"], line["slid"] < 1e-3, line["slide"] < 1e-3) == (0, "shin.R", True, True)
     before = planted.read_bytes()
+    code, _, said = run("plant", planted, "--in-place", "--ground", "Floor")
+    assert (code, "No mesh that is shown is called 'Floor'" in said, planted.read_bytes() == before) == (1, True, True)
     code, lines, said = run("plant", planted, "--in-place", "--height", "0", "--speed", "0")
     assert (code, "no foot comes to stand" in said, planted.read_bytes() == before) == (0, True, True)
     assert [(line["limb"], line["contacts"], "output" in line) for line in lines] == [
