@@ -57,7 +57,8 @@ class Measured(NamedTuple):
     targets: Array  # (n, 3); of hinges, where that is in the plane of their tip
     poles: Array  # (n, 3)
     influence: Array  # (n)
-    sizes: Array  # (n): the lengths of the limbs
+    lengths: Array  # (n): the lengths of the limbs, in the armature
+    sizes: Array  # (n): in the world
     is_uneven: bool  # whether the rig itself is scaled unevenly in the world
 
 
@@ -83,6 +84,7 @@ def measure(now: LimbsNow) -> Measured:
         targets=targets,
         poles=applied(now.frames, now.pole),
         influence=now.sliders["influence"],
+        lengths=lengths,
         sizes=sizes,
         is_uneven=is_uneven(now.world),
     )
@@ -95,8 +97,9 @@ def is_uneven(world: Array) -> bool:
 
 
 def misplaced_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
-    """A bone of a limb that is scaled or moved by its own channels where IK can't follow (by ``least`` or more), with
-    the message; None if there is none. Location of the first bone is fine, and so is its scale in FK with Stretch."""
+    """A bone of a limb that is scaled or moved by its own channels where IK can't follow, with the message; None if
+    there is none. ``least`` is what counts as moved, in the armature. Location of the first bone is fine, and so is its
+    scale in FK with Stretch."""
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
         if max(abs(size - 1.0) for size in bone.scale[:]) > KEPT:

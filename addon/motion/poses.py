@@ -39,7 +39,7 @@ def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, limb in enumerate(rig.limbs):
-            _check_own(recording, limb)
+            _check_own(recording, limb, sum(rig.table.limbs[row].geometry.lengths))
             entry, foot = rig.table.limbs[row], foot_of(limb) if feet.foot_follows(limb) else None
             poses[rig.object, limb.name] = LimbPoses(
                 turns=limbs.own[:, row, : len(entry.bones)],
@@ -80,13 +80,13 @@ def world_turns(matrices: Array) -> Array:
     return turns_of(rigid(matrices)[0])
 
 
-def _check_own(recording: Recording, limb: PoseBone) -> None:
+def _check_own(recording: Recording, limb: PoseBone, length: float) -> None:
     """Refuse a limb that IK can't show: its lower bones are moved, or one is scaled but for a stretch of the first."""
     for k, bone in enumerate(bones_of_limb(limb)):
         location, scale = (channel_of(recording, limb.id_data, bone.name, name) for name in ("location", "scale"))
         moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
         is_scaled = bool((np.abs(scale - 1.0) > KEPT).any())
-        if k and moved > UNSEEN * bone.length:
+        if k and moved > UNSEEN * length:
             raise Refused(BONE_MOVED, bone=bone.name)
         if is_scaled and not (k == 0 and has_slider(limb, "stretch")):
             raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)

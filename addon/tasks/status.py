@@ -16,7 +16,7 @@ from ..blender.words import Refused
 from ..limb.follow import RigSlider, check_posable, follow_of, matrix_of, rig_slider, tip_at_rest
 from ..limb.measuring import SCALED_APART, SIZELESS, Measured, inheriting_otherwise, measure, misplaced_bone
 from ..limb.solving import limbs_now
-from ..limb.storage import bones_of_limb, choices_of, is_live, mode_of
+from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_live, mode_of
 from ..limb.table import Table, table_of
 from ..limb.tips import tip_of
 from ..limb.tolerances import MISS, ROUNDING, SEEN, STRAIGHT
@@ -181,13 +181,15 @@ def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
     off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
     influence = float(measured.influence[row])
-    slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISS * measured.sizes[row]
+    scale = measured.sizes[row] / measured.lengths[row]
+    longest = scale * max(bone.bone.length for bone in chain_bones(limb))  # Blender counts heads from tails
+    slack = ROUNDING * max(longest, float(np.abs(measured.targets[row]).max())) + MISS * measured.sizes[row]
     reach = Reach(int(measured.solution.reach[row]))
     if not np.isfinite([residual, off]).all():
         return _invalid(SIZELESS, bone=limb.name)
     allowed = slack if influence in (0.0, 1.0) else slack + 2.0 * SEEN * measured.sizes[row]
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
-    stray = None if broken else misplaced_bone(limb, MISS * float(measured.sizes[row]))
+    stray = None if broken else misplaced_bone(limb, float(MISS * measured.lengths[row]))
     if stray:
         return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
     is_off = off > allowed or measured.knee_errors[row] > allowed + 2.0 * SEEN * measured.sizes[row]

@@ -92,6 +92,24 @@ def test_a_lower_bone_that_is_moved_is_named(add, mode):
     assert last.planar_ik.reach == "INVALID"
 
 
+@pytest.mark.parametrize("size", [0.001, 1.0])
+def test_noise_of_importers_moves_no_lower_bone(add, size):
+    ob, _ = arm()
+    rigs.activate(ob, "EDIT")
+    for bone in ob.data.edit_bones:
+        bone.use_connect = False
+    for bone in ob.data.edit_bones:
+        bone.tail = bone.head + bone.vector * 1000.0
+    rigs.activate(ob)
+    ob.pose.bones["forearm"].location.x = 2e-5
+    ob.scale = (size,) * 3
+    last = add(ob, "forearm", mode="RIG")[0]
+    assert last.planar_ik.message == "On target"
+    last.location.x = 1e-4
+    bpy.context.view_layer.update()
+    assert last.planar_ik.message == "'forearm' is moved by its own location: clear that"
+
+
 def test_convert_goes_along(addon):
     ob, first = arm()
     goal = rigs.empty("goal", (0.5, 0.0, 0.1))
