@@ -103,7 +103,7 @@ def hold_feet(frames: range) -> None:
 
 
 def switch_half(frames: range) -> None:
-    installed.addon("tasks.switching").switch_over(bpy.context, limbs(), "FK", frames[50:-50])
+    installed.addon("tasks.snapping").switch_over(bpy.context, limbs(), "FK", frames[50:-50])
 
 
 def snapped(task: str) -> Work:

@@ -23,6 +23,7 @@ from ..limb.tips import length_of
 from ..rigging.description import LimbRef, ref_of
 from .maps import differences
 from .passing import posing_live, record
+from .placing import controls_of, parents_of
 from .reading import NOTHING, Asked, Recording, bones_to_read, matrices_of, worlds_of
 from .thinning import sampling_of
 from .writing import Task
@@ -134,6 +135,25 @@ def sight(
     asked = also._replace(refs=[*also.refs, *(ref for one in moving for ref in one.bones)], bones=bones)
     recording = yield from record(task.context, [], sampling_of(task.frames), asked, None, progress, within)
     return Sighting(played, task, moving, recording)
+
+
+def keeping_shown(
+    task: Task, limbs: Sequence[PoseBone], to: str, work: Callable[[Recording], Steps[Any]], is_halved: bool = True
+) -> Steps[tuple[Any, list[Message]]]:
+    """Do some work after which limbs are to show by ``IK``, or by ``FK``, what the other one shows: it gets what was
+    read of that, ``is_halved`` also halfway between frames. What it gives, and warnings of what is not where it was."""
+    moving, is_ik = [moved_bones(limb) for limb in limbs], to == "IK"
+    refs = [*(ref for one in moving for ref in one.bones), *parents_of(controls_of(limbs))]
+    asked = Asked(refs, [bone for limb in limbs for bone in bones_to_read(limb)])
+    frames = sampling_of(task.frames) if is_halved else task.frames
+    progress = task.next_progress() if task.frames else float
+    with posing_live(task.context):
+        before = yield from record(task.context, limbs, frames, asked, float(not is_ik), progress)
+    done = yield from work(before)
+    seen = yield from look(task, moving, before, float(is_ik))
+    allowed = np.multiply(TOLD, max(1.0, task.tolerance / TOLD[0]))
+    worst = [one.worst(allowed) for one in seen.values()]
+    return done, [miss.message for miss in worst if miss.share > 1.0]
 
 
 def look(

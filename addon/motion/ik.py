@@ -34,7 +34,6 @@ from .matching import (
     own_foot_turns,
     solver_target,
     swivel_again,
-    warnings_of_misses,
 )
 from .parts import index_in_channel, part_of_bone_above, part_of_ik, rotation_channel_of, slider_channel
 from .passing import read_again, record
@@ -90,8 +89,7 @@ def show_in_ik(
     if moves_controls:
         read = reader_of(task, recording, limbs, sampling, placings, writing, values)
         yield from _move_controls(read, recording, shown, placings, values, sampling)
-    sliders = {ref_of(limb): sliders for limb, sliders in _sliders_of(shown)}
-    warnings = sum((matched.warnings for matched in shown), warnings_of_misses(recording, poses, sliders))
+    warnings = [warning for matched in shown for warning in matched.warnings]
     touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
     touched += [channel for placing in placings for channel in placing.channels]
     return MatchResult(writing.finish(recording, values, touched), warnings)

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from ..blender.words import Message, Refused
 from ..limb.features import FEATURES
 from ..limb.follow import check_movable, follow_of, pole_goes_along, solver_follow
-from ..limb.solving import joints_in, solve
 from ..limb.storage import can_change_structure, has_slider, limbs_of, outward_sign
 from ..limb.tips import foot_of
-from ..limb.tolerances import NO_TURN, ON_TARGET, SEEN, UNSEEN
+from ..limb.tolerances import NO_TURN, ON_TARGET, UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
@@ -267,36 +266,6 @@ def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> t
     is_straight = length > total * (1.0 - PAST_STRAIGHT)
     factor = np.where(is_straight, np.maximum(factor, 1.0 + PAST_STRAIGHT), factor)
     return 1.0 + (factor - 1.0)[:, None] * counts, to_farthest, softness
-
-
-def warnings_of_misses(recording: Recording, poses: dict[LimbRef, LimbPoses], sliders: Any) -> list[Message]:
-    """Warnings of limbs that do not reach the poses that they are to show, by the solver with what was read and these
-    ``sliders`` by limb and name: because of knee limits, softness with stretch, or the plane."""
-    warnings = []
-    for rig in recording.rigs:
-        limbs = limbs_read(recording, rig)
-        now = {name: rows.copy() for name, rows in limbs.sliders.items()}
-        now["influence"][:] = 1.0
-        for row, limb in enumerate(rig.limbs):
-            for name, values in sliders[rig.object, limb.name].items():
-                now[name][:, row] = values
-        _, joints = solved_poses(limbs, now)
-        for row, limb in enumerate(rig.limbs):
-            to_match = LimbToMatch(limbs, row, limb, poses[rig.object, limb.name], False)
-            expected, frames = _joints(to_match, to_match.poses.stretch), to_match.frames
-            places = applied(frames[:, None], expected)
-            off = np.linalg.norm(places - joints[:, row, : expected.shape[1]], axis=-1).max(axis=1)
-            if not (off <= SEEN * to_match.size * np.linalg.norm(frames[:, :3, 1], axis=1)).all():
-                warnings.append(Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=limb.name))
-    return warnings
-
-
-def solved_poses(limbs: LimbsRead, sliders: dict[str, Array]) -> tuple[Array, Array]:
-    """How the solver turns the bones of limbs, (f, n, segments, 4), and where it has knees and tips in the world, (f,
-    n, segments, 3)."""
-    table, into = limbs.rig.table, inverted_all(limbs.frames)
-    solution = solve(table.kinds, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
-    return solution.turns, applied(limbs.frames[:, :, None], joints_in(table, solution))
 
 
 def offset_turn(limb: PoseBone) -> Array:

@@ -1,30 +1,38 @@
-"""Carrying a pose over between a limb's own bones (FK) and what it follows (IK), so that switching shows no jump."""
+"""Carrying a pose over between a limb's own bones (FK) and what it follows (IK), so that switching shows no jump: in
+this frame, or over a range of frames with keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
+from ..blender.action_writer import ActionWriter
+from ..blender.animation import curves_of
+from ..blender.announcing import announce
+from ..blender.dependencies import BoneRef
 from ..blender.editing import keeping_unkeyed
 from ..blender.keying import key_changes, key_changes_from
-from ..blender.stepping import Steps, Stepwise, finished
-from ..blender.types import view_layer_of
+from ..blender.stepping import Steps, Stepwise, finished, times_of
+from ..blender.types import scene_of, view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import change_of, check_movable, check_posable, check_undriven, follow_of, rig_slider
-from ..limb.storage import bones_of_limb, read_slider, write_slider
+from ..limb.storage import bones_of_limb, path_to_slider, read_slider, write_slider
 from ..limb.transactional import transactional, transactional_steps
+from ..motion.check import keeping_shown
 from ..motion.fk import part_of_fk, to_fk
-from ..motion.frames import around, moved_by
+from ..motion.frames import around, ends_of, moved_by
 from ..motion.ik import MatchResult, show_in_ik
 from ..motion.passing import record
-from ..motion.reading import Asked, copied
+from ..motion.reading import Asked, Recording, copied
+from ..motion.seen import check_alone, see_limbs
 from ..motion.thinning import sampling_of
 from ..motion.writing import Run, Task, Writing
+from ..rigging.description import ref_of
 from ..rigging.features import reset_roll
-
-Snap = Callable[[Context, Sequence[PoseBone]], MatchResult]
+from .baking import key_in_fk, with_end
 
 
 @Stepwise
@@ -38,11 +46,12 @@ def snap_target(
     """Match IK to FK: move targets and poles, and set flip and swivel, so that IK shows the bones' own pose, in the
     current frame or with keys in each of ``frames``. ``tolerance`` is how far joints may be off for fewer keys, in
     lengths of the limb. Returns warnings."""
-    check_snap(limbs, snap_target_now)
+    check_snap(limbs, "IK")
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
     leveled = reset_roll(limbs) if frames is None else []
-    shown = yield from show_in_ik(_task(context, limbs, frames, tolerance), limbs)
-    return _snapped(context, shown._replace(changes=[*leveled, *shown.changes]))
+    changes, warnings = yield from _show_in(_task(context, limbs, frames, tolerance), limbs, "IK")
+    key_changes(context, [*leveled, *changes])
+    return warnings
 
 
 @Stepwise
@@ -55,36 +64,38 @@ def snap_fk(
 ) -> Steps[list[Message]]:
     """Match FK to IK: set the own channels of limbs' bones, and of feet that turn with targets, to what IK shows, in
     the current frame or with keys in each of ``frames``. Returns warnings."""
-    check_snap(limbs, snap_fk_now)
-    return _snapped(context, (yield from show_in_fk(_task(context, limbs, frames, tolerance), limbs)))
+    check_snap(limbs, "FK")
+    changes, warnings = yield from _show_in(_task(context, limbs, frames, tolerance), limbs, "FK")
+    key_changes(context, changes)
+    return warnings
 
 
 def _task(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float] | None, tolerance: float) -> Task:
     return Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)) if frames else None)
 
 
-def show_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[MatchResult]:
+def _show_in(task: Task, limbs: Sequence[PoseBone], to: str) -> Steps[MatchResult]:
+    """Have limbs show by ``IK``, or by ``FK``, the pose that the other one shows."""
+    show = partial(show_in_ik, task, limbs, None, True) if to == "IK" else partial(_show_in_fk, task, limbs)
+    (changes, warnings), told = yield from keeping_shown(task, limbs, to, show)
+    return MatchResult(changes, [*warnings, *told])
+
+
+def _show_in_fk(task: Task, limbs: Sequence[PoseBone], known: Recording) -> Steps[MatchResult]:
     """Set the own channels of limbs' bones, and of feet that turn with targets, to the pose that IK shows."""
     parts, sampling = [part_of_fk(limb, task.tolerance) for limb in limbs], sampling_of(task.frames)
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    recording = yield from record(
-        task.context, limbs, sampling.frames, Asked(channels=channels), 1.0, task.next_progress()
-    )
-    before = copied(recording.channels)
-    values = copied(before)
+    asked = Asked(channels=channels, known=known)
+    recording = yield from record(task.context, limbs, sampling.frames, asked, 1.0, task.next_progress())
+    values = copied(recording.channels)
     for of_limb in to_fk(recording, is_solved=True, influence=1.0).values():
         values |= of_limb
-    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
+    writing = Writing(task, copied(recording.channels), [Run(sampling.rows, parts)], sampling.frames)
     return MatchResult(writing.finish(recording, values, channels), [])
 
 
-def _snapped(context: Context, matched: MatchResult) -> list[Message]:
-    key_changes(context, matched.changes)
-    return matched.warnings
-
-
-def check_snap(limbs: Sequence[PoseBone], snap: Snap) -> None:
-    """Refuse what can't be snapped."""
+def check_snap(limbs: Sequence[PoseBone], to: str) -> None:
+    """Refuse what can't be snapped to ``IK`` or ``FK``."""
     for limb in limbs:
         if slider := rig_slider(limb):
             raise Refused(
@@ -92,19 +103,9 @@ def check_snap(limbs: Sequence[PoseBone], snap: Snap) -> None:
             )
         check_posable(limb)
         check_undriven(limb, "influence")
-        if snap is snap_target_now:
+        if to == "IK":
             follow = follow_of(limb)
             check_movable(limb, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
-
-
-def snap_target_now(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
-    """`snap_target` in the current frame, without keys."""
-    return finished(show_in_ik(Task(context, None), limbs))
-
-
-def snap_fk_now(context: Context, limbs: Sequence[PoseBone]) -> MatchResult:
-    """`snap_fk` in the current frame, without keys."""
-    return finished(show_in_fk(Task(context, None), limbs))
 
 
 # from one to the other
@@ -128,12 +129,11 @@ def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, i
     """Switch limbs to ``FK`` or ``IK``, by default to the other mode than the first one's, without moving them. With
     Auto Keying or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
     to = to or other_mode(limbs)
-    snap: Snap = snap_fk_now if to == "FK" else snap_target_now
-    check_snap(limbs, snap)
+    check_snap(limbs, to)
     others = [limb for limb in limbs if read_slider(limb, "influence") != (to == "IK")]
     switched = [change_of(limb, "influence") for limb in limbs]
     leveled = reset_roll(others) if to == "IK" else []
-    changes, warnings = snap(context, others)
+    changes, warnings = finished(_show_in(Task(context, None), others, to))
     changes = [*leveled, *changes]
     for limb in others:
         write_slider(limb, "influence", to == "IK")
@@ -149,3 +149,60 @@ def _to_pose(limbs: Sequence[PoseBone], to: str) -> list[tuple[Any, str]]:
     if to == "FK":
         return [(limb.id_data, bone.name) for limb in limbs for bone in bones_of_limb(limb)]
     return [follow_of(limb)[:2] for limb in limbs]
+
+
+@Stepwise
+@transactional_steps
+def switch_over(
+    context: Context, limbs: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
+) -> Steps[list[Message]]:
+    """Switch limbs to ``FK`` or ``IK`` in all of these frames, with keys, without moving them; other frames stay as
+    they are. Raises `Refused`. Returns warnings."""
+    check_snap(limbs, to)
+    _check_influence(context, limbs, to == "FK", frames)
+    named, task = [ref_of(limb) for limb in limbs], _task(context, limbs, frames, tolerance)
+    if to == "FK":
+        _, warnings = yield from keeping_shown(task, limbs, to, lambda _: _keyed_in_fk(task, limbs), False)
+    else:
+        warnings = (yield from _show_in(task, limbs, to)).warnings
+        _key_influence(context, named, frames, True)
+    view_layer_of(context).update()
+    return warnings
+
+
+def _keyed_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[None]:
+    """Give limbs keys in FK for what they show, as a bake does."""
+    frames: Any = task.frames
+    for limb in limbs:
+        check_alone(limb)
+    seen = yield from see_limbs(task.context, limbs, with_end(task.context, limbs, frames), task.tolerance, True)
+    yield from key_in_fk(task.context, seen, frames)
+
+
+ROUNDED = 1e-4
+"""How far influence may be from 0 or 1 and still count as that."""
+
+
+def _check_influence(context: Context, limbs: Sequence[PoseBone], is_ik: bool, frames: Sequence[int]) -> None:
+    """Refuse limbs that are not in IK, or in FK, in all of these frames."""
+    times = times_of(scene_of(context), frames)
+    for limb in limbs:
+        path, now = path_to_slider(limb.name, "influence"), read_slider(limb, "influence")
+        curve = next((curve for curve in curves_of(limb.id_data) if curve.data_path == path and not curve.mute), None)
+        for frame, time in zip(frames, times, strict=True):
+            if abs((curve.evaluate(time) if curve else now) - is_ik) > ROUNDED:
+                template = "'{bone}' is not in {mode} in frame {frame}: switch frames in which it is"
+                raise Refused(template, bone=limb.name, mode="IK" if is_ik else "FK", frame=frame)
+
+
+def _key_influence(context: Context, limbs: Sequence[BoneRef], frames: Sequence[int], is_ik: bool) -> None:
+    """Key limbs to be in IK, or in FK, from the first to the last of these frames, and as before around them, where
+    anything changes there."""
+    scene, writers = scene_of(context), dict[Any, ActionWriter]()
+    times, kept = times_of(scene, frames), times_of(scene, ends_of(context, limbs))
+    for ob, name in limbs:
+        announce(ob)
+        writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob))
+        writer.set_between(path_to_slider(name, "influence"), times, float(is_ik), float(not is_ik), kept)
+    for writer in writers.values():
+        writer.show(context)

@@ -17,8 +17,7 @@ from ...tasks.frame_ranges import range_animated
 from ...tasks.limbs import frames_counted, limbs_counted
 from ...tasks.mirroring import mirror
 from ...tasks.parenting import parent_controls, possible_parents
-from ...tasks.snapping import other_mode, snap_fk, snap_target, switch
-from ...tasks.switching import switch_over
+from ...tasks.snapping import other_mode, snap_fk, snap_target, switch, switch_over
 from ..finding import selected_limbs
 from .base import LimbOperator, PoseOperator
 

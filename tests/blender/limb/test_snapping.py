@@ -148,3 +148,14 @@ def test_refusals(limb, switch, addon, setup):
     with pytest.raises(addon("blender.words").Refused):
         switch([last], to="IK")
     assert rigs.snapshot() == before
+
+
+@pytest.mark.parametrize("frames", [None, [1, 2]])
+def test_what_is_not_shown_is_told_by_bone_and_frame(limb, snap, frames):
+    """A knee that may not bend as far as it is posed."""
+    last = limb(random.Random(3))
+    assert not snap.snap_target(bpy.context, [last], frames)
+    last.planar_ik.min_angle = 3.0
+    (said,) = snap.snap_target(bpy.context, [last], frames)
+    assert said.values["bone"] in NAMES
+    assert said.values["frame"] == 1

@@ -27,7 +27,7 @@ def walking(addon):
     return ob
 
 
-MOST = {"add": 2.4, "snap_target": 1.35, "snap_fk": 2, "switch": 2, "mirror": 3, "convert": 2.95}
+MOST = {"add": 2.4, "snap_target": 2.35, "snap_fk": 3, "switch": 3, "mirror": 3, "convert": 2.95}
 
 
 @pytest.mark.parametrize("task", MOST)
@@ -44,7 +44,7 @@ def test_frames_are_stepped_so_often_at_most(add, addon, task):
         "add": lambda: add(ob, "shin.L", mode="RIG"),
         "snap_target": lambda: snapping.snap_target(bpy.context, [last], frames),
         "snap_fk": lambda: snapping.snap_fk(bpy.context, [last], frames),
-        "switch": lambda: addon("tasks.switching").switch_over(bpy.context, [last], "FK", frames),
+        "switch": lambda: snapping.switch_over(bpy.context, [last], "FK", frames),
         "mirror": lambda: addon("tasks.mirroring").mirror(bpy.context, [last], frames),
         "convert": lambda: addon("tasks.converting").convert(bpy.context, [last], mode="RIG"),
     }[task]()
@@ -86,7 +86,7 @@ def test_what_is_stopped_leaves_nothing(add, addon, task):
         "add": lambda last: adding.add.steps(context, [adding.LimbRequest(last)], mode="RIG"),
         "snap_target": lambda last: snapping.snap_target.steps(context, [last], frames),
         "snap_fk": lambda last: snapping.snap_fk.steps(context, [last], frames),
-        "switch": lambda last: addon("tasks.switching").switch_over.steps(context, [last], "FK", frames[4:16]),
+        "switch": lambda last: addon("tasks.snapping").switch_over.steps(context, [last], "FK", frames[4:16]),
         "mirror": lambda last: addon("tasks.mirroring").mirror.steps(context, [last], frames),
         "plant": lambda last: planting.plant.steps(context, [], [last], frames, planting.PlantOptions(1.0, 1.0)),
         "hold": lambda last: holding.hold_tips.steps(context, [last], span, holding.HoldOptions()),
