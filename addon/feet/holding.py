@@ -159,9 +159,7 @@ def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, held: Hel
 
 def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
     """The bone that carries limbs of one rig and that can be moved: nothing else poses it, and it does not carry what
-    they follow. None for one limb alone: others would go down with it."""
-    if len(limbs) < 2:
-        return None
+    they follow."""
     above = [bones_of_limb(limb)[0].parent_recursive for limb in limbs]
     followed = {follow_of(limb).pairs[0] for limb in limbs}
     poses = Dependencies().constraints_and_drivers

@@ -32,7 +32,7 @@ from ..feet.planting import vectors_of
 from ..feet.soles import SolePoint, paths_of, sole_of
 from ..limb.follow import check_movable, check_posable, check_undriven, follow_of, has_roll, rig_slider, rolled_target
 from ..limb.solving import limbs_now
-from ..limb.storage import by_rig, is_live, mode_of, read_slider
+from ..limb.storage import by_rig, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
 from ..limb.transactional import transactional_steps
@@ -44,6 +44,8 @@ from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_re
 from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied
+from .limbs import is_leg
+from .selection import limbs_without_ik
 
 Array = NDArray[Any]
 
@@ -173,7 +175,7 @@ def hold_limbs(
     spans = [contact.frames for planted in holds for contact in planted.contacts]
     if not spans:
         return None
-    carriers = {ob: carrier_of(of_rig) for ob, of_rig in by_rig(limbs).items()} if request.lower_hips else {}
+    carriers = {ob: _carrier(of_rig) for ob, of_rig in by_rig(limbs).items()} if request.lower_hips else {}
     calm = _calm(context) if any(carriers.values()) else 0
     first = max(min(span.first for span in spans) - request.ease - 2 * calm, within.first)
     frames = range(first, min(max(span.last for span in spans) + request.ease + 2 * calm, within.last) + 1)
@@ -245,6 +247,22 @@ def _planned_holds(
             _add_runs(parts, one.changed, plans[-1].parts)
     placings += [placing for plan in plans for placing in plan.placings]
     return plans, placings, [Run(np.arange(first, last + 1), parts[first, last]) for first, last in parts]
+
+
+def _carrier(limbs: Sequence[PoseBone]) -> PoseBone | None:
+    """The bone that is lowered for limbs of one rig; none where a leg that is not held would go down with it, in FK."""
+    ob, carrier = limbs[0].id_data, carrier_of(limbs)
+    if carrier is None:
+        return None
+    others: list[Any] = [
+        (limb, None) for limb in limbs_of(ob) if limb not in limbs and read_slider(limb, "influence") < 1
+    ]
+    others += limbs_without_ik([*ob.pose.bones])
+    return (
+        None
+        if any(carrier in limb.parent_recursive and is_leg(limb, segments) for limb, segments in others)
+        else carrier
+    )
 
 
 def _contact_rows(planted: LimbToHold, options: HoldOptions, frames: Sequence[int]) -> list[FootContact]:

@@ -288,6 +288,32 @@ def test_a_ground_that_is_none(capture, spoil, says):
     assert not snapshots.differences(before, snapshots.snapshot())
 
 
+@pytest.mark.parametrize("has_ik", [False, True])
+def test_forelegs_in_fk_stay_where_they_are(capture, has_ik):
+    """Hips do not go down for the hind legs alone."""
+    rigs.activate(capture, "EDIT")
+    bones = capture.data.edit_bones
+    for side in walk.BEGINS:
+        for name, (head, tail, parent) in walk.LEG.items():
+            bone = bones.new(f"front_{name}{side}")
+            x = bones[f"{name}{side}"].head.x
+            bone.head, bone.tail = (x, head[1] - 0.7, head[2]), (x, tail[1] - 0.7, tail[2])
+            bone.parent = bones["spine" if parent in walk.BONES else f"front_{parent}{side}"]
+    rigs.activate(capture)
+    fore = [bone.name for bone in capture.pose.bones if bone.name.startswith("front_")]
+    if has_ik:
+        rigs.click(capture, "front_shin.L")
+        walk.add_legs(capture, "front_shin.L", "front_shin.R")
+        for side in walk.BEGINS:
+            capture.pose.bones[f"front_shin{side}"]["IK Influence"] = 0.0
+    walk.add_legs(capture, foot_roll=True)
+    raise_hips(capture)
+    before = [rigs.matrices(capture, fore) for frame in FRAMES if not bpy.context.scene.frame_set(frame)]
+    assert bpy.ops.pose.planar_ik_plant() == {"FINISHED"}
+    after = [rigs.matrices(capture, fore) for frame in FRAMES if not bpy.context.scene.frame_set(frame)]
+    assert np.abs(np.array(after) - before).max() < 1e-6
+
+
 @pytest.mark.parametrize("is_hold", [False, True])
 def test_frames_outside_the_scene_stay(capture, is_hold):
     scene = bpy.context.scene
