@@ -32,7 +32,7 @@ GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
 VERSION = 2
-"""What is kept of limbs, and made for them, is of this version: see `rigging.build` for limbs of another."""
+"""What is kept of limbs, and made for them, is of this version: see `tasks.status` for limbs of another."""
 
 VERSION_KEY = "version"
 """What the group calls it."""

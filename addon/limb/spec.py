@@ -3,7 +3,10 @@ rest: along what their axes lie, and where in these the limb's own lines are."""
 
 from __future__ import annotations
 
-from math import asin, atan2, cos, pi, sin
+import json
+from functools import lru_cache
+from itertools import chain
+from math import asin, atan2, cos, isclose, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +92,49 @@ class Spec(NamedTuple):
     def is_still(self) -> tuple[bool, ...]:
         """For each bone, whether its own rotation in the reference is none."""
         return tuple(max(map(abs, rotation[1:])) < 1e-9 for rotation in self.reference_rotations)
+
+
+def to_json(spec: Spec) -> str:
+    """A spec as text."""
+    return json.dumps(spec._asdict(), separators=(",", ":"))
+
+
+@lru_cache(4096)
+def from_json(text: str) -> Spec | None:
+    """The spec that a text is of; None if it is of none. What is not known of it is left out: it may be of another
+    version of the extension."""
+    try:
+        kept = json.loads(text).items()
+        return Spec(**{name: _frozen(value) for name, value in kept if name in Spec._fields})
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def differs(a: Spec, b: Spec) -> bool:
+    """Whether a mechanism made of one spec does not fit another. Blender itself follows renames, so that names do not
+    count, nor does ``axis_shift``."""
+    if a[3:] == b[3:]:
+        return False
+    numbers, kinds = zip(*map(_compared, (a, b)), strict=True)
+    if kinds[0] != kinds[1]:
+        return True
+    return not all(isclose(*pair, rel_tol=ON_TARGET, abs_tol=ON_TARGET) for pair in zip(*numbers, strict=True))
+
+
+def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
+    """What of a spec may differ by `CLOSE`, lengths as parts of the limb's, and what has to be the same exactly."""
+    size = max(sum(spec.lengths), 1e-30)
+    places = [place / size for place in (*spec.frame[3:12:4], *chain(*spec.heads), *spec.lengths, size * size)]
+    directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations, *spec.lines)
+    rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
+    numbers = (value for _, value in spec.choices if not isinstance(value, str))
+    words = tuple((name, value if isinstance(value, str) else "") for name, value in spec.choices)
+    kind = (len(spec.bones), spec.is_zigzag, spec.plane, spec.features, spec.pole_switch, spec.is_limited, words)
+    return [*places, *directions, *spec.angles, *rows, spec.outwards, *numbers], kind
 
 
 ROUGH = -0.9

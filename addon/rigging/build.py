@@ -8,11 +8,13 @@ drivers go before the bones that they name, and come after."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isclose
 from typing import Any, NamedTuple
+from zlib import crc32
 
-from bpy.types import Context, PoseBone
+from bpy.types import Context
 from mathutils import Matrix
 
 from ..blender.animation import drivers_of, remove_animation, remove_if_empty
@@ -20,44 +22,42 @@ from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import (
     check_rests,
+    collect,
     editing_bones,
     keeping_unkeyed,
     remove_empty_collections,
     without_window_updates,
 )
+from ..blender.fcurves import reset
+from ..blender.names import side_sign
 from ..blender.transaction import at_end
 from ..blender.types import (
     ArmatureObject,
     all_objects,
     bones_of,
     is_armature,
+    path_to_bone,
     path_to_custom,
     split_path,
     view_layer_of,
 )
-from ..limb.features import FEATURES
-from ..limb.features.pole_follow import NEEDS
 from ..limb.features.roll import PIVOTS_COLLECTION, ROLLED_TARGET
-from ..limb.follow import Follow, follow_of, follow_of_constraint, has_pole_follow, has_roll, set_follow
+from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
+from ..limb.parts import ALL, CHANNEL, ConstraintSpec, DriverSpec, DriverVariable, HelperBone, Parts
 from ..limb.parts import COLLECTION as HELPERS
-from ..limb.parts import HelperBone, Parts
 from ..limb.settings import COLLECTION as ALL_OURS
-from ..limb.settings import VERSION, VERSION_KEY
-from ..limb.spec import Spec
+from ..limb.settings import MADE_FOR_LIMB
+from ..limb.spec import Spec, differs, to_json
 from ..limb.storage import (
     MAKING,
-    bones_of_limb,
     group_of,
     is_mechanism_constraint,
-    is_on_rig,
     is_orphaned,
     limb_constraint_of,
     remove_limb,
     segments_of,
 )
-from ..limb.tips import FOOT_GONE, is_foot_gone
 from ..limb.tolerances import ON_TARGET
-from . import making
 from .controls import COLLECTION as CONTROLS
 from .controls import (
     Control,
@@ -76,13 +76,11 @@ from .description import (
     describe,
     ended_sliders,
     keep_settings,
-    ref_of,
     restore_settings,
+    spec_of,
 )
-from .features import follows_own_bones
-from .making import NOTHING, followed_refs, needed_parts, refs_of, united
 from .marks import SPEC, Made, made_on
-from .spec import differs, spec_of, to_json
+from .parts import NOTHING, Refs, followed_refs, needed_parts, refs_of, united
 
 Descriptions = Mapping[LimbRef, Description | None]
 
@@ -251,7 +249,7 @@ def _remove_parts(
             for work in own:
                 if work.description and work.description.mode == "RIG":
                     group_of(_bone_of(work.limb))[MAKING] = True  # that nobody takes it for live in between
-            stems = tuple(making.helper_stem(*work.limb) for work in own)
+            stems = tuple(helper_stem(*work.limb) for work in own)
             _strip(ob, [*(work.made for work in own), *([strays[ob]] if ob in strays else ())], stems)
         for ref, sliders in ended.items():
             _end(ref, sliders, ref in removed)
@@ -321,8 +319,8 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
             work.new_controls[kind] = (ob, renamed[control.name])
         for work in own:
             for bone in work.parts.bones if not work.keeps_bones else ():
-                name = making.helper_name(*work.limb, bone.role)
-                work.refs[bone.role] = (ob, making.add_helper_bone(ob, bone, name, work.refs))
+                name = helper_name(*work.limb, bone.role)
+                work.refs[bone.role] = (ob, add_helper_bone(ob, bone, name, work.refs))
         for name, above in hung.items():
             if name in edited:
                 edited[name].parent = edited.get(above) if above else None
@@ -381,79 +379,155 @@ def _follow(work: Work, description: Description, carried: dict[tuple[Any, str],
 def _make(work: Work) -> None:
     ob, refs = work.limb[0], work.refs
     for bone in work.parts.bones if not work.keeps_bones else ():
-        making.finish_helper(ob, bone, refs[bone.role][1])
+        finish_helper(ob, bone, refs[bone.role][1])
     if work.spec and (work.spec != work.made.built or not work.keeps_bones):
         ob.data.bones[refs["root"][1]][SPEC] = to_json(work.spec)
     constraints = work.parts.constraints
     for constraint in constraints:
-        making.constrain(ob, constraint, refs)
+        constrain(ob, constraint, refs)
     for owner in dict.fromkeys(constraint.bone for constraint in constraints):
         own = [constraint for constraint in constraints if constraint.bone == owner]
         place = 0 if any(constraint.targets for constraint in own) else work.places.get(refs[owner][1])
         if place is not None:
-            making.put_at(ob, refs[owner][1], [constraint.name for constraint in own], place)
+            put_at(ob, refs[owner][1], [constraint.name for constraint in own], place)
     for driver in work.parts.drivers:
-        making.drive(ob, driver, refs)
+        drive(ob, driver, refs)
     limb = _bone_of(work.limb)
     limb_constraint_of(limb).chain_count = sum(segments_of(limb))
     group_of(limb).pop(MAKING, None)
 
 
-# whether it fits
+# one by one
 
 
-EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
-BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
-FIRST_BONE_MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
-OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
-NEWER = "'{bone}' was made by a newer Planar IK: update Planar IK, or rebuild the limb"
-"""What may be wrong with a limb."""
+SIDES = re.compile(r"(?i)^[lr][._ -]|^(?:left|right)|(?:[._ -][lr]|[._ -]?(?:left|right))(?=(?:\.\d+)?$)")
+"""What says a side at either end of a name."""
 
-TOLD = {feature.name: feature.broken for feature in FEATURES if feature.broken} | {"": BROKEN}
-"""What is said where parts are missing, by the feature that they are for."""
+NAME_BYTES = 32
+"""How many bytes of a bone's name those of its helpers have: Blender takes 63 in all, with a number at the end."""
+
+# bones
 
 
-def mechanism_problem(limb: PoseBone) -> str:
-    """What is wrong with the mechanism or the foot roll of a limb, as a sentence with {bone} in it; "" if nothing.
-    What else somebody changed is told by the pose: see `status`."""
-    return problems_of([limb])[0]
+def helper_name(ob: ArmatureObject, limb_name: str, role: str) -> str:
+    """What a helper bone of a limb is called: MCH-SHIN-turn1.L for that of shin.L, on both sides the same but for the
+    side, so that Blender's mirroring finds one by the other."""
+    return f"{helper_stem(ob, limb_name)}{role.replace(' ', '')}{('.R', '', '.L')[side_sign(limb_name) + 1]}"
 
 
-def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
-    """`mechanism_problem` each of some limbs of one rig."""
-    made = made_on(limbs[0].id_data) if any(map(_has_parts, limbs)) else {}
-    return [
-        (FOOT_GONE if is_foot_gone(limb) else problem_of_version(limb))
-        or (_problem(limb, made[limb.name]) if _has_parts(limb) else "")
-        for limb in limbs
-    ]
+def helper_stem(ob: ArmatureObject, limb_name: str) -> str:
+    """How the names of a limb's helper bones begin: MCH-SHIN-.
+
+    As armatures are joined, Blender loses drivers of bones whose names have another's in them: capitals are as no bone
+    has them, or if one does, eight digits of its name."""
+    core = SIDES.sub("", limb_name) or limb_name
+    core = core.lower() if core.isupper() else core.upper()
+    core = core.encode()[:NAME_BYTES].decode(errors="ignore")
+    if any(bone.name in core for bone in ob.data.bones):
+        core = f"{crc32(limb_name.encode()):08x}"
+    return f"MCH-{core}-"
 
 
-def _has_parts(limb: PoseBone) -> bool:
-    return bool(bones_of_limb(limb)) and (is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
+def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs) -> str:
+    """Add a helper bone in Edit Mode; returns its name. Blender takes no matrix for a bone without a length."""
+    bones = ob.data.edit_bones
+    laid: Any = bones.new(name)
+    laid[MADE_FOR_LIMB] = bone.role
+    rest = Matrix((bone.rest[:4], bone.rest[4:8], bone.rest[8:12], bone.rest[12:]))
+    laid.head, laid.tail = rest.translation, rest.translation + rest.col[1].to_3d() * bone.length
+    laid.matrix = rest
+    laid.length = bone.length
+    laid.use_deform = laid.select = laid.select_head = laid.select_tail = False
+    above = refs[bone.parent][1] if bone.parent else ""
+    if bone.like:
+        like = bones[refs[bone.like][1]]
+        if bone.copies_rest:
+            laid.head, laid.tail, laid.roll = like.head, like.tail, like.roll
+        laid.inherit_scale, laid.use_inherit_rotation = like.inherit_scale, like.use_inherit_rotation
+    laid.parent = bones[above] if above else None
+    return str(laid.name)
 
 
-def problem_of_version(limb: PoseBone) -> str:
-    """Whether a limb was made by another version of the extension, which may have made it otherwise."""
-    group = group_of(limb)
-    version = VERSION if group is None else group.get(VERSION_KEY, 0)
-    return OLDER if version < VERSION else NEWER if version > VERSION else ""
+def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
+    """Set what a helper bone has outside of Edit Mode. A bone that is made again keeps the channels of the one before
+    with its name: these are reset."""
+    pose_bone: Any = ob.pose.bones[name]
+    pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
+    pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    pose_bone.scale = (1.0, 1.0, 1.0)
+    place = 2 if bone.collection == PIVOTS_COLLECTION else 1
+    collect(ob, pose_bone.bone, bone.collection, ALL_OURS, place).is_visible = False
 
 
-def _problem(limb: PoseBone, made: Made) -> str:
-    """Why what was made for a limb is not what its value says."""
-    ref, description = ref_of(limb), describe(ref_of(limb))
-    if has_pole_follow(limb) and not (description.pole_follow and follows_own_bones(description, ref)):
-        return NEEDS
-    spec = spec_of(ref, description, is_now=True) if description.mode == "RIG" else None
-    by_feature = needed_parts(ref, description, made.built if spec else None)
-    names = {name for _, name in made.constraints}
-    for feature, missing in TOLD.items():
-        parts = by_feature.get(feature, Parts())
-        roles = {bone.role for bone in parts.bones}
-        own = {constraint.name for constraint in parts.constraints if constraint.bone not in roles}
-        if not (roles <= made.by_role.keys() and own <= names):
-            return missing
-    if spec and (made.built is None or differs(made.built, spec)):
-        return EDITED if made.built else BROKEN
-    return FIRST_BONE_MOVED if spec and made.built and spec.is_moved and not made.built.is_moved else ""
+# constraints
+
+
+def constrain(ob: ArmatureObject, constraint: ConstraintSpec, refs: Refs) -> None:
+    """Add a constraint."""
+    owner: Any = ob.pose.bones[refs[constraint.bone][1]]
+    real = owner.constraints.new(constraint.type)
+    real.name, real.show_expanded = constraint.name, False
+    followers = [real.targets.new() for _ in constraint.targets] or [real]
+    for follower, role in zip(followers, constraint.targets or (constraint.target,), strict=True):
+        follower.target, bone = refs[role]
+        if hasattr(follower, "subtarget"):
+            follower.subtarget = bone
+    for name, value in constraint.settings:
+        setattr(real, name, value)
+    if constraint.space:
+        real.space_object, real.space_subtarget = refs[constraint.space]
+
+
+def put_at(ob: ArmatureObject, bone: str, names: Sequence[str], place: int) -> None:
+    """Put these constraints of a bone, in their order, at a place among its others."""
+    constraints: Any = ob.pose.bones[bone].constraints
+    for offset, name in enumerate(names):
+        constraints.move(constraints.find(name), place + offset)
+
+
+# drivers
+
+
+def driven_path(driver: DriverSpec, refs: Refs) -> str:
+    """The data path, from its rig, of what a driver drives."""
+    return f"{path_to_bone(refs[driver.bone][1])}.{driver.path}"
+
+
+def drive(ob: ArmatureObject, driver: DriverSpec, refs: Refs) -> None:
+    """Add a driver, and check it: Blender silently cuts expressions that are too long."""
+    curve: Any = ob.driver_add(driven_path(driver, refs), driver.channel)
+    reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
+    new = curve.driver
+    new.type = driver_type(driver)
+    for variable in driver.variables:
+        added = new.variables.new()
+        added.name, added.type = variable.letter, variable.type
+        for target, read in zip(added.targets, _reads(variable, refs), strict=True):
+            target.id = ob
+            for name, value in read.items():
+                setattr(target, name, value)
+    if new.type == "SCRIPTED":
+        new.expression = driver.expression
+        if new.expression != driver.expression or not new.is_simple_expression:
+            raise RuntimeError(f"Blender does not take the expression {driver.expression}")
+
+
+def driver_type(driver: DriverSpec) -> str:
+    """The type of a driver: SUM where it is just one variable, else SCRIPTED."""
+    return "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
+
+
+def _reads(variable: DriverVariable, refs: Refs) -> list[dict[str, str]]:
+    """The settings of a variable's targets."""
+    reads = []
+    for read in variable.reads:
+        bone = refs[read.bone][1]
+        if not read.space:
+            path = path_to_custom(bone, read.what)
+            reads.append({"data_path": path if read.item == ALL else f"{path}[{read.item}]"})
+        elif read.space == CHANNEL:
+            reads.append({"data_path": f"{path_to_bone(bone)}.{read.what}"})
+        else:
+            kind = {"transform_type": read.what} if read.what else {}
+            reads.append({"bone_target": bone, "transform_space": read.space} | kind)
+    return reads

@@ -1,16 +1,18 @@
 """One limb as one plain value: all that it is, read from its rig or planned; and kept on its bones, and taken away
-again. What is made of it is said in `parts`, `limb.features` and `controls`; `apply` makes the rig so."""
+again. What is made of it is said in `parts`, `limb.features` and `controls`; `build` makes the rig so."""
 
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.types import PoseBone
 
-from ..blender.animation import drivers_of, move_curves
+from ..blender.animation import clips_besides, curves_everywhere, driver_of, drivers_of, move_curves
 from ..blender.dependencies import BoneRef
-from ..blender.types import ArmatureObject, children_of, path_to_custom
+from ..blender.types import ArmatureObject, children_of, path_to_bone, path_to_custom
 from ..blender.words import Refused
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.feature import Slider
@@ -30,17 +32,19 @@ from ..limb.follow import (
     set_follow,
 )
 from ..limb.parts import ALL
-from ..limb.rest_geometry import rest_geometry_of
+from ..limb.rest_geometry import lines_of, rest_geometry_of
 from ..limb.settings import (
     CHOICES,
     CONSTRAINT_NAME,
     CONVERTED_FROM,
     GROUP,
+    KNEE_LIMITS,
     VERSION,
     VERSION_KEY,
     every_slider,
     slider_of,
 )
+from ..limb.spec import Numbers, Spec, axis_shift_in
 from ..limb.storage import (
     KEPT_ON,
     LOCKED,
@@ -55,6 +59,7 @@ from ..limb.storage import (
     make_limb,
     make_slider,
     mode_of,
+    outward_sign,
     read_slider,
     segments_of,
     stored_axes,
@@ -63,10 +68,11 @@ from ..limb.storage import (
     write_slider,
 )
 from ..limb.tips import AT, foot_of, mark_tip
-from ..solver.limb import MOVES_ROOT
+from ..limb.tolerances import ON_TARGET
+from ..limb.transforms import own_location
+from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT
 from .controls import Control
 from .feet import foot_turn_of, pivots_of
-from .spec import is_moved_by_location
 
 LimbRef = tuple[ArmatureObject, str]
 """A limb: its rig, and the name of its last bone. It stays, as Edit Mode makes the bones anew."""
@@ -210,6 +216,80 @@ def pole_follow_of_new(limb: PoseBone, pole: PoseBone | None) -> PoleFollow | No
     if above is not None and follow.target == limb.id_data and above.name == follow.subtarget:
         return PoleFollow(above.parent.name if above.parent else "", True)
     return PoleFollow(above.name if above else "", False)
+
+
+# the spec of its mechanism
+
+
+ASKEW = 2e-6
+"""From which cosine on two axes of a bone are not square to each other."""
+
+
+def spec_of(ref: BoneRef, value: Any, is_now: bool = False) -> Spec:
+    """The spec that the mechanism of a limb should have, as its armature and its value say; with ``is_now``, by how
+    the first bone is moved in the current frame only."""
+    ob, name = ref  # type: Any, str
+    limb = ob.pose.bones[name]
+    geometry, choices, plane = rest_geometry_of(limb), value.choices, value.choices["plane"]
+    features = [feature for feature in FEATURES if feature.is_in_mechanism and feature.of(value)]
+    has_twist = any(slider.bone != ALL for feature in features for slider in feature.sliders)
+    first = ob.pose.bones[geometry.names[0]]
+    parent = first.parent
+    below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
+    kept = {one.name: choices[one.name] for one in (*KNEE_LIMITS, *(one for of in features for one in of.choices))}
+    if "stretch_volume" in kept and not all(geometry.points):
+        kept["stretch_volume"] = "UNIFORM"
+    return Spec(
+        bones=geometry.names,
+        last_bone=limb.name,
+        parent=parent.name if parent else "",
+        frame=_numbers(geometry.frame),
+        axes=tuple(_numbers(rest[:3, :3]) for rest in geometry.rest),
+        heads=tuple(_numbers(rest[:3, 3]) for rest in geometry.rest),
+        lengths=_numbers(geometry.lengths),
+        angles=_numbers(geometry.angles),
+        normals=tuple(_numbers(normal) for normal in geometry.normals),
+        directions=tuple(_numbers(direction) for direction in geometry.bone_directions),
+        reference_rotations=tuple(_numbers(rotation) for rotation in geometry.reference_rotations),
+        plane=plane,
+        features=tuple(feature.name for feature in features),
+        choices=tuple(kept.items()),
+        pole_switch=plane == "POLE" and "pole" in value.sliders,
+        axis_shift=axis_shift_in(geometry.frame, below),
+        outwards=1.0 if plane in IN_ONE_PLANE and not has_twist else outward_sign(limb),
+        copies_rest=_is_askew(np.array(first.bone.matrix_local, float), below),
+        lines=tuple(_numbers(line) for line in lines_of(geometry)) if has_twist else (),
+        is_moved=plane in MOVES_ROOT or is_moved_by_location(first, sum(geometry.lengths), is_now),
+    )
+
+
+def _numbers(values: Any) -> Numbers:
+    return tuple(float(value) for value in np.ravel(values))
+
+
+def _is_askew(first: Any, parent: Any) -> bool:
+    """Whether the axes of a bone are not square to each other in those of its parent, but are in the armature."""
+    axes = np.linalg.solve(parent[:3, :3], first[:3, :3])
+    return bool(first[1, 1] > -0.99 and abs(axes.T @ axes - np.eye(3)).max() > ASKEW)
+
+
+def is_moved_by_location(first: PoseBone, size: float, is_now: bool = False) -> bool:
+    """Whether a bone is moved by its own location: now, or in any frame of what is animated, or is to be as another
+    action is picked."""
+    if first.bone.use_connect and first.parent:
+        return False
+    is_off = bool(np.abs(own_location(first)).max() > ON_TARGET * size)
+    if is_off or is_now:
+        return is_off
+    ob, path = first.id_data, f"{path_to_bone(first.name)}.location"
+    if any(driver_of(ob, path, index) for index in range(3)):
+        return True
+    curves = chain(curves_everywhere(ob), *(clip.curves for clip in clips_besides(ob, (path,))))
+    keys = (key for curve in curves if curve.data_path == path for key in curve.keyframe_points)
+    return any(abs(key.co.y) > ON_TARGET * size for key in keys)
+
+
+# keeping it
 
 
 USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], HUNG_ON_TARGET: False}

@@ -228,16 +228,6 @@ def pivots_of(limb: PoseBone) -> Pivots:
     return {role: Matrix.Translation(by) @ bones[role].matrix_local for role in PIVOTS}
 
 
-def rolled_target_at_rest(limb: PoseBone, foot_turn: tuple[float, float, float] | None) -> Matrix:
-    """Where the rolled target of a foot roll rests: at the tip, turned as the control is where the foot is at rest,
-    which is turned off that by some angles."""
-    foot: Any = foot_of(limb)
-    off: Any = Euler(foot_turn or (0.0, 0.0, 0.0)).to_matrix()
-    turn: Matrix = foot.bone.matrix_local.to_3x3() @ off.transposed()
-    rest: Matrix = Matrix.Translation(tip_at_rest(limb)) @ turn.normalized().to_4x4()
-    return rest
-
-
 def pivots_of_image(limb: PoseBone) -> Pivots:
     """The mirror image of the pivots of the other side's limb, if it rests as the image of that, as after
     Symmetrize."""

@@ -13,10 +13,9 @@ from ..blender.types import ArmatureObject, children_of, split_path
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.follow import HUNG_ON_TARGET, follow_of, is_still_helper, role_of
 from ..limb.settings import GROUP, every_slider
-from ..limb.spec import Spec
+from ..limb.spec import Spec, from_json
 from ..limb.storage import CONTROL_KINDS, chain_bones, group_of, is_mechanism_constraint
 from ..limb.tips import foot_of
-from .spec import from_json
 
 OUR_PATHS = tuple({slider.path for slider in every_slider()})
 """How the paths begin from a limb's last bone to its sliders."""

@@ -1,4 +1,4 @@
-"""A mechanism as plain data, before Blender has it: helper bones, constraints and drivers.
+"""All parts of a limb as plain data, before Blender has it: helper bones, constraints and drivers.
 
 They refer to each other by role, and to the limb's own bones as "bone 1", "bone 2", "last" and "parent". The roles:
 
@@ -32,17 +32,25 @@ or three constraints, a helper bone as much as two. So where bones point is left
 from __future__ import annotations
 
 from cmath import exp
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from bpy.types import Object
 
+from ..blender.dependencies import BoneRef
 from ..limb import formulas
 from ..limb.features import FEATURES
+from ..limb.features.feature import Making
+from ..limb.features.foot import SHARED
+from ..limb.features.roll import ROLLED_TARGET
+from ..limb.follow import tip_at_rest
 from ..limb.parts import (
     AS_SET,
     BELOW_PARENT,
     CHANNEL,
+    CONTROL,
     DISTANCE,
     IN_SPACE,
     LOCAL,
@@ -62,7 +70,10 @@ from ..limb.parts import (
 )
 from ..limb.settings import slider_of
 from ..limb.spec import Axes, Spec, axes_of, axes_of_turn
+from ..limb.storage import bones_of_limb
 from ..solver.limb import MOVES_ROOT
+from .controls import Control
+from .description import Description, LimbRef
 
 POSE, LINE, ROOT = (MADE_BY_US + name for name in ("Pose", "Line", "Root"))
 SWING, IN_PLANE, ACROSS, FACING, NOT_NEARER = (
@@ -235,3 +246,87 @@ def _variable(letter: str, axes: Axes) -> DriverVariable:
             return DriverVariable(
                 letter, PLACE, (DriverRead("target_in_frame", f"LOC_{axes.name(axis)}", BELOW_PARENT),)
             )
+
+
+# all that a limb needs
+
+
+Refs = Mapping[str, tuple[Object | None, str]]
+"""The bones and objects that roles stand for, by role, each an object and the name of a bone, or nothing."""
+
+NOTHING: tuple[None, str] = (None, "")
+
+
+def united(parts: Mapping[str, Parts]) -> Parts:
+    """Parts for several things as one."""
+    return Parts(*(tuple(item for one in parts.values() for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
+
+
+def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> dict[str, Parts]:
+    """The parts of a limb by the feature that they are for, and those of its mechanism, if it has one of this spec."""
+    limb, bones = ref[0].pose.bones[ref[1]], ref[0].data.bones
+    making = Making(
+        value=description,
+        length=limb.bone.length,
+        tip=tip_at_rest(limb),
+        foot_rest=bones[description.foot].matrix_local if description.foot else None,
+        is_near=_is_bone_of(ref, description.target),
+        is_sharing=bool(_shared_by_foot(ref, description)),
+    )
+    parts = {"": parts_of(spec)} if spec else {}
+    besides = [feature for feature in FEATURES if not feature.is_in_mechanism and feature.of(description)]
+    return parts | {feature.name: feature.made(making) for feature in besides}
+
+
+def _is_bone_of(ref: LimbRef, followed: Any) -> bool:
+    """Whether what a limb follows is a bone of its own rig, or is to be one."""
+    if isinstance(followed, Control):
+        return followed.ob == ref[0]
+    return followed is not None and followed[0] == ref[0] and followed[1] in ref[0].data.bones
+
+
+def _shared_by_foot(ref: LimbRef, description: Description) -> str:
+    """The lowest bone on which both the foot of a limb and the bone that it follows hang, or nothing."""
+    bones, foot = ref[0].pose.bones, ref[0].pose.bones.get(description.foot)
+    if foot is None or not _is_bone_of(ref, description.target):
+        return ""
+    above: Any = (
+        bones.get(description.target.parent)
+        if isinstance(description.target, Control)
+        else bones[description.target[1]].parent
+    )
+    carriers = {above, *above.parent_recursive} if above else set()
+    return next((bone.name for bone in foot.parent_recursive if bone in carriers), "")
+
+
+def refs_of(
+    ref: LimbRef, description: Description, bones: Iterable[HelperBone], helpers: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the roles stand for of parts with these helper bones, as far as there are ``helpers``, by role."""
+    ob, name = ref
+    chain = bones_of_limb(ob.pose.bones[name])
+    above = chain[0].parent if chain else None
+    refs: dict[str, Any] = {
+        "last": ref,
+        "foot": (ob, description.foot),
+        SHARED: (ob, _shared_by_foot(ref, description)),
+        "parent": (ob, above.name if above else ""),
+    }
+    refs |= {f"bone {k}": (ob, bone.name) for k, bone in enumerate(chain, 1)}
+    refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(description.roll.toes if description.roll else ())}
+    refs |= {"above pole": (ob, description.pole_follow.above if description.pole_follow else "")}
+    refs |= {bone.role: (ob, helpers.get(bone.role, "")) for bone in bones}
+    return refs | followed_refs(description.target, description.pole, refs.get(ROLLED_TARGET))
+
+
+def followed_refs(target: Any, pole: Any, rolled_ref: BoneRef | None) -> dict[str, Any]:
+    """What the roles stand for that follow what a limb does; nothing yet for controls that are to be made.
+    ``rolled_ref`` is the helper of a foot that rolls."""
+    refs = [NOTHING if ref is None or isinstance(ref, Control) else ref for ref in (target, pole)]
+    return {
+        CONTROL: refs[0],
+        "target": refs[0],
+        TARGET: rolled_ref if rolled_ref and (refs[0][0] or isinstance(target, Control)) else refs[0],
+        POLE: refs[1],
+        "pole": refs[1],
+    }

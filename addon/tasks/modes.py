@@ -19,13 +19,13 @@ from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_complete, i
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.transactional import transactional
 from ..live import refresh
-from ..rigging.build import build, mechanism_problem, problem_of_version, problems_of
+from ..rigging.build import build
 from ..rigging.controls import coloured_as_other_side, recolour
-from ..rigging.description import LimbRef, describe, ref_of
+from ..rigging.description import LimbRef, describe, ref_of, spec_of
 from ..rigging.features import roll_for
-from ..rigging.spec import spec_of
+from .status import problem_of_version, problems_of
 
-__all__ = ["mechanism_problem", "refresh"]
+__all__ = ["refresh"]
 
 STAYING = "Kept {names}: something else uses it"
 

@@ -11,10 +11,9 @@ from ..blender.words import Refused
 from ..finding.checking import check_addable, conflicts_of, mute_constraints
 from ..limb.follow import follow_of, gone_controls, is_gone
 from ..limb.storage import bones_of_limb, is_on_rig
-from ..rigging.build import mechanism_problem
 from .following import make_poles, make_targets
 from .modes import rebuild, remove
-from .status import Status
+from .status import Status, mechanism_problem
 
 __all__ = ["conflicts_of"]
 

@@ -13,14 +13,31 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..blender.words import Refused
-from ..limb.follow import RigSlider, check_posable, follow_of, matrix_of, rig_slider, tip_at_rest
+from ..limb.features import FEATURES
+from ..limb.features.pole_follow import NEEDS
+from ..limb.follow import (
+    RigSlider,
+    check_posable,
+    follow_of,
+    has_pole_follow,
+    has_roll,
+    matrix_of,
+    rig_slider,
+    tip_at_rest,
+)
 from ..limb.measuring import SCALED_APART, SIZELESS, Measured, inheriting_otherwise, measure, misplaced_bone
+from ..limb.parts import Parts
+from ..limb.settings import VERSION, VERSION_KEY
 from ..limb.solving import limbs_now
-from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_live, mode_of
+from ..limb.spec import differs
+from ..limb.storage import bones_of_limb, chain_bones, choices_of, is_live, is_on_rig, mode_of
 from ..limb.table import Table, table_of
-from ..limb.tips import tip_of
+from ..limb.tips import FOOT_GONE, group_of, is_foot_gone, tip_of
 from ..limb.tolerances import MISS, ROUNDING, SEEN, STRAIGHT
-from ..rigging.build import problems_of
+from ..rigging.description import describe, ref_of, spec_of
+from ..rigging.features import follows_own_bones
+from ..rigging.marks import Made, made_on
+from ..rigging.parts import needed_parts
 from ..solver.triangle import Reach
 
 __all__ = ["RigSlider", "Status", "Structure", "Table", "rig_slider"]
@@ -213,3 +230,63 @@ def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status
 
 def _invalid(template: str, **values: Any) -> Status:
     return Status(Reach.INVALID, 0.0, template, values)
+
+
+# whether it fits
+
+
+EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
+BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
+FIRST_BONE_MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
+OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
+NEWER = "'{bone}' was made by a newer Planar IK: update Planar IK, or rebuild the limb"
+"""What may be wrong with a limb."""
+
+TOLD = {feature.name: feature.broken for feature in FEATURES if feature.broken} | {"": BROKEN}
+"""What is said where parts are missing, by the feature that they are for."""
+
+
+def mechanism_problem(limb: PoseBone) -> str:
+    """What is wrong with the mechanism or the foot roll of a limb, as a sentence with {bone} in it; "" if nothing.
+    What else somebody changed is told by the pose: see `status`."""
+    return problems_of([limb])[0]
+
+
+def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
+    """`mechanism_problem` each of some limbs of one rig."""
+    made = made_on(limbs[0].id_data) if any(map(_has_parts, limbs)) else {}
+    return [
+        (FOOT_GONE if is_foot_gone(limb) else problem_of_version(limb))
+        or (_problem(limb, made[limb.name]) if _has_parts(limb) else "")
+        for limb in limbs
+    ]
+
+
+def _has_parts(limb: PoseBone) -> bool:
+    return bool(bones_of_limb(limb)) and (is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
+
+
+def problem_of_version(limb: PoseBone) -> str:
+    """Whether a limb was made by another version of the extension, which may have made it otherwise."""
+    group = group_of(limb)
+    version = VERSION if group is None else group.get(VERSION_KEY, 0)
+    return OLDER if version < VERSION else NEWER if version > VERSION else ""
+
+
+def _problem(limb: PoseBone, made: Made) -> str:
+    """Why what was made for a limb is not what its value says."""
+    ref, description = ref_of(limb), describe(ref_of(limb))
+    if has_pole_follow(limb) and not (description.pole_follow and follows_own_bones(description, ref)):
+        return NEEDS
+    spec = spec_of(ref, description, is_now=True) if description.mode == "RIG" else None
+    by_feature = needed_parts(ref, description, made.built if spec else None)
+    names = {name for _, name in made.constraints}
+    for feature, missing in TOLD.items():
+        parts = by_feature.get(feature, Parts())
+        roles = {bone.role for bone in parts.bones}
+        own = {constraint.name for constraint in parts.constraints if constraint.bone not in roles}
+        if not (roles <= made.by_role.keys() and own <= names):
+            return missing
+    if spec and (made.built is None or differs(made.built, spec)):
+        return EDITED if made.built else BROKEN
+    return FIRST_BONE_MOVED if spec and made.built and spec.is_moved and not made.built.is_moved else ""

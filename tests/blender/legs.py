@@ -200,4 +200,4 @@ def parts(ob: Any) -> list[str]:
 
 def problem(addon: Any, last: Any) -> str:
     """What is wrong with a limb's mechanism."""
-    return addon("rigging.build").mechanism_problem(last)
+    return addon("tasks.status").mechanism_problem(last)

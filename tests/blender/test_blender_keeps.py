@@ -238,7 +238,7 @@ def test_holds_once_rebuilt(leg, addon, mode, what):
     modes = addon("tasks.modes")
     for ob, name in found if mode == "RIG" else ():
         last = ob.pose.bones[name]
-        problem = modes.mechanism_problem(last)
+        problem = addon("tasks.status").mechanism_problem(last)
         assert (last.planar_ik.reach == "INVALID") == bool(problem)
         if name == RIGHT or what != symmetrize:
             assert problem

@@ -16,6 +16,7 @@ from ...tasks.adding import FEWER_KEYS
 from ...tasks.converting import convert, unconvert
 from ...tasks.limbs import description_of, is_converted, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
+from ...tasks.status import mechanism_problem
 from ..finding import require_limbs, rig_in_view, selected_limbs
 from .adding import MODE
 from .base import PoseOperator, RigOperator
@@ -131,9 +132,7 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs that have a mechanism, or need to be rebuilt for another reason."""
         limbs = [
-            limb
-            for limb in require_limbs(context)
-            if description_of(limb).mode == "RIG" or modes.mechanism_problem(limb)
+            limb for limb in require_limbs(context) if description_of(limb).mode == "RIG" or mechanism_problem(limb)
         ]
         if not limbs:
             raise Refused("The selected limbs are live: there is nothing to rebuild")

@@ -18,7 +18,7 @@ NASTY = (1.23456789e-8, 1234567.89, 0.333333333)
 def spec(addon):
     last = legs.rig_leg(addon)
     ref = (last.id_data, last.name)
-    return addon("rigging.spec").spec_of(ref, addon("rigging.description").describe(ref))
+    return addon("rigging.description").spec_of(ref, addon("rigging.description").describe(ref))
 
 
 def specs(spec):
@@ -90,7 +90,7 @@ def test_a_mechanism_is_no_larger_than_its_features(addon, spec):
 
 
 def test_specs_survive_json(addon, spec):
-    module = addon("rigging.spec")
+    module = addon("limb.spec")
     for each in specs(spec):
         assert module.from_json(module.to_json(each)) == each
     for text in ("", "[]", "{", '{"bones": 1, "what": 2}'):
@@ -99,7 +99,7 @@ def test_specs_survive_json(addon, spec):
 
 def test_differs_by_closeness(addon, spec):
     """Noise of single precision and names do not count, edits do."""
-    differs = addon("rigging.spec").differs
+    differs = addon("limb.spec").differs
     rng = random.Random(1)
 
     def shaken(value, by):
@@ -132,7 +132,8 @@ def test_differs_by_closeness(addon, spec):
 def test_axis_shift_keeps_axes(addon):
     """Bones along -Y of the armature or of their parent would get axes that are off by up to 3e-4."""
     rng = random.Random(3)
-    spec_of, describe = addon("rigging.spec").spec_of, addon("rigging.description").describe
+    module = addon("rigging.description")
+    spec_of, describe = module.spec_of, module.describe
     for way in ((0, -1, 0), (1e-4, -1, 2e-4), (0, 1, 0), (0, 0, -1)):
         ob = rigs.rig(
             {

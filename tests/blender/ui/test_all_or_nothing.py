@@ -32,7 +32,7 @@ WRITES = {
     "limb.follow": ("set_follow",),
     "rigging.controls": ("add_control_bone", "finish_control", "draw_bone", "widget_of"),
     "rigging.description": ("keep_settings",),
-    "rigging.making": ("add_helper_bone", "finish_helper", "constrain", "drive", "put_at"),
+    "rigging.build": ("add_helper_bone", "finish_helper", "constrain", "drive", "put_at"),
     "tasks.converted": ("switch_pole",),
     "blender.selecting": ("_show", "select_bone"),
 }
