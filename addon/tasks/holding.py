@@ -31,6 +31,7 @@ from ..feet.holding import (
 from ..feet.planting import vectors_of
 from ..feet.soles import SolePoint, paths_of, sole_of
 from ..limb.follow import check_movable, check_posable, check_undriven, follow_of, has_roll, rig_slider, rolled_target
+from ..limb.rest_geometry import rest_geometry_of
 from ..limb.solving import limbs_now
 from ..limb.storage import by_rig, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
@@ -40,7 +41,7 @@ from ..motion.frames import around, frames_of, moved_by
 from ..motion.parts import part_of_foot, part_of_ik, slider_channel
 from ..motion.passing import read_again, record
 from ..motion.placing import ControlPlacing, controls_of, parents_of, place_controls
-from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_read
+from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_read, places_of
 from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied
@@ -119,12 +120,14 @@ class Slip(NamedTuple):
 
 
 class HoldReport(NamedTuple):
-    """In how many ranges limbs are held; how far soles slid in these, and do now; in which frames a limb does not reach
-    where it is held."""
+    """In how many ranges limbs are held; how far soles slid in these, and do now; how far tips and knees are moved at
+    most, in any frame; in which frames a limb does not reach where it is held. Lengths are in scene units."""
 
     ranges: int
     before: Slip
     now: Slip
+    tips: float
+    knees: float
     missed: dict[LimbRef, list[int]]
 
     @property
@@ -187,7 +190,7 @@ def hold_limbs(
     asked = Asked(parents_of(controls), channels=dict.fromkeys(channels), controls=controls)
     recording = yield from record(context, limbs, frames, asked, progress=task.next_progress())
     before, soles = copied(recording.channels), [sole_of(recording, limb, rate) for limb in limbs]
-    values, turns = copied(before), [_foot_turns(recording, limb) for limb in limbs]
+    values, seen = copied(before), [_seen(recording, limb) for limb in limbs]
     plans, placings, runs = _planned_holds(recording, holds, request, carriers, values)
     slipped = _slip(recording, plans, soles)
     writing = Writing(task, before, runs)
@@ -200,11 +203,14 @@ def hold_limbs(
     writing.finish(recording, values)
     slip = _slip(recording, plans, soles)
     if request.rolls:
-        _check_turned(recording, plans, turns)
+        _check_turned(recording, plans, [each.turns for each in seen])
         slack = SLACK * max(plan.leg.size for plan in plans)
         if slip.median > slipped.median + slack or slip.most > slipped.most + slack:
             raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
-    return HoldReport(len(spans), slipped, slip, {ref_of(plan.limb): _missed(recording, plan) for plan in plans})
+    most = [_most_moved(_seen(recording, plan.limb), before) for plan, before in zip(plans, seen, strict=True)]
+    missed = {ref_of(plan.limb): _missed(recording, plan) for plan in plans}
+    tips, knees = map(max, zip(*most, strict=True))
+    return HoldReport(ranges=len(spans), before=slipped, now=slip, tips=tips, knees=knees, missed=missed)
 
 
 def _channels(planted: LimbToHold) -> list[Channel]:
@@ -298,16 +304,33 @@ def _slip(recording: Recording, plans: Sequence[HeldLimb], soles: Sequence[list[
     return Slip(float(np.median(slips)), max(slips))
 
 
-def _foot_turns(recording: Recording, limb: PoseBone) -> Array:
-    """How what a limb ends in is turned in the world, (rows, 3, 3)."""
-    return rotations_of(recording, (limb.id_data, (foot_of(limb) or limb).name))
+class _Seen(NamedTuple):
+    """How what a limb ends in is turned in the world, (rows, 3, 3), and where its tip is, (rows, 3), and its knees,
+    (knees, rows, 3)."""
+
+    turns: Array
+    tips: Array
+    knees: Array
+
+
+def _seen(recording: Recording, limb: PoseBone) -> _Seen:
+    ob = limb.id_data
+    knees = [places_of(recording, ob, name) for name in rest_geometry_of(limb).names[1:]]
+    turns = rotations_of(recording, (ob, (foot_of(limb) or limb).name))
+    return _Seen(turns, tips_of(recording, limb), np.array(knees))
+
+
+def _most_moved(now: _Seen, before: _Seen) -> tuple[float, float]:
+    """How far the tip, and a knee, are moved at most."""
+    tips, knees = (np.linalg.norm(one - other, axis=-1).max() for one, other in zip(now[1:], before[1:], strict=True))
+    return float(tips), float(knees)
 
 
 def _check_turned(recording: Recording, plans: Sequence[HeldLimb], turns: Sequence[Array]) -> None:
     """Refuse feet that are turned far from where they were turned, (rows, 3, 3) each, rather than held."""
     for plan, before in zip(plans, turns, strict=True):
         by_ground = plan.held.leg.ends[:, :3, :3] @ np.linalg.inv(plan.leg.ends[:, :3, :3])
-        off = _foot_turns(recording, plan.limb) @ (by_ground @ before).swapaxes(1, 2)
+        off = _seen(recording, plan.limb).turns @ (by_ground @ before).swapaxes(1, 2)
         angles = np.linalg.norm(vectors_of(off), axis=1)
         if angles.max() > MOST_TURNED:
             angle, frame = round(float(np.degrees(angles.max()))), (recording.at or [0])[int(angles.argmax())]

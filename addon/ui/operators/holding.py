@@ -64,7 +64,7 @@ LOWER_HIPS_PROPERTY: Any = {
     "default": True,
 }
 
-HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {slide} and {more}{missed}"
+HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {slide} and {more}; {moved}{missed}"
 
 
 def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
@@ -73,6 +73,11 @@ def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
     lengths = zip(("slid", "most", "slide", "more"), (*report.before, *report.now), strict=True)
     return {
         "contacts": contacts_counted(report.ranges),
+        "moved": translated_text(
+            "ankles moved by up to {ankles}, knees by {knees}",
+            ankles=length_text(scene, report.tips),
+            knees=length_text(scene, report.knees),
+        ),
         "missed": translated_text("; out of reach in {frames}", frames=frames_counted(count)) if count else "",
         **{name: length_text(scene, length) for name, length in lengths},
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import bpy
 import numpy as np
 import pytest
@@ -78,7 +80,7 @@ def test_a_capture_is_planted_in_one_step(capture, there):
         assert {*capture.pose.bones.keys()} == bones  # also the controls whose keys planting changed
 
 
-def test_knees_point_where_they_did(capture):
+def test_knees_point_where_they_did(capture, capfd):
     """Though the pole hangs on the foot's control, which is laid flat as the foot comes down turned."""
     for frame in FRAMES:
         for side, phase in walk.BEGINS.items():
@@ -88,7 +90,11 @@ def test_knees_point_where_they_did(capture):
             foot.keyframe_insert("rotation_quaternion", frame=frame)
     before = joints(capture)
     assert bpy.ops.pose.planar_ik_plant() == {"FINISHED"}
-    (was, knees), (bend, bent) = zip(knee(before), knee(joints(capture)), strict=True)
+    now = joints(capture)
+    said = re.search(r"ankles moved by up to ([\d.]+) cm, knees by ([\d.]+) cm", capfd.readouterr().out)
+    moved = 100.0 * np.linalg.norm(now - before, axis=-1).max(axis=(0, 1))
+    assert [float(number) for number in said.groups()] == pytest.approx(moved[[2, 1]], abs=0.2)  # Add's tolerance
+    (was, knees), (bend, bent) = zip(knee(before), knee(now), strict=True)
     assert np.degrees(np.arccos((was * knees).sum(axis=-1).min())) < 12.0
     assert (bent.min(axis=1) > bend.min(axis=1) - 0.5).all()
 
