@@ -21,9 +21,9 @@ from ..tasks.contact_markers import Contacts
 from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.limbs import description_of, is_converted, is_leg
+from ..tasks.modes import repairs_for
 from ..tasks.naming import followed_by_name, limbs_matched
 from ..tasks.planting import NoContacts, PlantOptions, plant
-from ..tasks.repairing import repairs_for
 from ..tasks.reporting import LimbReport, reported
 from ..tasks.selection import candidates, limbs_without_ik
 from ..tasks.setting import set_limbs

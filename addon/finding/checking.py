@@ -14,9 +14,9 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of, is_gone
-from ..limb.measuring import BONE_MOVED, BONE_SCALED
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of
 from ..limb.settings import MADE_FOR_LIMB
+from ..limb.solving import BONE_MOVED, BONE_SCALED
 from ..limb.storage import (
     bones_of_limb,
     chain_bones,

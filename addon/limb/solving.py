@@ -30,7 +30,7 @@ from .settings import every_slider
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, Kinds, LimbEntry, Table, table_of
 from .tips import rest_matrix
-from .tolerances import ON_TARGET
+from .tolerances import ON_TARGET, UNSEEN
 from .transforms import own_location, unposed
 
 Array = NDArray[Any]
@@ -358,3 +358,77 @@ def own_size(scale: Any, influence: Any) -> Any:
 def scales_of(limb: LimbEntry, stretch: float) -> tuple[float, float, float]:
     """The factors (x, y, z) on a bone's scale that make it ``stretch`` times as long."""
     return scales_for(limb.choices, limb.geometry.points, stretch)
+
+
+# where limbs are, beside where they should be
+
+
+SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
+
+BONE_MOVED = "'{bone}' is moved by its own location: clear that"
+"""Of a limb, only the first bone may be."""
+
+BONE_SCALED = "'{bone}' is scaled by itself: clear its scale, and delete the keys of that"
+
+
+UNEVEN = "'{object}' is scaled unevenly, and '{bone}' can't be as it is for that: apply the object's scale first"
+
+SCALED_APART = "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full"
+
+
+def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Array:
+    """Where an evaluated rig has the knees and the tip of a limb, or of bones that are none yet, whatever poses them:
+    (segments, 3), in the armature. ``tip`` is where that is in the last bone's own space."""
+    bone: Any = evaluated.pose.bones[last_bone]
+    knees = [below.head[:] for below in bones_of_limb(bone, segments)[1:]]
+    joints: Array = np.array([*knees, (np.array(bone.matrix, float) @ [*tip, 1.0])[:3]])
+    return joints
+
+
+class Measured(NamedTuple):
+    """Limbs as evaluated, and as the solver expects them: a row for each limb, in world space."""
+
+    solution: Solution
+    tips: Array  # (n, 3), evaluated
+    joints: Array  # (n, segments, 3), expected: knees, then the tip
+    knee_errors: Array  # (n): how far evaluated knees are from there at most
+    targets: Array  # (n, 3); of hinges, where that is in the plane of their tip
+    poles: Array  # (n, 3)
+    influence: Array  # (n)
+    lengths: Array  # (n): the lengths of the limbs, in the armature
+    sizes: Array  # (n): in the world
+    is_uneven: bool  # whether the rig itself is scaled unevenly in the world
+
+
+def measure(now: LimbsNow) -> Measured:
+    """Measure where knees and tips of limbs are, and where they should be."""
+    table = now.table
+    solution = solve(table.kinds, now.target, now.pole, now.sliders, now.own)
+    turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
+    stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
+    joints = applied(now.frames[:, None], joints_in(table, solution._replace(turns=turns, stretch=stretch)))
+    tips = applied(now.world @ now.poses[table.last_bones], np.array([limb.geometry.tip for limb in table.limbs]))
+    targets = counting(table, now.frames, applied(now.frames, now.target), tips)
+    knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
+    knee_errors = np.linalg.norm(knees - joints[:, :-1], axis=-1)
+    knee_errors[table.bones[:, 1:] == ABSENT] = 0.0
+    lengths = np.array([sum(limb.geometry.lengths) for limb in table.limbs])
+    sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
+    return Measured(
+        solution=solution,
+        tips=tips,
+        joints=joints,
+        knee_errors=knee_errors.max(axis=1),
+        targets=targets,
+        poles=applied(now.frames, now.pole),
+        influence=now.sliders["influence"],
+        lengths=lengths,
+        sizes=sizes,
+        is_uneven=is_uneven(now.world),
+    )
+
+
+def is_uneven(world: Array) -> bool:
+    """Whether axes of a matrix (4, 4) are of several lengths, or not square to each other."""
+    axes = world[:3, :3].T @ world[:3, :3]
+    return bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNSEEN * abs(axes[0, 0]))

@@ -17,9 +17,8 @@ from ..blender.words import Refused
 from ..limb.features import FEATURES
 from ..limb.features.slide import check_two_bones
 from ..limb.follow import Follow, place_of
-from ..limb.measuring import SCALED_APART, SIZELESS, evaluated_joints
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry
-from ..limb.solving import frame_now
+from ..limb.solving import SCALED_APART, SIZELESS, evaluated_joints, frame_now
 from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
 from ..limb.tolerances import UNSEEN

@@ -9,8 +9,8 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.words import Refused
-from ..limb.measuring import BONE_MOVED
 from ..limb.rest_geometry import squared
+from ..limb.solving import BONE_MOVED
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.tolerances import KEPT, UNSEEN

@@ -14,7 +14,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise
 from ..blender.types import path_to_bone, split_path
 from ..blender.words import Message, Refused
-from ..limb.measuring import UNEVEN, is_uneven
+from ..limb.solving import UNEVEN, is_uneven
 from ..limb.storage import chain_bones, is_control
 from ..limb.tips import length_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED

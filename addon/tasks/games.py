@@ -22,8 +22,8 @@ from ..blender.rotation import rotation_channel
 from ..blender.stepping import Steps, times_of
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of, split_path
 from ..blender.words import Message, Refused
-from ..limb.measuring import UNEVEN, is_uneven
 from ..limb.settings import every_slider
+from ..limb.solving import UNEVEN, is_uneven
 from ..limb.storage import chain_bones, limbs_of, mode_of
 from ..limb.tolerances import UNSEEN
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed

@@ -1,10 +1,12 @@
-"""Putting limbs on the rig, and back; taking them away; rebuilding them, also those whose bones were edited: in Edit
-Mode, by Apply, by Join, or made by Symmetrize, which copies colours, but no drivers."""
+"""Putting limbs on the rig, and back; taking them away; what helps where one can't be posed; rebuilding them, also
+those whose bones were edited: in Edit Mode, by Apply, by Join, or made by Symmetrize, which copies colours, but no
+drivers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from bpy.types import Context, PoseBone
 
@@ -14,7 +16,16 @@ from ..blender.names import other_side
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..blender.words import Message, Refused
-from ..finding.checking import check_editable, check_length, check_overruled, check_solvers_above
+from ..finding.checking import (
+    check_addable,
+    check_editable,
+    check_length,
+    check_overruled,
+    check_solvers_above,
+    conflicts_of,
+    mute_constraints,
+)
+from ..limb.follow import follow_of, gone_controls, is_gone
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_complete, is_on_rig, limbs_of, mode_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.transactional import transactional
@@ -23,9 +34,10 @@ from ..rigging.build import build
 from ..rigging.controls import coloured_as_other_side, recolour
 from ..rigging.description import LimbRef, describe, ref_of, spec_of
 from ..rigging.features import roll_for
-from .status import problem_of_version, problems_of
+from .following import make_poles, make_targets
+from .status import Status, mechanism_problem, problem_of_version, problems_of
 
-__all__ = ["refresh"]
+__all__ = ["conflicts_of", "refresh"]
 
 STAYING = "Kept {names}: something else uses it"
 
@@ -160,3 +172,43 @@ def rebuild_edited(context: Context, ob: ArmatureObject) -> bool:
     if limbs:
         rebuild(context, limbs)
     return bool(limbs)
+
+
+# repairs
+
+
+def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
+    """The names of the repairs that apply to a limb now."""
+    if status is not None and not status.is_broken:
+        return []
+    if not bones_of_limb(limb):
+        return ["LEFT"]
+    if is_gone(*follow_of(limb).pairs[0]):
+        return ["TARGET", "PICK"]
+    if "POLE" in gone_controls(limb):
+        return ["POLE"]
+    muting = ["MUTE"] if conflicts_of(limb) else []
+    is_edited = status is not None and is_on_rig(limb) and not muting  # which the pose alone tells
+    return ["REBUILD", *muting] if is_edited or mechanism_problem(limb) else muting
+
+
+def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
+    """Why IK can't be added to a limb; nothing if it can."""
+    try:
+        check_addable(limb, segments)
+    except Refused as why:
+        return why
+    return None
+
+
+def _mute_conflicts(_context: Context, limb: PoseBone) -> None:
+    mute_constraints(conflicts_of(limb))
+
+
+REPAIRS: dict[str, Callable[[Context, PoseBone], Any]] = {
+    "TARGET": lambda context, limb: make_targets(context, [limb]),
+    "POLE": lambda context, limb: make_poles(context, [limb]),
+    "MUTE": _mute_conflicts,
+    "REBUILD": lambda context, limb: rebuild(context, [limb], and_others=True),
+    "LEFT": lambda context, limb: remove(context, [limb]),
+}

@@ -14,7 +14,7 @@ from bpy.types import Context, Depsgraph, PropertyGroup, Scene, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from ..blender.types import scene_of, view_layer_of
-from ..tasks.figure import Stroke, Viewpoint, figure
+from ..tasks.status import Stroke, Viewpoint, figure
 from .finding import active_limb
 from .preferences import preference
 from .state import slider_of_rig, status_in, table_known

@@ -12,7 +12,7 @@ from ..blender.types import scene_of
 from ..blender.words import translated_text
 from ..tasks.cylinders import cylinder_at, is_our_cylinder, stroke_of
 from ..tasks.limbs import description_of, limbs_counted
-from ..tasks.repairing import repairs_for
+from ..tasks.modes import repairs_for
 from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
 from ..tasks.status import Status
 from .fields import draw_fields, draw_line

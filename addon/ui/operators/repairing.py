@@ -9,7 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from ...blender.words import Refused, translated_text
-from ...tasks.repairing import REPAIRS, conflicts_of, refusal_of, repairs_for
+from ...tasks.modes import REPAIRS, conflicts_of, refusal_of, repairs_for
 from ...tasks.selection import limbs_offered, orphaned_limbs
 from ..finding import selected_limbs
 from .base import PoseOperator

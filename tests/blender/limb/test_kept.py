@@ -63,7 +63,7 @@ def test_a_foot_that_is_gone(leg, addon):
     removed(leg, "Fuss", "toe.L")
     last = leg.pose.bones["shin.L"]
     assert last.planar_ik.message == "The foot or hand below 'shin.L' is gone: rebuild the limb"
-    assert addon("tasks.repairing").repairs_for(last) == ["REBUILD"]
+    assert addon("tasks.modes").repairs_for(last) == ["REBUILD"]
     assert np.abs(rigs.matrices(leg, LEG[:2]) - before).max() < 1e-5
     rigs.click(leg, "shin.L")
     bpy.ops.pose.planar_ik_repair(repair="REBUILD")

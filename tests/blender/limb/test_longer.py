@@ -164,7 +164,7 @@ def test_all_of_the_reach_is_shown_on_request(leg, addon):
     last = leg(3, "LIVE", foot=False)
     last.planar_ik.stretch = 1.0
     bpy.context.view_layer.update()
-    depsgraph, figure = bpy.context.evaluated_depsgraph_get(), addon("tasks.figure")
+    depsgraph, figure = bpy.context.evaluated_depsgraph_get(), addon("tasks.status")
     assert not [each for each in figure.figure(last, depsgraph) if each.role == "reach"]
     shown = figure.figure(last, depsgraph, figure.Viewpoint(has_reach=True))
     rings = [each.points for each in shown if each.role == "reach"]

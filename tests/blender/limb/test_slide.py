@@ -58,7 +58,7 @@ def shown(ob):
 
 def test_no_arc_is_drawn_of_what_slides(addon):
     ob, _ = added("LIVE")
-    figure = addon("tasks.figure")
+    figure = addon("tasks.status")
     view = figure.Viewpoint(is_dragging=True, has_reach=True)
     assert figure.figure(ob.pose.bones["rod"], bpy.context.evaluated_depsgraph_get(), view) == []
 

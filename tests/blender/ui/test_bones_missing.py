@@ -49,7 +49,7 @@ def test_it_says_so(addon, mode, count, capfd):
     assert limb.reach == "INVALID"
     assert top.name in limb.message
     assert "missing" in limb.message
-    panel, figure = addon("ui.panel"), addon("tasks.figure")
+    panel, figure = addon("ui.panel"), addon("tasks.status")
     assert panel.VIEW3D_PT_planar_ik.poll(bpy.context)
     assert panel.repairs_for(last, limb.status) == ["LEFT"]
     assert figure.figure(last, bpy.context.evaluated_depsgraph_get()) == []

@@ -21,7 +21,7 @@ def test_the_arc_is_shown_at_the_end_of_the_reach(addon: Any, biped: Any) -> Non
 
     def roles() -> set[str]:
         bpy.context.view_layer.update()
-        strokes = addon("tasks.figure").figure(last, bpy.context.evaluated_depsgraph_get())
+        strokes = addon("tasks.status").figure(last, bpy.context.evaluated_depsgraph_get())
         return {stroke.role for stroke in strokes}
 
     assert roles() == {"pole"}
