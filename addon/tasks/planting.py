@@ -7,16 +7,12 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.stepping import Steps, Stepwise, rate_of
+from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import as_one
 from ..blender.types import scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import HEIGHT, SPEED
-from ..feet.soles import lying_of
-from ..limb.follow import has_roll
-from ..limb.rest_geometry import rest_geometry_of
 from ..limb.tolerances import UNSEEN
-from ..motion.passing import record
 from ..rigging.description import ref_of
 from . import holding
 from .adding import FEWER_KEYS, LimbRequest, add
@@ -71,10 +67,7 @@ def plant(
             tolerance = description.tolerance
             added = yield from add.steps(context, requests, mode="RIG", foot_roll=True, tolerance=tolerance)
             warnings = added.warnings
-        footed = [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])]
-        seen, rate = (yield from record(context, footed, frames)), rate_of(scene_of(context))
-        lying = {ref_of(leg): lying_of(seen, leg, rest_geometry_of(leg), rate) for leg in footed if not has_roll(leg)}
-        add_foot_roll(context, footed, lying)
+        add_foot_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
         legs = [ob.pose.bones[bone] for ob, bone in names]
         listed = yield from find_contacts.steps(context, legs, frames, description.height, description.speed)
         standing = [of_leg for of_leg in listed if of_leg.contacts]

@@ -12,13 +12,16 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.keying import key_automatically
+from ..blender.stepping import finished, rate_of
 from ..blender.transaction import as_one
-from ..blender.types import has_bone
+from ..blender.types import has_bone, scene_of
 from ..blender.words import Message, Refused
+from ..feet.soles import lying_of
 from ..finding.checking import check_addable, check_chain, check_editable, check_followed
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.feature import TURN_LIMITS
 from ..limb.follow import has_pole_follow, has_roll, rolled_target
+from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import (
     ALLOWED,
     CHOICES,
@@ -45,6 +48,8 @@ from ..limb.storage import (
     write_slider,
 )
 from ..limb.transactional import transactional
+from ..motion.frames import frames_of, moved_by
+from ..motion.passing import record
 from ..rigging.build import build
 from ..rigging.description import LimbRef, describe, ref_of
 from ..rigging.features import pole_follow_for, roll_for, with_foot
@@ -66,19 +71,20 @@ def set_feet(context: Context, limbs: Sequence[PoseBone], on: bool) -> None:
 
 
 @transactional
-def add_foot_roll(
-    context: Context, limbs: Sequence[PoseBone], lying: Mapping[LimbRef, Lying | None] | None = None
-) -> None:
-    """Add a foot roll to limbs that have none; their feet then follow their targets, and are flat as they were seen
-    ``lying``. Raises `Refused`."""
+def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
+    """Add a foot roll to limbs that have none; their feet then follow their targets, and are flat as they are seen to
+    lie on the floor. Raises `Refused`."""
     for limb in limbs:
         check_editable(limb)
     lacking, dependencies = (
         [limb for limb in limbs if rolled_target(limb) is None or not has_roll(limb)],
         Dependencies(),
     )
+    lying, frames = dict[LimbRef, Lying | None](), frames_of(context, moved_by(lacking)).at
+    if frames:
+        seen, rate = finished(record(context, lacking, frames)), rate_of(scene_of(context))
+        lying = {ref_of(limb): lying_of(seen, limb, rest_geometry_of(limb), rate) for limb in lacking}
     refs = {ref_of(limb): with_foot(context, limb) for limb in lacking}
-    lying = lying or {}
     build(context, {ref: roll_for(refs[ref], ref, dependencies, lying=lying.get(ref)) for ref in refs})
 
 

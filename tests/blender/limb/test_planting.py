@@ -108,8 +108,10 @@ RESTS = {
 }
 
 
-def test_whatever_pose_the_rig_rests_in(addon):
-    """Soles lie as they do in the walk: at the same places of a foot, in the same contacts, and no foot turns."""
+@pytest.mark.parametrize("is_set", [False, True])
+def test_whatever_pose_the_rig_rests_in(addon, is_set):
+    """Soles lie as they do in the walk: at the same places of a foot, in the same contacts, and no foot turns; also
+    where Foot Roll was set before."""
     soles, markers = [], addon("tasks.contact_markers")
     for turns in ({}, *RESTS.values()):
         rig = walk.build()
@@ -123,6 +125,9 @@ def test_whatever_pose_the_rig_rests_in(addon):
         for bone in rig.pose.bones:
             rigs.select(bone)
         before = turns_of_feet(rig)
+        if is_set:
+            walk.add_legs(rig)
+            bpy.ops.pose.planar_ik_set(foot_roll=True)
         assert bpy.ops.pose.planar_ik_plant() == {"FINISHED"}
         assert np.degrees(2.0 * np.arccos(np.abs((before * turns_of_feet(rig)).sum(axis=-1)).clip(0, 1))).max() < 20.0
         rows = []
