@@ -3,7 +3,7 @@ in and out. Feet that roll are planted as they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any, NamedTuple, cast
 
@@ -13,6 +13,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Vector
 from numpy.typing import NDArray
 
+from ..blender.animation import curves_of, modifiers_of
 from ..blender.stepping import Steps, Stepwise, rate_of, stepping, times_of
 from ..blender.types import is_evaluated, scene_of
 from ..blender.words import Message, Refused
@@ -121,7 +122,8 @@ class Slip(NamedTuple):
 
 class HoldReport(NamedTuple):
     """In how many ranges limbs are held; how far soles slid in these, and do now; how far tips and knees are moved at
-    most, in any frame; in which frames a limb does not reach where it is held. Lengths are in scene units."""
+    most, in any frame; in which frames a limb does not reach where it is held; and which bones' curves no longer go on
+    by modifiers. Lengths are in scene units."""
 
     ranges: int
     before: Slip
@@ -129,13 +131,16 @@ class HoldReport(NamedTuple):
     tips: float
     knees: float
     missed: dict[LimbRef, list[int]]
+    ended: list[str]
 
     @property
     def warnings(self) -> list[Message]:
-        """What to tell of limbs that do not reach."""
+        """What to tell of limbs that do not reach, and of bones that no longer repeat."""
         template = "'{bone}' does not reach where it is held in frames {frames}: lower the hips there, or hold fewer"
         missed = [(bone, _ranges_said(frames)) for (_, bone), frames in self.missed.items() if frames]
-        return [Message(template, bone=bone, frames=frames) for bone, frames in missed]
+        ended = "'{bones}' got keys in the scene's frames, and no longer repeat by Cycles or other modifiers"
+        said = [Message(ended, bones="', '".join(self.ended))] if self.ended else []
+        return [*(Message(template, bone=bone, frames=frames) for bone, frames in missed), *said]
 
 
 def _ranges_said(frames: Sequence[int]) -> str:
@@ -183,11 +188,8 @@ def hold_limbs(
     first = max(min(span.first for span in spans) - request.ease - 2 * calm, within.first)
     frames = range(first, min(max(span.last for span in spans) + request.ease + 2 * calm, within.last) + 1)
     task = Task(context, frames, request.tolerance, keeps_others=around(context, moved_by(limbs)))
-    moved = [(ob, bone.name) for ob, bone in carriers.items() if bone]
-    controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))] + moved
-    channels = [channel for planted in holds for channel in _channels(planted)]
-    channels += [Channel.of_bone(*ref, "location") for ref in moved]
-    asked = Asked(parents_of(controls), channels=dict.fromkeys(channels), controls=controls)
+    asked = _asked(holds, carriers)
+    repeating = _repeating(asked.channels)
     recording = yield from record(context, limbs, frames, asked, progress=task.next_progress())
     before, soles = copied(recording.channels), [sole_of(recording, limb, rate) for limb in limbs]
     values, seen = copied(before), [_seen(recording, limb) for limb in limbs]
@@ -208,9 +210,30 @@ def hold_limbs(
         if slip.median > slipped.median + slack or slip.most > slipped.most + slack:
             raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
     most = [_most_moved(_seen(recording, plan.limb), before) for plan, before in zip(plans, seen, strict=True)]
+    ended = sorted(repeating - _repeating(asked.channels))
     missed = {ref_of(plan.limb): _missed(recording, plan) for plan in plans}
     tips, knees = map(max, zip(*most, strict=True))
-    return HoldReport(ranges=len(spans), before=slipped, now=slip, tips=tips, knees=knees, missed=missed)
+    return HoldReport(ranges=len(spans), before=slipped, now=slip, tips=tips, knees=knees, missed=missed, ended=ended)
+
+
+def _asked(holds: Sequence[LimbToHold], carriers: dict[Any, Any]) -> Asked:
+    """What is read of limbs, to be held, and of what carries them."""
+    limbs, moved = [planted.limb for planted in holds], [(ob, bone.name) for ob, bone in carriers.items() if bone]
+    controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))] + moved
+    channels = [channel for planted in holds for channel in _channels(planted)]
+    channels += [Channel.of_bone(*ref, "location") for ref in moved]
+    return Asked(parents_of(controls), channels=dict.fromkeys(channels), controls=controls)
+
+
+def _repeating(channels: Iterable[Channel]) -> set[str]:
+    """The objects and bones of which curves go on by modifiers, as by *Cycles*, by name."""
+    bones = {(channel.object, channel.path): channel.bone or channel.object.name for channel in channels}
+    return {
+        bones[ob, curve.data_path]
+        for ob in {ob for ob, _ in bones}
+        for curve in curves_of(ob)
+        if (ob, curve.data_path) in bones and modifiers_of(curve)
+    }
 
 
 def _channels(planted: LimbToHold) -> list[Channel]:

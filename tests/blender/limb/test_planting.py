@@ -325,6 +325,19 @@ def test_forelegs_in_fk_stay_where_they_are(capture, has_ik):
     assert np.abs(np.array(after) - before).max() < 1e-6
 
 
+def test_curves_that_no_longer_repeat_are_named(capture, capfd):
+    """The hips go down in the scene's frames alone."""
+    bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True)
+    raise_hips(capture)
+    for curve in rigs.curves(capture):
+        curve.modifiers.new("CYCLES")
+    bpy.ops.pose.planar_ik_plant()
+    left = {curve.data_path.split('"')[1] for curve in rigs.curves(capture) if curve.modifiers}
+    (said,) = re.findall(r"Warning: (.*) got keys in the scene's frames", capfd.readouterr().out)
+    assert "'hips'" in said
+    assert not left & set(re.findall("'(.*?)'", said))
+
+
 @pytest.mark.parametrize("is_hold", [False, True])
 def test_frames_outside_the_scene_stay(capture, is_hold):
     scene = bpy.context.scene
