@@ -59,6 +59,7 @@ class Backup:
         if is_armature(ob) and can_edit_bones(ob):
             self.data = ob.data.copy()
             self.data.name = BACKUP
+            self.data.animation_data_clear()  # or slots keep pointers to it once it is gone, and Blender crashes
             self.copy.data = self.data  # or the copy would lose the bones that the original loses
             active = ob.data.bones.active
             self.active = active.name if active else ""

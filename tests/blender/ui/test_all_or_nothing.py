@@ -434,6 +434,14 @@ def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     assert bpy.data.objects["rig"]["step"] == 1
 
 
+def test_no_copy_stays_a_user_of_actions(biped: Any) -> None:
+    biped.data["smile"] = 0.0
+    biped.data.keyframe_insert('["smile"]')
+    rigs.click(biped, "shin.L")
+    bpy.ops.pose.planar_ik_add()
+    assert biped.data.animation_data.action_slot.users() == [biped.data]
+
+
 def test_a_preview_range_that_is_not_set(biped: Any) -> None:
     leg("RIG")
     before = snapshot()
