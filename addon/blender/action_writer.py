@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from . import fcurves
 from .animation import curve_holder, curves_everywhere, curves_of, modifiers_of, new_curve, set_at, use_copy, value_at
-from .announcing import announce_keys
 from .stepping import time_now, times_of
-from .types import scene_of, split_path
+from .types import announce_keys, scene_of, split_path
 
 Array = NDArray[Any]
 

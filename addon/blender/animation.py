@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from .announcing import announce, announce_keys
 from .fcurves import read_keys
-from .types import all_actions
+from .types import all_actions, announce, announce_keys
 
 _CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 

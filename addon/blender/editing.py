@@ -12,8 +12,7 @@ from bpy.types import Bone, Context, Object, Scene
 from mathutils import Matrix, Vector
 
 from .animation import curves_everywhere, set_at, value_at
-from .announcing import announce
-from .types import ArmatureObject, is_armature, scene_of, view_layer_of
+from .types import ArmatureObject, announce, is_armature, scene_of, view_layer_of
 from .words import Refused
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object, PoseBone
 
-from .announcing import announce
 from .dependencies import BoneRef
-from .types import bones_of, has_bone, view_layer_of
+from .types import announce, bones_of, has_bone, view_layer_of
 from .words import Refused
 
 

@@ -4,7 +4,7 @@
         ...
 
 Nothing has to be said of what will be done in there: whoever changes an object, an action or the markers of a scene
-announces that just before (see `announcing`), and a copy is kept of it; data-blocks that are new are removed. One in
+announces that just before (see `announce`), and a copy is kept of it; data-blocks that are new are removed. One in
 another is a savepoint: what it raises may be caught between the two, and only what was done in it is taken back.
 Objects and meshes that are to be removed for good, which nobody could bring back, have to wait until all is done: see
 `at_end`.
@@ -14,17 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import bpy
 import numpy as np
 from bpy.types import Context, Object, Scene
 
 from .animation import all_curve_lists
-from .announcing import listeners
 from .backup import Backup
 from .editing import ViewState, without_window_updates
-from .types import BACKUP, all_objects, is_armature, view_layer_of
+from .stepping import Steps
+from .types import BACKUP, all_objects, is_armature, listeners, view_layer_of
 
 BLOCK_KINDS = ("objects", "meshes", "armatures", "collections", "scenes", "actions")
 """The data-blocks that tasks make."""
@@ -238,3 +239,31 @@ def _remove_blocks(new: Sequence[Any]) -> None:
     """Remove data-blocks, whoever uses them."""
     if new:
         bpy.data.batch_remove(new)
+
+
+Rest = ParamSpec("Rest")
+Result = TypeVar("Result")
+
+
+def transactional(task: Callable[Concatenate[Context, Rest], Result]) -> Callable[Concatenate[Context, Rest], Result]:
+    """Run a task as one transaction: if anything is raised, the file is restored."""
+
+    @wraps(task)
+    def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> Result:
+        with as_one(context):
+            return task(context, *args, **options)
+
+    return run  # type: ignore[return-value]  # the stubs of `wraps` forget that these may be named
+
+
+def transactional_steps(
+    task: Callable[Concatenate[Context, Rest], Steps[Result]],
+) -> Callable[Concatenate[Context, Rest], Steps[Result]]:
+    """The same for a task in steps, also if it is closed before its end."""
+
+    @wraps(task)
+    def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> Steps[Result]:
+        with as_one(context):
+            return (yield from task(context, *args, **options))
+
+    return run  # type: ignore[return-value]  # as above

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
@@ -128,3 +128,21 @@ def split_path(path: str) -> tuple[str, str]:
     without one, no name."""
     named = _BONE_PATH.match(path)
     return (bpy.utils.unescape_identifier(named[1]), named[2]) if named else ("", path)
+
+
+listeners: list[Callable[[Any], None]] = []
+"""Who is told: transactions that are open."""
+
+
+def announce(*blocks: Any) -> None:
+    """Call this before you change objects, actions or scenes, so that an open transaction can copy them; None is
+    nothing."""
+    for block in blocks if listeners else ():
+        for remember in listeners if block is not None else ():
+            remember(block)
+
+
+def announce_keys(owner: Any) -> None:
+    """Call this before you change keys of an object in its current action."""
+    data = owner.animation_data
+    announce(owner, data.action if data else None)

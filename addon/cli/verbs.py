@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import PoseBone
 
-from ..blender.patterns import fill_wildcards, is_match, matches_of
 from ..blender.stepping import finished
 from ..blender.types import scene_of, view_layer_of
 from ..blender.words import Refused
@@ -22,7 +21,7 @@ from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.limbs import description_of, is_converted, is_leg
 from ..tasks.modes import repairs_for
-from ..tasks.naming import followed_by_name, limbs_matched
+from ..tasks.naming import fill_wildcards, followed_by_name, is_match, limbs_matched, matches_of
 from ..tasks.planting import NoContacts, PlantOptions, plant
 from ..tasks.reporting import LimbReport, reported
 from ..tasks.selection import candidates, limbs_without_ik

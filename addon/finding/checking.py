@@ -9,9 +9,8 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import curves_everywhere
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
+from ..blender.types import announce, bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
 from ..blender.words import Refused
 from ..limb.follow import follow_of, is_gone
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of

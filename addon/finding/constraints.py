@@ -10,9 +10,8 @@ from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import driver_of, drivers_of, is_animated, property_at
-from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.types import ArmatureObject, path_to_bone, split_path, tag_rig, view_layer_of
+from ..blender.types import ArmatureObject, announce, path_to_bone, split_path, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis

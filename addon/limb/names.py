@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from unicodedata import normalize
 
-from ..blender.names import other_side
-from ..blender.names import side_sign as sign_of_side
+import bpy
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -195,7 +194,7 @@ def drawn_side(name: str) -> int:
     """On which side a control of this bone is drawn: 1 left, -1 right, else 0. Where Blender reads no side, as of
     ``J_Bip_L_Foot``, one that stands within the name counts."""
     within = _SIDE_WITHIN.search(name)
-    return sign_of_side(name) or (0 if within is None else 1 if within[1] else -1)
+    return side_sign(name) or (0 if within is None else 1 if within[1] else -1)
 
 
 def joint_of(names: Sequence[str]) -> str:
@@ -247,3 +246,16 @@ def _with_word(before: str, stem: str, word: str, after: str) -> str:
     is_camel = stem[:1].isupper() and (before[-1:].isalpha() or after[:1].isalpha())
     end = f"_{word}" if not is_camel else "IK" if word == "ik" else word.capitalize()
     return f"{before}{stem}{end}{after}"
+
+
+def other_side(name: str) -> str:
+    """The name on the other side, or the same if it tells no side. Of a name in a namespace, like Mixamo's
+    'mixamorig:LeftArm', Blender would read no side: what comes after it counts."""
+    space, mark, own = name.rpartition(":")
+    return space + mark + bpy.utils.flip_name(own)
+
+
+def side_sign(name: str) -> int:
+    """1 of a name on the left, -1 of one on the right, 0 of one that tells no side."""
+    letter = next((ours for ours, theirs in zip(name, other_side(name), strict=False) if ours != theirs), "")
+    return {"l": 1, "r": -1}.get(letter.lower(), 0)

@@ -15,8 +15,7 @@ import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.channels import read_matrices
-from ..blender.rotation import get_turn
+from ..blender.rotation import get_turn, read_matrices
 from ..blender.types import ArmatureObject
 from ..solver.limb import IN_ONE_PLANE, ORIGIN, Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all

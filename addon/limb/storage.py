@@ -9,11 +9,10 @@ from typing import Any
 
 from bpy.types import Object, PoseBone, Scene
 
-from ..blender.announcing import announce
-from ..blender.names import side_sign
-from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag_rig
+from ..blender.types import ArmatureObject, announce, is_armature, path_to_custom, tag_rig
 from ..blender.words import Refused
 from .features.feature import Slider
+from .names import side_sign
 from .parts import ALL, MADE_BY_US
 from .settings import (
     ALLOWED,

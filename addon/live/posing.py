@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import bpy
 import numpy as np
 from bpy.types import Depsgraph
 from numpy.typing import NDArray
 
-from ..blender import channels
-from ..blender.rotation import ARRAY_ANGLES, to_channels, to_quaternion
-from ..blender.types import ArmatureObject
+from ..blender.animation import set_at, value_at
+from ..blender.rotation import (
+    ARRAY_ANGLES,
+    SIZES,
+    read_channel,
+    restore_channel,
+    to_channels,
+    to_quaternion,
+    write_channel,
+)
+from ..blender.types import ArmatureObject, split_path
 from ..limb.solving import (
     Sliders,
     Solution,
@@ -26,7 +34,6 @@ from ..limb.solving import (
     solve,
 )
 from ..solver.matrices import applied
-from .borrowing import BorrowedChannels
 from .plan import Level, LimbGroup, LivePlan
 
 Array = NDArray[Any]
@@ -101,8 +108,7 @@ def _pose_level(
         evaluated = group.rig.evaluated_get(depsgraph)
         touched = _set(group, _rows_of(solution, group), given.sliders, borrowed)
         if not all(
-            np.array_equal(borrowed.rows(name)[which], channels.read_channel(evaluated, name)[which])
-            for name, which in touched
+            np.array_equal(borrowed.rows(name)[which], read_channel(evaluated, name)[which]) for name, which in touched
         ):
             borrowed.write(plan.tag)
             is_written = True
@@ -220,3 +226,65 @@ def _evaluate_elsewhere(depsgraph: Depsgraph) -> None:
         layer = window.view_layer
         if layer.depsgraph and (window.scene, layer) != (depsgraph.scene, depsgraph.view_layer):
             layer.depsgraph.update()
+
+
+Rows = NDArray[np.float32]
+
+
+class BorrowedChannels:
+    """The channels of one rig while it is posed: as they are, and as they are to be evaluated."""
+
+    def __init__(self, rig: ArmatureObject, paths: Collection[str], depsgraph: Depsgraph) -> None:
+        self.rig = rig
+        self._before: dict[str, Rows] = {}
+        self._rows: dict[str, Rows] = {}
+        self._read: dict[str, Rows] = {}
+        evaluated: Any = rig.evaluated_get(depsgraph)
+        if paths and is_at_other_frame(rig, evaluated, depsgraph):
+            self._write_animation(paths, evaluated)
+
+    def rows(self, channel: str) -> Rows:
+        """The numbers of all bones (bones, numbers), to be read, and set in place."""
+        if channel not in self._rows:
+            self._before[channel] = read_channel(self.rig, channel)
+            self._rows[channel] = self._before[channel].copy()
+        return self._rows[channel]
+
+    def as_they_are(self, channel: str) -> Rows:
+        """The same to be read only, which costs less where nothing is set then."""
+        if channel not in self._read:
+            self._read[channel] = read_channel(self.rig, channel)
+        return self._rows.get(channel, self._read[channel])
+
+    def write(self, tag: Literal["OBJECT", "DATA"]) -> None:
+        """Write all that was set, for Blender to evaluate."""
+        for channel, rows in self._rows.items():
+            write_channel(self.rig, channel, rows, self._before[channel])
+        self.rig.update_tag(refresh={tag})  # which foreach_set does not do
+
+    def restore(self) -> None:
+        """Restore the channels; the evaluated pose stays."""
+        with ExitStack() as stack:  # each of them, though another may fail
+            for channel, rows in self._rows.items():
+                stack.callback(restore_channel, self.rig, channel, rows, self._before[channel])
+
+    def _write_animation(self, paths: Collection[str], evaluated: Any) -> None:
+        for path in paths:
+            bone, channel = split_path(path)
+            if bone and channel in SIZES:
+                index = self.rig.pose.bones.find(bone)
+                if index >= 0:
+                    self.rows(channel)[index] = getattr(evaluated.pose.bones[index], channel)[:]
+            elif (value := value_at(evaluated, path)) is not None and value != value_at(self.rig, path):
+                # It stays, for Blender would notice as it is restored; a window's next frame sets it again.
+                set_at(self.rig, path, value)
+
+
+def is_at_other_frame(rig: ArmatureObject, evaluated: ArmatureObject, depsgraph: Depsgraph) -> bool:
+    """Whether the original rig is not in the frame that was evaluated."""
+    if depsgraph.mode == "RENDER":
+        return True
+    here, there = (np.empty(3 * len(ob.pose.bones), np.float32) for ob in (rig, evaluated))
+    rig.pose.bones.foreach_get("tail", here)
+    evaluated.pose.bones.foreach_get("tail", there)
+    return here.tobytes() != there.tobytes()

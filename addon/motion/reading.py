@@ -21,10 +21,9 @@ from bpy.types import Object, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import animated_paths, property_at, value_at
-from ..blender.channels import SIZES
 from ..blender.dependencies import BoneRef
 from ..blender.keying import full_path
-from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, SIZES, rotation_channel, to_quaternion
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom
 from ..limb.settings import every_slider, slider_of
 from ..limb.solving import at_rest, frames_below

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
-from ..blender.announcing import announce
 from ..blender.keying import Change
 from ..blender.stepping import times_of
-from ..blender.types import is_armature, scene_of, view_layer_of
+from ..blender.types import announce, is_armature, scene_of, view_layer_of
 from ..blender.words import Refused
 from ..limb.tolerances import ROUNDING
 from .passing import PassProgress

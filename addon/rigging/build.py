@@ -18,7 +18,6 @@ from bpy.types import Context
 from mathutils import Matrix
 
 from ..blender.animation import drivers_of, remove_animation, remove_if_empty
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import (
     check_rests,
@@ -29,11 +28,11 @@ from ..blender.editing import (
     without_window_updates,
 )
 from ..blender.fcurves import reset
-from ..blender.names import side_sign
 from ..blender.transaction import at_end
 from ..blender.types import (
     ArmatureObject,
     all_objects,
+    announce,
     bones_of,
     is_armature,
     path_to_bone,
@@ -43,6 +42,7 @@ from ..blender.types import (
 )
 from ..limb.features.roll import PIVOTS_COLLECTION, ROLLED_TARGET
 from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
+from ..limb.names import side_sign
 from ..limb.parts import ALL, CHANNEL, ConstraintSpec, DriverSpec, DriverVariable, HelperBone, Parts
 from ..limb.parts import COLLECTION as HELPERS
 from ..limb.settings import COLLECTION as ALL_OURS

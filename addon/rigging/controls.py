@@ -12,11 +12,10 @@ from bpy.types import Bone, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.animation import curves_everywhere, drivers_of, remove_animation
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies, constraint_targets, driver_targets
 from ..blender.editing import collect
 from ..blender.rotation import set_turn
-from ..blender.types import ArmatureObject, all_objects, bones_of, can_edit_bones, is_armature, split_path
+from ..blender.types import ArmatureObject, all_objects, announce, bones_of, can_edit_bones, is_armature, split_path
 from ..limb.follow import follow_of
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import COLLECTION as ALL_OURS

@@ -15,11 +15,9 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from numpy.typing import NDArray
 
 from ..blender.animation import driver_of
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import mute_drivers
-from ..blender.names import other_side
-from ..blender.types import ArmatureObject, children_of, own_matrix, view_layer_of
+from ..blender.types import ArmatureObject, announce, children_of, own_matrix, view_layer_of
 from ..finding.knees import upright
 from ..limb.features.foot import FOOT, OFFSET
 from ..limb.features.roll import (
@@ -42,7 +40,7 @@ from ..limb.follow import (
     tip_at_rest,
     unrolled,
 )
-from ..limb.names import TOES, has_word
+from ..limb.names import TOES, has_word, other_side
 from ..limb.rest_geometry import RestGeometry
 from ..limb.storage import is_limb, outward_sign, path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_below, foot_of, looks_like_mechanism

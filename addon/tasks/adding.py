@@ -12,13 +12,13 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import Clip, changes, clips_besides, curves_everywhere, strips_of
 from ..blender.dependencies import Dependencies
 from ..blender.stepping import Steps, Stepwise
+from ..blender.transaction import transactional_steps
 from ..blender.types import path_to_bone, split_path
 from ..blender.words import Message, Refused
 from ..limb.solving import UNEVEN, is_uneven
 from ..limb.storage import chain_bones, is_control
 from ..limb.tips import length_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
-from ..limb.transactional import transactional_steps
 from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, look, sight
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_in_ik

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import animated_paths, driver_of, drivers_of
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import mute_drivers
 from ..blender.rotation import ROTATION_SIZES
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import all_or_nothing
-from ..blender.types import path_to_bone, scene_of, split_path
+from ..blender.types import announce, path_to_bone, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
 from ..limb.follow import check_posable

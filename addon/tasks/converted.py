@@ -11,12 +11,11 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import Clip, clips_besides, is_animated, move_curves
-from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import keeping_unkeyed, without_window_updates
 from ..blender.fcurves import reset
 from ..blender.rotation import get_turn, rotation_channel
-from ..blender.types import path_to_bone, tag_rig, view_layer_of
+from ..blender.types import announce, path_to_bone, tag_rig, view_layer_of
 from ..blender.words import Message
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..finding.limits import joint_limits, limits_by_ik, limits_of_knees

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from ..blender.animation import driver_of
 from ..blender.stepping import Steps, Stepwise
-from ..blender.transaction import all_or_nothing
+from ..blender.transaction import all_or_nothing, transactional_steps
 from ..blender.words import Message, Refused
 from ..finding.constraints import at_full_influence
 from ..limb.follow import follow_of_constraint
 from ..limb.storage import choices_of, is_converted, path_to_slider
 from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
-from ..limb.transactional import transactional_steps
 from ..motion.check import Miss, Played, Seen, Sighting, every_action, look, sight
 from ..motion.frames import frames_of, moved_by
 from ..motion.ik import show_in_ik, show_turns

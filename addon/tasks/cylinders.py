@@ -7,16 +7,15 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, edit_mode, remove_empty_collections
-from ..blender.types import ArmatureObject, can_edit_bones, view_layer_of
+from ..blender.transaction import transactional
+from ..blender.types import ArmatureObject, announce, can_edit_bones, view_layer_of
 from ..blender.words import Refused
 from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
 from ..limb.parts import COLLECTION
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.storage import chain_bones, is_mechanism_bone, limbs_of
-from ..limb.transactional import transactional
 
 __all__ = ["Cylinder", "cylinder_at", "stroke_of"]
 

@@ -15,6 +15,7 @@ from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import set_turn
 from ..blender.stepping import Steps, finished
+from ..blender.transaction import transactional
 from ..blender.types import tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import pickable
@@ -24,7 +25,6 @@ from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import path_to_slider, read_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
-from ..limb.transactional import transactional
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_controls, show_in_ik
 from ..motion.passing import record

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import curves_of, modifiers_of
 from ..blender.stepping import Steps, Stepwise, rate_of, stepping, times_of
+from ..blender.transaction import transactional_steps
 from ..blender.types import is_evaluated, scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
@@ -37,7 +38,6 @@ from ..limb.solving import limbs_now
 from ..limb.storage import by_rig, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
-from ..limb.transactional import transactional_steps
 from ..motion.frames import around, frames_of, moved_by
 from ..motion.parts import part_of_foot, part_of_ik, slider_channel
 from ..motion.passing import read_again, record

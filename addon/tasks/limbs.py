@@ -12,7 +12,7 @@ from ..finding.knees import bends_to, upright
 from ..limb.features import FEATURES
 from ..limb.features.feature import Choice
 from ..limb.follow import follow_of
-from ..limb.names import ARM, LEG, has_word
+from ..limb.names import ARM, LEG, has_word, side_sign
 from ..limb.parts import ALL
 from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, slider_of
 from ..limb.storage import chain_bones, check_complete, group_of, is_converted, is_limb, limbs_of
@@ -35,6 +35,7 @@ __all__ = [
     "is_converted",
     "is_limb",
     "limbs_of",
+    "side_sign",
 ]
 
 

@@ -12,11 +12,11 @@ from mathutils import Matrix, Vector
 
 from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.names import other_side
 from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, split_path
 from ..blender.words import Refused
 from ..finding.checking import check_addable
 from ..limb.follow import check_apart, check_posable, follow_of, is_gone, matrix_of, unrolled
+from ..limb.names import other_side
 from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
 from ..limb.storage import CONTROL_KINDS, bones_of_limb, is_control, is_limb, segments_of, stored_axes
 from ..limb.tips import foot_of

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from ..blender.animation import is_animated, value_at
 from ..blender.dependencies import Dependencies
 from ..blender.keying import Change, key_changes
-from ..blender.names import other_side
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, Stepwise
+from ..blender.transaction import transactional_steps
 from ..blender.types import ArmatureObject, bones_of, can_edit_bones
 from ..blender.words import Message
 from ..limb.follow import check_undriven
+from ..limb.names import other_side
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import every_slider
 from ..limb.storage import chain_bones, has_slider, segments_of
 from ..limb.tips import foot_of
-from ..limb.transactional import transactional_steps
 from ..motion.fk import part_of_fk, rotated_axes
 from ..motion.frames import around, moved_by
 from ..motion.ik import go_on, reader_of, turn_bone

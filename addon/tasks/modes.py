@@ -10,11 +10,9 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..blender.announcing import announce
 from ..blender.dependencies import Dependencies
-from ..blender.names import other_side
-from ..blender.transaction import all_or_nothing
-from ..blender.types import ArmatureObject, can_edit_bones, scene_of
+from ..blender.transaction import all_or_nothing, transactional
+from ..blender.types import ArmatureObject, announce, can_edit_bones, scene_of
 from ..blender.words import Message, Refused
 from ..finding.checking import (
     check_addable,
@@ -26,9 +24,9 @@ from ..finding.checking import (
     mute_constraints,
 )
 from ..limb.follow import follow_of, gone_controls, is_gone
+from ..limb.names import other_side
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_complete, is_on_rig, limbs_of, mode_of
 from ..limb.tips import is_foot_gone, mark_tip
-from ..limb.transactional import transactional
 from ..live import refresh
 from ..rigging.build import build
 from ..rigging.controls import coloured_as_other_side, recolour

@@ -13,15 +13,14 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ..blender.animation import curves_of
-from ..blender.announcing import announce, announce_keys
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.fcurves import ONE_KEY
 from ..blender.keying import key_changes
 from ..blender.stepping import Steps, Stepwise, times_of
-from ..blender.types import bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
+from ..blender.transaction import transactional_steps
+from ..blender.types import announce, announce_keys, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
 from ..blender.words import Refused
 from ..limb.storage import is_control, is_mechanism_bone
-from ..limb.transactional import transactional_steps
 from ..motion.frames import around, frames_of
 from ..motion.ik import show_controls
 from ..motion.passing import record

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.stepping import rate_of
 from ..blender.types import (
+    announce,
     bones_of,
     own_matrix,
     scene_of,

@@ -13,7 +13,7 @@ from bpy.types import Context, Object, PoseBone
 from ..blender.dependencies import Dependencies
 from ..blender.keying import key_automatically
 from ..blender.stepping import finished, rate_of
-from ..blender.transaction import as_one
+from ..blender.transaction import as_one, transactional
 from ..blender.types import has_bone, scene_of
 from ..blender.words import Message, Refused
 from ..feet.soles import lying_of
@@ -47,7 +47,6 @@ from ..limb.storage import (
     segments_of,
     write_slider,
 )
-from ..limb.transactional import transactional
 from ..motion.frames import frames_of, moved_by
 from ..motion.passing import record
 from ..rigging.build import build

@@ -11,16 +11,15 @@ from bpy.types import Context, PoseBone
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import curves_of
-from ..blender.announcing import announce
 from ..blender.dependencies import BoneRef
 from ..blender.editing import keeping_unkeyed
 from ..blender.keying import key_changes, key_changes_from
 from ..blender.stepping import Steps, Stepwise, finished, times_of
-from ..blender.types import scene_of, view_layer_of
+from ..blender.transaction import transactional, transactional_steps
+from ..blender.types import announce, scene_of, view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import change_of, check_movable, check_posable, check_undriven, follow_of, rig_slider
 from ..limb.storage import bones_of_limb, path_to_slider, read_slider, write_slider
-from ..limb.transactional import transactional, transactional_steps
 from ..motion.check import keeping_shown
 from ..motion.fk import part_of_fk, to_fk
 from ..motion.frames import around, ends_of, moved_by

@@ -6,9 +6,8 @@ from collections import Counter
 
 from bpy.types import PoseBone
 
-from ..blender.names import side_sign
 from ..blender.words import translated_text
-from ..tasks.limbs import arm_or_leg, description_of, is_leg, limbs_of
+from ..tasks.limbs import arm_or_leg, description_of, is_leg, limbs_of, side_sign
 from ..tasks.selection import control_of
 from .remembering import cached_until_rebuilt, name_of
 from .state import slider_of_rig

@@ -221,7 +221,7 @@ def test_a_name_moves_no_knee(legs, addon, mode, name):
 
 
 def test_sides_by_names(addon):
-    side_of = addon("blender.names").side_sign
+    side_of = addon("limb.names").side_sign
     left = ("shin.L", "shin.L.001", "l_shin", "LeftLeg", "leg_left", "mixamorig:LeftLeg", "LEFT shin", "Bone-L")
     right = ("shin.R", "shin.r.012", "R.shin", "RightLeg", "leg right", "mixamorig:RightLeg", "RIGHTshin", "Bone_r")
     none = ("shin", "tail", "lower", "l", "roll", "L", "tip", "middle.1")

@@ -92,7 +92,7 @@ def test_paths_lead_to_bones_whatever_they_are_called(addon):
     [("shin.L", "shin.R"), ("mixamorig:LeftArm", "mixamorig:RightArm"), ("spine", "spine"), ("arm_r.001", "arm_l.001")],
 )
 def test_names_have_an_other_side(addon, name, other):
-    assert addon("blender.names").other_side(name) == other
+    assert addon("limb.names").other_side(name) == other
 
 
 def test_handlers_are_there_once_and_gone_after(addon):

@@ -23,7 +23,7 @@ PLACES = 7
 """Each case is broken at two writes, at one of so many places among its own, each at others, and once all is done."""
 
 WRITES = {
-    "blender.announcing": ("announce", "announce_keys"),
+    "blender.types": ("announce", "announce_keys"),
     "blender.animation": ("new_curve",),
     "blender.editing": ("collect", "remove_empty_collections", "_set_mode"),
     "blender.fcurves": ("write_keys", "insert_key_keeping_shape"),
@@ -401,7 +401,7 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
     twin.pose.bones["foot_ik.L"].constraints.new("COPY_LOCATION").target = ob
     before = snapshot()
     with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context):
-        addon("blender.announcing").announce(ob)
+        addon("blender.types").announce(ob)
         rigs.activate(ob, "EDIT")
         for name in ("foot_ik.L", "hips"):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
@@ -456,8 +456,8 @@ def test_a_preview_range_that_is_not_set(biped: Any) -> None:
 def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
     """Taking back what was lent fails: what can be is taken back all the same, and the next event poses again."""
     ob = leg("LIVE")
-    channels, posing = addon("blender.channels"), addon("live.posing")
-    take_back, failed = channels.restore_channel, []
+    posing = addon("live.posing")
+    take_back, failed = posing.restore_channel, []
 
     def fail(*args: Any) -> None:
         take_back(*args)
@@ -465,7 +465,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
         raise RuntimeError("on purpose")
 
     with monkeypatch.context() as patch:
-        patch.setattr(channels, "restore_channel", fail)
+        patch.setattr(posing, "restore_channel", fail)
         ob.pose.bones["foot_ik.L"].location.z += 0.1
         bpy.context.view_layer.update()
     assert len(failed) > 1
