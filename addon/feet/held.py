@@ -230,10 +230,9 @@ def _few_rolls(
 
 
 def _allowed(leg: Leg, rows: slice) -> Array:
-    """How far from where it begins a leg's tip may be in some rows, (rows)."""
+    """How far from where it begins a leg's tip may be in some rows, (rows): as far as it was, where it was in reach."""
     were = np.linalg.norm(leg.ends[rows, :3, 3] - leg.roots[rows], axis=1)
-    allowed: Array = np.clip(were, FULL * leg.reach, FULLEST * leg.reach)
-    return allowed
+    return np.where(were < FULLEST * leg.reach, np.maximum(were, FULL * leg.reach), FULL * leg.reach)
 
 
 def _heel_up(leg: Leg, stand: Stand, how: Holding) -> Array:
