@@ -14,6 +14,7 @@ from ..blender.keying import Change
 from ..blender.types import ArmatureObject, bones_of, children_of, has_bone, is_armature, split_path
 from ..blender.words import Refused
 from .features.foot import FOOT
+from .features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from .features.pole_follow import STILL
 from .features.roll import FLAT_TOE, ROLL_CONTROL, ROLL_ROLES, ROLLED_TARGET
 from .names import joint_of, pole_name, target_name
@@ -180,6 +181,24 @@ HUNG_ON_TARGET = "pole_on_target"
 def has_pole_follow(limb: PoseBone) -> bool:
     """Whether a limb has Pole Follow: a slider for how far its pole moves with its target."""
     return has_slider(limb, "pole_follow")
+
+
+class FollowingPole(NamedTuple):
+    """A pole with Pole Follow: the limb whose slider says how far it goes, and what it goes with where that is 0 and 1:
+    the bones ``above`` and ``target``."""
+
+    limb: PoseBone
+    above: str
+    target: str
+
+
+def following_pole(ob: Object, name: str) -> FollowingPole | None:
+    """The Pole Follow of a bone, if it is a pole that has one."""
+    carrying: Any = bones_of(ob)[name].constraints.get(FOLLOWING_POLE) if has_bone(ob, name) else None
+    if carrying is None or carrying.mute or len(carrying.targets) != 2:
+        return None
+    limbs = [limb for limb in limbs_of(ob) if has_pole_follow(limb) and follow_of(limb).pairs[1] == (ob, name)]  # type: ignore[arg-type]
+    return FollowingPole(limbs[0], *(target.subtarget for target in carrying.targets)) if limbs else None
 
 
 def pole_goes_along(limb: PoseBone) -> bool:

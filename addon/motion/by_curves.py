@@ -15,6 +15,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import times_of
 from ..blender.types import bones_of, path_to_bone, path_to_custom, scene_of
+from ..limb.follow import following_pole
 from ..limb.settings import slider_of
 from ..limb.tolerances import ON_TARGET, ROUNDING, UNSEEN
 from ..limb.transforms import posed
@@ -117,7 +118,17 @@ class Curves:
         if owner.use_connect and owner.parent:
             own = own.copy()
             own[:, :3, 3] = 0.0
+        if following := following_pole(ob, bone):
+            share = self.array_of("slider", ob, following.limb.name, "pole_follow").clip(0.0, 1.0)[:, None, None]
+            still, moved = (self._moved(ob, name) for name in following[1:])
+            carried: Array = still + share * (moved - still)
+            return carried @ posed(owner, None, own)
         return posed(owner, self.array_of("pose", ob, owner.parent.name) if owner.parent else None, own)
+
+    def _moved(self, ob: Any, bone: str) -> Array:
+        """How a bone is moved from its rest, in the armature."""
+        moved: Array = self.array_of("pose", ob, bone) @ np.linalg.inv(np.array(bones_of(ob)[bone].bone.matrix_local))
+        return moved
 
     def _world(self, ob: Any, _: str) -> Array:
         if not ob.parent:

@@ -19,7 +19,8 @@ from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_ch
 from ..blender.stepping import Steps
 from ..blender.types import bones_of
 from ..blender.words import Refused
-from ..limb.follow import follow_of
+from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb.follow import follow_of, following_pole
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
 from ..limb.transforms import posed
 from ..solver.matrices import applied, inverted_all, pseudo_inverted, rotation
@@ -63,8 +64,13 @@ class ControlPlacing:
         self.mode = owner.rotation_mode
         self.location = Channel.of_bone(*control, "location")
         self.rotation = Channel.of_bone(*control, rotation_channel(self.mode))
+        self.following = following_pole(*control)
         self.holding = [
-            constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0
+            constraint
+            for constraint in owner.constraints
+            if not (
+                constraint.mute or constraint.influence == 0.0 or (self.following and constraint.name == FOLLOWING_POLE)
+            )
         ]
         self.off, self.off_turn = np.zeros(len(places)), np.zeros(len(places))
         self.moved: Array | None = None  # (f, 4, 4): how it was moved in the world since all was read
@@ -78,7 +84,7 @@ class ControlPlacing:
     def correct(self, recording: Recording, values: Values, rows: Array) -> Array:
         """Move the control in those of these rows in which it is not in place yet; returns these rows."""
         seen_at, now = matrices_of(recording, self.followed)[rows], matrices_of(recording, self.control)[rows]
-        carried = self.under.moved if self.under else None
+        carried = self._carried(recording)
         if carried is not None:  # not read yet where it goes along
             seen_at, now = carried[rows] @ seen_at, carried[rows] @ now
         places = self.places[rows]
@@ -113,6 +119,22 @@ class ControlPlacing:
             slopes = carried[:, :3, :3] @ slopes
         values[self.location][some] += np.einsum("fij,fj->fi", pseudo_inverted(slopes[some]), by)
         return is_off
+
+    def _carried(self, recording: Recording) -> Array | None:
+        """How what it hangs on or goes with has moved it in the world since all was read, (f, 4, 4)."""
+        carried = self.under.moved if self.under else None
+        if carried is None or self.following is None:
+            return carried
+        limb, _, name = self.following
+        ob, bones = limb.id_data, limb.id_data.data.bones
+        (share,) = (
+            rig.sliders["pole_follow"][:, rig.names.index(limb.name)] for rig in recording.rigs if rig.object == ob
+        )
+        rest = np.array(bones[name].matrix_local.inverted() @ bones[self.control[1]].matrix_local)
+        base, now = rest @ recording.bases[self.control], matrices_of(recording, self.control)
+        target = matrices_of(recording, (ob, name))
+        by: Array = share.clip(0.0, 1.0)[:, None, None] * ((carried - np.eye(4)) @ target @ base)
+        return np.eye(4) + by @ inverted_all(now)
 
     def _note_move(self, now: Array, carried: Array | None, is_off: Array, by: Array, turned: Any) -> None:
         """Remember how it is moved in the world, for what hangs on it. Only of all rows, the first time."""
@@ -175,7 +197,7 @@ def place_controls(
     some rows again. Raises `Refused` if a place can't be reached."""
     rows = np.arange(recording.frames)
     for placing in placings:
-        above = [other for other in placings if _carries(other.control, placing)]
+        above = [other for other in placings if _carries(other.control, placing, recording)]
         placing.under = max(above, key=_depth, default=None)
         placing.correct(recording, values, rows)
     for placing in placings:
@@ -201,11 +223,16 @@ def _depth(placing: ControlPlacing) -> int:
     return len(owner_of(placing.control).parent_recursive) if placing.control[1] else 0
 
 
-def _carries(ref: BoneRef, placing: ControlPlacing) -> bool:
-    """Whether a control hangs on another one, by nothing but parents."""
+def _carries(ref: BoneRef, placing: ControlPlacing, recording: Recording) -> bool:
+    """Whether a control hangs on another one, by nothing but parents, or goes with it as a pole."""
     ob, bone = placing.control
     if placing.holding or ref == placing.control:
         return False
+    if placing.following:
+        limb = placing.following.limb.name
+        return ref == (ob, placing.following.target) and any(
+            rig.object == ob and limb in rig.names for rig in recording.rigs
+        )
     if bone:
         return ref[0] == ob and ref[1] in [parent.name for parent in owner_of(placing.control).parent_recursive]
     return ob.parent == ref[0] and ob.parent_type == ("BONE" if ref[1] else "OBJECT") and ob.parent_bone == ref[1]

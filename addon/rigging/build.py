@@ -58,8 +58,8 @@ from ..limb.storage import (
     segments_of,
 )
 from ..limb.tolerances import ON_TARGET
-from .controls import COLLECTION as CONTROLS
 from .controls import (
+    COLLECTIONS,
     Control,
     Unused,
     add_control_bone,
@@ -100,7 +100,7 @@ def build(context: Context, descriptions: Descriptions, anew: Collection[LimbRef
         if isinstance(ref, Control)
     ]
     announce(*made, *(control.ob for control in controls))
-    carried = _parents_now(context, controls)
+    carried = _carriers_now(context, controls, descriptions)
     for limb, description in descriptions.items():
         if description:
             check_features(limb, before[limb], description)
@@ -144,11 +144,19 @@ def _let_go(ref: LimbRef, before: Description | None, description: Description |
     return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
 
 
-def _parents_now(context: Context, controls: Iterable[Control]) -> dict[tuple[Any, str], Matrix]:
-    """The evaluated matrices, in their armatures, of the bones that new controls hang on."""
-    parents = {(control.ob, control.parent) for control in controls if control.parent in bones_of(control.ob)}
-    depsgraph: Any = context.evaluated_depsgraph_get() if parents else None
-    return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in parents}
+def _carriers_now(
+    context: Context, controls: Iterable[Control], descriptions: Descriptions
+) -> dict[tuple[Any, str], Matrix]:
+    """The evaluated matrices, in their armatures, of the bones that new controls hang on or go with."""
+    carriers = {(control.ob, control.parent) for control in controls}
+    for limb, description in descriptions.items():
+        if description and description.pole_follow and isinstance(description.pole, Control):
+            target: Any = description.target
+            carriers |= {(limb[0], description.pole_follow.above)}
+            carriers |= set() if isinstance(target, Control) else {target}
+    carriers = {(ob, bone) for ob, bone in carriers if bone in bones_of(ob)}
+    depsgraph: Any = context.evaluated_depsgraph_get() if carriers else None
+    return {(ob, bone): ob.evaluated_get(depsgraph).pose.bones[bone].matrix.copy() for ob, bone in carriers}
 
 
 class Work(NamedTuple):
@@ -324,7 +332,7 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
         for name, above in hung.items():
             if name in edited:
                 edited[name].parent = edited.get(above) if above else None
-    remove_empty_collections(ob, (HELPERS, PIVOTS_COLLECTION, CONTROLS, ALL_OURS))
+    remove_empty_collections(ob, (HELPERS, PIVOTS_COLLECTION, *COLLECTIONS.values(), ALL_OURS))
 
 
 def _above(bone: Any) -> str:
@@ -365,7 +373,17 @@ def _follow(work: Work, description: Description, carried: dict[tuple[Any, str],
     for kind, control in work.controls.items():
         ob, name = work.new_controls[kind]
         above = bones_of(ob)[name].parent
-        carried[ob, name] = finish_control(control, name, carried[ob, above.name] if above else None)
+        moved = carried[ob, above.name] @ above.bone.matrix_local.inverted() if above else None
+        if kind == "pole" and description.pole_follow:
+            target: Any = work.new_controls.get("target") or description.target
+            pairs = [(ob, description.pole_follow.above), target]
+            moves = [
+                carried[pair] @ bones_of(ob)[pair[1]].bone.matrix_local.inverted() if pair[1] else Matrix()
+                for pair in pairs
+            ]
+            share = description.sliders["pole_follow"]
+            moved = moves[0] * (1.0 - share) + moves[1] * share  # as an Armature constraint has it
+        carried[ob, name] = finish_control(control, name, moved)
     target, pole = (
         work.new_controls.get(kind) or ref for kind, ref in (("target", description.target), ("pole", description.pole))
     )
@@ -455,7 +473,7 @@ def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
     pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     pose_bone.scale = (1.0, 1.0, 1.0)
-    place = 2 if bone.collection == PIVOTS_COLLECTION else 1
+    place = 3 if bone.collection == PIVOTS_COLLECTION else 2
     collect(ob, pose_bone.bone, bone.collection, ALL_OURS, place).is_visible = False
 
 

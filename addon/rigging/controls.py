@@ -24,8 +24,8 @@ from ..limb.storage import CONTROL_KINDS, chain_bones, is_control, is_mechanism_
 from ..limb.tips import foot_of
 from .control_shapes import Drawing
 
-COLLECTION = "IK Controls"
-"""The bone collection of all control bones."""
+COLLECTIONS = {"target": "IK Controls", "pole": "IK Poles"}
+"""The bone collections of control bones, by kind: poles may be hidden, as they need not be touched."""
 
 AT_ORIGIN = 0.1
 """How far from the armature's origin a bone that moves the whole rig may begin, in lengths of a limb's last bone."""
@@ -105,22 +105,20 @@ def _children(bone: Bone) -> list[Bone]:
     return [child for child in bone.children if not is_mechanism_bone(child)]
 
 
-def finish_control(control: Control, name: str, above: Matrix | None) -> Matrix:
-    """Give a new control bone its shape, its collection and its locks, and pose it. ``above`` is the evaluated matrix
-    of what it hangs on, in the armature. Returns its own."""
+def finish_control(control: Control, name: str, moved: Matrix | None) -> Matrix:
+    """Give a new control bone its shape, its collection and its locks, and pose it. ``moved`` is how what it hangs on
+    or goes with has moved from its rest, in the armature. Returns its own matrix there."""
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
     bone.bone[MADE_FOR_LIMB], bone.matrix_basis = control.kind, Matrix()
     draw_bone(bone, control.drawing)
     colour_bone(bone, control.kind, drawn_side(control.limb_name))
-    collect(ob, bone.bone, COLLECTION, ALL_OURS, 0)
+    collect(ob, bone.bone, COLLECTIONS[control.kind], ALL_OURS, [*COLLECTIONS].index(control.kind))
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
         for i, axis in enumerate(control.rest.to_3x3().col):
             bone.lock_location[i] = abs(axis.dot(control.normal)) > ALONG_NORMAL
             bone.lock_rotation[i] = not bone.lock_location[i]
-    carried: dict[str, Any] = {}
-    if above is not None:
-        carried = {"parent_matrix": above, "parent_matrix_local": bone.parent.bone.matrix_local}
+    carried: dict[str, Any] = {} if moved is None else {"parent_matrix": moved, "parent_matrix_local": Matrix()}
     unposed = bone.bone.convert_local_to_pose(Matrix(), bone.bone.matrix_local, **carried)
     _place(control, bone, unposed.inverted_safe())
     posed: Matrix = bone.bone.convert_local_to_pose(bone.matrix_basis, bone.bone.matrix_local, **carried)

@@ -49,6 +49,7 @@ from ..limb.storage import (
     KEPT_ON,
     LOCKED,
     MAKING,
+    bones_of_limb,
     chain_bones,
     choices_of,
     group_of,
@@ -214,7 +215,8 @@ def pole_follow_of_new(limb: PoseBone, pole: PoseBone | None) -> PoleFollow | No
         return None
     above, follow = pole.parent, follow_of(limb)
     if above is not None and follow.target == limb.id_data and above.name == follow.subtarget:
-        return PoleFollow(above.parent.name if above.parent else "", True)
+        hips = bones_of_limb(limb)[0].parent
+        return PoleFollow(hips.name if hips else "", True)
     return PoleFollow(above.name if above else "", False)
 
 

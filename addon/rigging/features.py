@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from bpy.types import Context, PoseBone
@@ -22,7 +21,7 @@ from ..limb.features.roll import Roll
 from ..limb.follow import change_of, follow_of, has_roll, is_gone
 from ..limb.names import HANDS, has_word
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
-from ..limb.storage import chain_bones, path_to_slider, read_slider, write_slider
+from ..limb.storage import bones_of_limb, chain_bones, path_to_slider, read_slider, write_slider
 from ..limb.tips import foot_of
 from .controls import Control
 from .description import Description, LimbRef, describe, ref_of
@@ -63,22 +62,42 @@ def roll_for(
 
 
 def pole_follow_for(description: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
-    """A limb with Pole Follow. Raises `Refused` where that can't be."""
+    """A limb with Pole Follow; a pole that hung on the target goes between that and the hips. Raises `Refused` where
+    that can't be."""
     check_pole_follow(description, ref, dependencies)
-    target, pole = description.target, description.pole
-    name, above_target = (target.name, target.parent) if isinstance(target, Control) else _with_above(target)
-    above = pole.parent if isinstance(pole, Control) else _with_above(pole)[1]
-    hung = PoleFollow(above_target, True) if above == name else PoleFollow(above, False)
+    pole, hips = description.pole, _hips(description, ref)
+    hung = PoleFollow(hips, True) if _is_pole_on_target(description) else PoleFollow(_above(pole), False)
     if isinstance(pole, Control):
         description = description._replace(pole=pole._replace(parent=""))
     value = description.sliders.get("pole_follow", float(hung.on_target))
     return description.with_slider("pole_follow", value)._replace(pole_follow=hung)
 
 
-def _with_above(ref: Any) -> tuple[str, str]:
-    """The names of a bone and of what it hangs on, or nothing."""
-    above = ref[0].pose.bones[ref[1]].parent
-    return ref[1], above.name if above else ""
+def half_with_hips(description: Description, ref: LimbRef) -> Description:
+    """A new limb with a foot that follows, whose pole, if that would hang on the target, goes half with it and half
+    with the hips: so it stays in front of the knee through a lunge, a high knee and a turn."""
+    if isinstance(description.pole, Control) and _is_pole_on_target(description) and _hips(description, ref):
+        return with_pole_follow(description.with_slider("pole_follow", 0.5), ref)
+    return description
+
+
+def _is_pole_on_target(description: Description) -> bool:
+    target: Any = description.target
+    return _above(description.pole) == (target.name if isinstance(target, Control) else target[1])
+
+
+def _hips(description: Description, ref: LimbRef) -> str:
+    """The bone that a limb hangs on, or nothing."""
+    above = bones_of_limb(ref[0].pose.bones[ref[1]], description.segments)[0].parent
+    return above.name if above else ""
+
+
+def _above(one: Any) -> str:
+    """What a control hangs on that is there or is to be made, or nothing."""
+    if isinstance(one, Control):
+        return one.parent
+    above = one[0].pose.bones[one[1]].parent
+    return above.name if above else ""
 
 
 def check_pole_follow(description: Description, ref: LimbRef, dependencies: Dependencies) -> None:
@@ -108,8 +127,8 @@ def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
 
 
 def with_pole_follow(description: Description, ref: LimbRef) -> Description:
-    """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have; without these
-    there is none until they are picked."""
+    """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have: until they are
+    picked there is none, and with such as can't have it, no slider."""
     if (
         description.pole_follow
         and follows_own_bones(description, ref)
@@ -117,10 +136,12 @@ def with_pole_follow(description: Description, ref: LimbRef) -> Description:
     ):
         return description
     description = description._replace(pole_follow=None)
-    if "pole_follow" in description.sliders:
-        with suppress(Refused):
-            return pole_follow_for(description, ref, Dependencies())
-    return description
+    if "pole_follow" not in description.sliders or not (description.target and description.pole):
+        return description
+    try:
+        return pole_follow_for(description, ref, Dependencies())
+    except Refused:
+        return description.without("pole_follows")
 
 
 def keeping_pose(context: Context, ref: LimbRef, description: Description) -> Description:

@@ -36,7 +36,7 @@ from ..motion.reading import Recording
 from ..rigging.build import build
 from ..rigging.controls import Control
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..rigging.features import foot_turn_off, gets_foot_roll, roll_for, with_pole_follow
+from ..rigging.features import foot_turn_off, gets_foot_roll, half_with_hips, roll_for, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
 from .bend_axes import bend_axes_seen, is_of_body
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
@@ -131,6 +131,7 @@ def planned(
             if options.foot_roll and gets_foot_roll(description):
                 lying = lying_of(recording, request.limb, seen_limb.rest, rate_of(scene_of(context)))
                 description = roll_for(description, limb, among, seen_limb.rest, lying)
+            description = half_with_hips(description, limb)
         description, limiting = _with_limits(description, seen_limb)
         plan = PlannedLimb(
             limb=limb,

@@ -14,9 +14,12 @@ from tests.blender import pages
 SHOWING = [
     *(ROOT / "addon" / "ui").rglob("*.py"),
     *(ROOT / "addon" / "limb" / "features").rglob("*.py"),
-    *(ROOT / "addon" / name for name in ("limb/settings.py", "live/settings.py", "tasks/status.py")),
+    *(
+        ROOT / "addon" / name
+        for name in ("limb/settings.py", "live/settings.py", "rigging/controls.py", "tasks/status.py")
+    ),
 ]
-"""The files with the texts of panels, menus, dialogs and reports, and the name of a collection of bones."""
+"""The files with the texts of panels, menus, dialogs and reports, and the names of collections of bones."""
 
 BLENDERS = {
     "Adjust Last Operation", "Inverse Kinematics", "Only Active Keying Set", "Overlays",

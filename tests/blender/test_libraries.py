@@ -22,7 +22,8 @@ def library(addon, tmp_path):
     """A file with a biped in a collection: one leg on the rig, one live, with targets that are bones."""
     ob = rigs.biped()
     adding = addon("tasks.adding")
-    lasts = adding.add(bpy.context, [adding.LimbRequest(ob.pose.bones[name]) for name in LIMBS]).limbs
+    requests = [adding.LimbRequest(ob.pose.bones[name]) for name in LIMBS]
+    lasts = adding.add(bpy.context, requests, pole_follows=False).limbs
     addon("tasks.modes").to_rig(bpy.context, lasts[:1])
     return saved(ob, tmp_path)
 

@@ -43,9 +43,9 @@ def test_a_foot_rolls_about_a_pivot_that_was_moved(play):
 
 def test_a_knee_goes_with_a_foot(play):
     found = play("tour.turns_a_foot")
-    assert found["slider"] == 1.0
-    assert abs(found["1"]) == pytest.approx(40.0, abs=1.0)
-    assert found["slider 1"] == pytest.approx(found["1"], abs=0.01)
+    assert found["slider"] == 0.5
+    assert abs(found["half"]) == pytest.approx(20.0, abs=3.0)
+    assert abs(found["slider 1"]) == pytest.approx(40.0, abs=1.0)
     assert found["slider 0"] == pytest.approx(0.0, abs=0.01)
 
 

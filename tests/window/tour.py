@@ -141,7 +141,7 @@ def rolls_a_foot(hand: Hand) -> Iterator[Any]:
 
 
 def turns_a_foot(hand: Hand) -> Iterator[Any]:
-    """The knee of a leg whose foot is turned by 40 degrees, with Pole Follow at 1, where Add leaves it, and at 0."""
+    """The knee of a leg whose foot is turned by 40 degrees, with Pole Follow where Add leaves it, at 0 and at 1."""
     yield from open_leg(hand)
     select("shin.L")
     bpy.ops.pose.planar_ik_add(plane="POLE")
@@ -161,8 +161,7 @@ def turns_a_foot(hand: Hand) -> Iterator[Any]:
         select(name)
         bpy.context.view_layer.update()
         yield from pictured(hand, name)
-    answers["1"] = knee_turn() - before
-    bpy.ops.pose.planar_ik_set(pole_follows=True)
+    answers["half"] = knee_turn() - before
     answers["slider"] = rig().pose.bones["shin.L"].get("IK Pole Follow")
     for share in (0.0, 1.0):
         rig().pose.bones["shin.L"]["IK Pole Follow"] = share

@@ -18,7 +18,7 @@ FOLLOW = Slider(
     0.0,
     (0.0, 1.0),
     "FACTOR",
-    "How far the pole goes with the target: 0 with the root, 1 with the target",
+    "How far the pole goes with the target: 0 not at all, a leg's with the hips; 1 wholly",
 )
 
 CONSTRAINT = f"{MADE_BY_US}Pole Follow"
@@ -37,8 +37,8 @@ UPWARDS = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0
 
 
 class PoleFollow(NamedTuple):
-    """What the pole hangs on without Pole Follow: the bone ``above``, or nothing; ``on_target`` if it hung on the
-    target, which hangs on that bone."""
+    """What the pole goes with where the slider is 0: the bone ``above``, or nothing. Without Pole Follow it hangs on
+    that, or, if it was ``on_target``, on the target; then the bone is the hips."""
 
     above: str
     on_target: bool

@@ -62,7 +62,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         description="Let feet roll on heel, ball and toe, and tilt on their edges",
     )
     pole_follows: BoolProperty(
-        name="Pole Follow", description="Let the poles of legs go with the feet's controls", default=True
+        name="Pole Follow", description="Let the poles of legs go half with the feet's controls", default=True
     )
     bends: EnumProperty(
         name="Bends",

@@ -86,7 +86,7 @@ def test_taken_away_nothing_is_left_and_the_pole_stays(add, addon, child):
 
 def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, addon):
     ob = rigs.biped()
-    (last,) = add(ob, "shin.L", knee="POLE")
+    (last,) = add(ob, "shin.L", knee="POLE", pole_follows=False)
     pole = last.planar_ik.pole_subtarget
     rigs.activate(ob, "EDIT")
     ob.data.edit_bones[pole].parent = None
@@ -137,3 +137,54 @@ def move_by(owner, by):
     """Move a bone or an object along the armature's axes, by its own channel."""
     rest = owner.bone.matrix_local.to_3x3() if hasattr(owner, "bone") else Matrix.Identity(3)
     owner.location = owner.location + rest.inverted() @ Vector(by)
+
+
+STILL = (0.0, 0.0, 0.0), Matrix.Identity(3)
+
+
+def lunging(share):
+    """One foot far ahead, the hips down, the other heel up: how hips and both feet have moved and are turned."""
+    share, heel = share * share * (3.0 - 2.0 * share), Matrix.Rotation(1.1 * share, 3, "X")
+    yield (0.0, -0.4 * share, -0.35 * share), Matrix.Identity(3)
+    yield (0.0, -0.8 * share, 0.15 * np.sin(np.pi * share)), Matrix.Identity(3)
+    yield (0.0, 0.1 * share, 0.2 * share), heel
+
+
+def high(share):
+    """A knee higher than the hip, with the toes down."""
+    up = np.sin(np.pi * share)
+    yield STILL
+    yield (0.0, -0.25 * up, 0.75 * up), Matrix.Rotation(0.8 * up, 3, "X")
+    yield STILL
+
+
+def spinning(share):
+    """A full turn on the spot, in eight steps; hips turn all the time, a foot in each step by a quarter."""
+    yield (0.0, 0.0, -0.06), Matrix.Rotation(2.0 * np.pi * share, 3, "Z")
+    for begun, side in ((0.0, 0.1), (0.5, -0.1)):
+        step, part = divmod(4.0 * share + begun, 1.0)
+        part = min(2.0 * part, 1.0)
+        turn = Matrix.Rotation((step + part * part * (3.0 - 2.0 * part) - begun) * np.pi / 2.0, 3, "Z")
+        place = turn @ Vector((side, 0.0, 0.0)) - Vector((side, 0.0, 0.0))
+        yield (place.x, place.y, 0.08 * np.sin(np.pi * part)), turn
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize(("moves", "frames"), [(lunging, 24), (high, 24), (spinning, 96)])
+def test_no_pole_has_to_be_touched(add, mode, moves, frames):
+    """The knee goes on evenly: at most twice as far from frame to frame as a foot at its fastest."""
+    ob = rigs.biped()
+    add(ob, "shin.L", "shin.R", knee="POLE", mode=mode)
+    controls = [ob.pose.bones[name] for name in ("hips", "foot_ik.L", "foot_ik.R")]
+    size, seen = sum(ob.data.bones[name].length for name in ("thigh.L", "shin.L")), []
+    rested = [bone.bone.matrix_local.to_3x3() for bone in controls]
+    for bone in controls:
+        bone.rotation_mode = "QUATERNION"
+    for frame in range(frames + 1):
+        for bone, rest, (by, turn) in zip(controls, rested, moves(frame / frames), strict=True):
+            bone.location = rest.inverted() @ (Vector(by) * size)
+            bone.rotation_quaternion = (rest.inverted() @ turn @ rest).to_quaternion()
+        bpy.context.view_layer.update()
+        seen.append([rigs.place(ob, f"{name}.{side}") for name in ("shin", "foot") for side in "LR"])
+    steps = np.linalg.norm(np.diff(np.array(seen), axis=0), axis=2)
+    assert steps[:, :2].max() <= 2.0 * steps[:, 2:].max()

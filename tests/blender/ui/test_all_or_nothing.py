@@ -366,7 +366,7 @@ def test_operators(addon: Any, monkeypatch: Any, capfd: Any, case: str) -> None:
 
 @pytest.mark.parametrize("case", SCRIPTS)
 def test_setters_and_tasks(addon: Any, monkeypatch: Any, case: str) -> None:
-    leg("RIG")
+    leg("RIG", pole_follows=False)
     rigs.empty("pole")
     check(addon, monkeypatch, case, lambda: SCRIPTS[case](addon, bpy.data.objects["rig"].pose.bones["shin.L"]))
 
