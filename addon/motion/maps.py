@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..solver.matrices import inverted_all
+
 Array = NDArray[Any]
 
 
@@ -21,3 +23,20 @@ def differences(was: Array, now: Array, lengths: Array, sizes: Array) -> Array:
     chords = np.linalg.norm(was[..., :3, :3] / long[..., None, :] - now[..., :3, :3] / long_now[..., None, :], axis=-2)
     turned = 2.0 * np.arcsin(np.minimum(chords.max(axis=-1) / 2.0, 1.0))
     return np.stack([moved, turned, np.abs(long_now / long - 1.0).max(axis=-1)])
+
+
+SIDEWAYS = np.diag((-1.0, 1.0, 1.0, 1.0))
+
+
+def mirrored(matrices: Array, across: Array, rest: Any = None, its_rest: Any = None) -> Array:
+    """The images of matrices (..., 4, 4), all in the space in which ``across`` (4, 4) takes one side to the other. What
+    is off its ``rest`` (..., 4, 4) has an image that is as far off ``its_rest``; else that has its X axis turned
+    round, so that it is no mirror itself."""
+    images: Array = across @ matrices @ (SIDEWAYS if rest is None else inverted_all(rest) @ across @ its_rest)
+    return images
+
+
+def turned_over(location: Array, scale: Array, axes: Array) -> tuple[Array, Array]:
+    """What the own location and scale of a bone, (frames, 3) each, are for its counterpart: ``axes`` (3, 3) take
+    directions from the axes of the bone to those of the other."""
+    return location @ axes.T, 1.0 + (scale - 1.0) @ (axes**2).T

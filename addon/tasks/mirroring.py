@@ -1,44 +1,61 @@
-"""Mirroring limbs to the other side of their rig."""
+"""Mirroring limbs to the other side of their rig, by Blender's own rules for names with a side: what they are, and how
+they are posed, now or over frames."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import chain
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, PoseBone
-from mathutils import Matrix
+from bpy.types import Context, Depsgraph, PoseBone
+from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from ..blender.animation import is_animated, value_at
-from ..blender.dependencies import Dependencies
+from ..blender.animation import animated_paths, is_animated, value_at
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.keying import Change, key_changes
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import transactional_steps
-from ..blender.types import ArmatureObject, bones_of, can_edit_bones
-from ..blender.words import Message
-from ..limb.follow import check_undriven
+from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, scene_of, split_path
+from ..blender.words import Message, Refused
+from ..finding.checking import check_addable
+from ..limb.follow import check_apart, check_posable, check_undriven, follow_of, is_gone, matrix_of, unrolled
 from ..limb.names import other_side
-from ..limb.rest_geometry import rest_geometry_of
+from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
 from ..limb.settings import every_slider
-from ..limb.storage import chain_bones, has_slider, segments_of
+from ..limb.storage import (
+    CONTROL_KINDS,
+    bones_of_limb,
+    chain_bones,
+    has_slider,
+    is_control,
+    is_limb,
+    segments_of,
+    stored_axes,
+)
 from ..limb.tips import foot_of
+from ..limb.tolerances import NO_TURN
+from ..motion.check import TOLD, MovedBones, Seen
 from ..motion.fk import part_of_fk, rotated_axes
 from ..motion.frames import around, moved_by
 from ..motion.ik import go_on, reader_of, turn_bone
-from ..motion.parts import index_in_channel, part_of_ik, rotation_channel_of, slider_channel
-from ..motion.passing import record
+from ..motion.maps import differences, mirrored, turned_over
+from ..motion.parts import part_of_ik, rotation_channel_of, slider_channel
+from ..motion.passing import posing_live, record
 from ..motion.placing import ControlPlacing, owner_of, parents_of, place_controls
-from ..motion.reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
+from ..motion.reading import Asked, Channel, Recording, Values, copied, matrices_of, poses_of, worlds_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.build import build
-from ..rigging.description import describe
-from ..rigging.features import live_for_now
-from .mirrored import Image, Pair, check_there, image_of, images_of, images_there, matrix_across, pair_of
+from ..rigging.control_shapes import Drawing
+from ..rigging.controls import Control, drawn_bone, name_of_control, rig_root
+from ..rigging.description import Description, LimbRef, describe
+from ..rigging.features import live_for_now, with_pole_follow
+from ..rigging.feet import SIDEWAYS, mirrored_pivots, offset_of, toes_free, turn_between
+from ..solver.matrices import inverted_all
 
 Array = NDArray[Any]
 
@@ -59,13 +76,13 @@ def mirror(
     as the mirror image of theirs, here and now, or in each of these frames with keys; limbs and controls are made where
     there are none. New limbs are on the rig where the first ones are. ``tolerance`` is how far joints may be off for
     the sake of fewer keys, in lengths of the limb. Raises `Refused`."""
-    depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(pair_of, limbs)]
-    images = {pair.image: images_of(pair, depsgraph) for pair in pairs}
-    descriptions = {pair.image: image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}
+    depsgraph, dependencies, pairs = context.evaluated_depsgraph_get(), Dependencies(), [*map(_pair_of, limbs)]
+    images = {pair.image: _images_of(pair, depsgraph) for pair in pairs}
+    descriptions = {pair.image: _image_of(pair, images[pair.image], depsgraph, dependencies) for pair in pairs}
     others = around(context, moved_by(limb for pair in pairs for limb in pair.limbs)) if frames else None
     task, all_images = Task(context, frames, tolerance, keeps_others=others), [*chain.from_iterable(images.values())]
     warnings = list[Message]()
-    sources = yield from read_sources(task, pairs, all_images)
+    seen = yield from _read(task, pairs, all_images)
     if all(can_edit_bones(pair.ob) for pair in pairs):
         modes = {pair.image: describe((pair.ob, pair.limb_name)).mode for pair in pairs}
         new = {
@@ -77,69 +94,300 @@ def mirror(
         build(context, descriptions | on_rig)
     else:
         for limb in descriptions:
-            check_there(limb, images[limb])
-    key_changes(context, (yield from show_mirrored(task, pairs, all_images, sources)))
-    return Mirrored([pair[:3] for pair in pairs], warnings)
+            _check_there(limb, images[limb])
+    key_changes(context, (yield from _show(task, pairs, all_images, seen)))
+    return Mirrored([pair[:3] for pair in pairs], [*warnings, *(yield from _told(task, pairs))])
 
 
-BESIDE_TURNS = ("location", "scale")
+CLOSE_IMAGE = 0.01
+"""How much farther from its image across X than across another axis a limb may be, next to its length."""
+
+AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
 
 
-class Twin(NamedTuple):
-    """A bone of a limb and its counterpart, by their names; what takes directions from the axes of one to those of the
-    other, (3, 3); and how the first is turned: its rotation mode."""
+class Pair(NamedTuple):
+    """A limb and the one on the other side, by their rig and the names of their last bones, and what takes one to the
+    other in the armature."""
 
-    bone: str
+    ob: ArmatureObject
+    limb_name: str
     other: str
-    across: Array
-    mode: str
+    across: Matrix
+
+    @property
+    def limbs(self) -> tuple[PoseBone, PoseBone]:
+        """Their last bones."""
+        return self.ob.pose.bones[self.limb_name], self.ob.pose.bones[self.other]
+
+    @property
+    def image(self) -> LimbRef:
+        """The limb on the other side."""
+        return self.ob, self.other
+
+    @property
+    def array(self) -> Array:
+        """What takes one to the other, (4, 4)."""
+        return np.array(self.across, float)
+
+    def followed_by_other(self, kind: str) -> tuple[Any, str]:
+        """What the other limb follows now as its target or pole."""
+        followed: tuple[Any, str] = follow_of(self.limbs[1]).pairs[CONTROL_KINDS.index(kind)]
+        return followed
 
 
-class Sources(NamedTuple):
-    """What is mirrored: for each pair its bones, and what was read of all."""
+class Image(NamedTuple):
+    """The target or the pole of a limb, and the one of the other limb that mirrors it."""
 
-    twins: list[list[Twin]]
-    recording: Recording
+    pair: Pair
+    kind: str  # target or pole
+    source: BoneRef  # of the limb
+    matrix: Matrix  # of that, in the armature
+    there: BoneRef | None  # of the other limb; None where it is to be made
 
 
-def read_sources(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> Steps[Sources]:
-    """Read what is mirrored, in one pass."""
-    twins = [_twins_of(pair) for pair in pairs]
-    limbs, others = zip(*(pair.limbs for pair in pairs), strict=True)
-    channels = [
-        Channel.of_bone(pair.ob, twin.bone, path)
-        for pair, of_pair in zip(pairs, twins, strict=True)
-        for twin in of_pair
-        for path in (*BESIDE_TURNS, rotation_channel(twin.mode))
-    ]
-    channels += [
-        slider_channel(limb, slider.name)
-        for limb in limbs
-        for slider in every_slider()
-        if has_slider(limb, slider.name)
-    ]
-    channels += [slider_channel(other, "influence") for other in others if has_slider(other, "influence")]
-    refs = [ref for image in images for ref in (image.source, (image.source[0], ""), (image.pair.ob, ""))]
-    sampling = sampling_of(task.frames)
-    recording = yield from record(
-        task.context, [], sampling, Asked(refs, channels=channels), progress=task.next_progress()
+def _pair_of(limb: PoseBone) -> Pair:
+    """A limb and the one on the other side; raises `Refused` if there is none, and no bone that can be one."""
+    name = other_side(limb.name)
+    if name == limb.name:
+        raise Refused("'{bone}' has no side in its name: name it like 'shin.L' or 'shin.R'", bone=limb.name)
+    other: PoseBone | None = limb.id_data.pose.bones.get(name)
+    if other is None:
+        raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=limb.name, other=name)
+    if not is_limb(other):
+        check_addable(other, segments_of(limb))
+    return Pair(limb.id_data, limb.name, name, _mirror_between(limb, other))
+
+
+def _mirror_between(limb: PoseBone, other: PoseBone) -> Matrix:
+    """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
+    look sideways, and puppets drawn from the side."""
+    one, two = (
+        [*(bone.bone.head_local for bone in bones_of_limb(end, segments_of(limb))), end.bone.tail_local]
+        for end in (limb, other)
     )
-    return Sources(twins, recording)
+    middle = Matrix.Translation((one[0] + two[0]) / 2.0)
+    mirrors = [middle @ Matrix.Scale(-1.0, 4, axis) @ middle.inverted() for axis in AXES]
+    off = [sum((across @ a - b).length for a, b in zip(one, two, strict=True)) for across in mirrors]
+    close = min(off) + CLOSE_IMAGE * (one[-1] - one[0]).length
+    return next(across for across, distance in zip(mirrors, off, strict=True) if distance <= close)
 
 
-def _twins_of(pair: Pair) -> list[Twin]:
-    """The bones of a limb, its foot and its toes, with their counterparts, from the root down."""
+# what the other limb follows
+
+
+def _images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
+    """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
+    limb, other = pair.limbs
+    _check_followed(limb)
+    images = []
+    for kind, (ob, bone) in zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True):
+        if ob is not None:
+            in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
+            image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
+            if image.there and _is_moved(image):
+                check_apart(other, *image.there, Dependencies())
+            images.append(image)
+    return images
+
+
+def _check_followed(limb: PoseBone) -> None:
+    """Refuse a limb that can't be posed, or whose pole is gone."""
+    check_posable(limb)
+    ob, bone = follow_of(limb).pairs[1]
+    if ob and is_gone(ob, bone):
+        raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=limb.name)
+
+
+def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
+    """What the other limb is to follow, if that is there. A bone's counterpart is the bone of the flipped name, but an
+    object's only what the other limb follows already: an object of that name may be anything."""
+    ob, bone = source
+    if bone:
+        name = other_side(bone)
+        if has_bone(ob, name):
+            return ob, name
+        if is_control(ob, bone) and can_edit_bones(ob):  # type: ignore[arg-type]
+            return None
+        raise Refused("'{bone}' has no mirror image '{other}': Symmetrize it in Edit Mode", bone=bone, other=name)
+    now, its_bone = pair.followed_by_other(kind)
+    return (now, its_bone) if now is not None and now != ob else None
+
+
+def _control(image: Image) -> Control:
+    pair, (ob, name) = image.pair, image.source
+    other, now = pair.limbs[1], pair.across @ image.matrix @ SIDEWAYS
+    rest, size = now, 0.1 * other.bone.length
+    rig: Any = ob if name else pair.ob
+    if name:
+        bone = rig.data.bones[name]
+        rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
+    return Control(
+        ob=rig,
+        limb_name=pair.other,
+        kind=image.kind,
+        name=other_side(name) if name else name_of_control(other, image.kind),
+        parent=_parent_on_other(image),
+        rest=rest,
+        size=size,
+        drawing=_mirrored_drawing(pair, image.source) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
+        place=now.translation,
+        turn=now.to_3x3().normalized(),
+    )
+
+
+def _parent_on_other(image: Image) -> str:
+    """What a control of the other limb hangs on: the counterpart of what the limb's own does, else what moves the
+    rig."""
+    pair, (ob, name) = image.pair, image.source
+    limb, other = pair.limbs
+    target = follow_of(limb).pairs[0]
+    above = bones_of(ob)[name].parent if name else None
+    if above is not None and target == (ob, above.name):
+        return other_side(above.name)
+    return rig_root(other, segments_of(limb)) if ob == pair.ob or not name else ""
+
+
+def _mirrored_drawing(pair: Pair, source: BoneRef) -> Drawing | None:
+    """The drawing of a control bone mirrored; None if it is not drawn as ours are."""
+    ob, name = source
+    drawing = drawn_bone(ob.pose.bones[name]) if name else None  # type: ignore[union-attr]
+    return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
+
+
+def _images_there(images: Iterable[Image]) -> list[Image]:
+    """The images that are to be moved, of limbs that are all there."""
+    there = [image._replace(there=image.there or image.pair.followed_by_other(image.kind)) for image in images]
+    return [image for image in there if _is_moved(image)]
+
+
+def _is_moved(image: Image) -> bool:
+    """Whether the other limb's target or pole is to be as the mirror image of the limb's. What is no control
+    stays where it is an object, or a bone that is not posed itself; and so does what both follow."""
+    there: Any = image.there
+    if there == image.source:
+        return False
+    if is_control(*there):
+        return True
+    return bool(there[1]) and not (image.source[1] and _only_ride(image.source, there))
+
+
+def _check_there(ref: LimbRef, images: Sequence[Image]) -> None:
+    """Refuse a limb that would have to be made on a rig from another file."""
+    if not is_limb(ref[0].pose.bones[ref[1]]) or any(image.there is None for image in images):
+        template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
+        raise Refused(template, other=ref[1], rig=ref[0].name)
+
+
+def _to_be(image: Image, source: Array, rig: Array, owner: Array) -> Array:
+    """Where in the world the other limb's target or pole mirrors the limb's (..., 4, 4), which is at ``source`` while
+    their ``rig`` is there, and the ``owner`` that has both as bones: a bone is moved off its rest as its counterpart
+    is, an object stands as its counterpart."""
+    across, there, into = image.pair.array, image.there, inverted_all(rig)
+    if not (image.source[1] and there and there[1]):
+        return rig @ mirrored(into @ source, across)
+    bones: Any = (image.source, there)
+    rests = [into @ owner @ np.array(ob.data.bones[name].matrix_local) for ob, name in bones]
+    return rig @ mirrored(into @ source, across, *rests)
+
+
+def _only_ride(*refs: BoneRef) -> bool:
+    """Whether bones go with those that they hang on, and are not posed themselves: as pins do with cranks."""
+    bones: list[PoseBone] = [ob.pose.bones[name] for ob, name in refs]  # type: ignore[union-attr]
+    off = max(float(np.abs(np.array(bone.matrix_basis) - np.eye(4)).max()) for bone in bones)
+    moved = {split_path(path)[0] for ob, _ in refs for path in animated_paths(ob)}
+    return off <= NO_TURN and all(bone.parent and not bone.constraints and bone.name not in moved for bone in bones)
+
+
+# the limb itself
+
+
+def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, dependencies: Dependencies) -> Description:
+    """The mirror image of a limb, which keeps the constraint and the mode that the other one has. Axes of turns go the
+    other way round; numbers mean the same on both sides."""
+    limb, other = pair.limbs
+    mine = describe((pair.ob, pair.limb_name))
+    its = describe(pair.image) if is_limb(other) else Description(mine.segments, "", sliders={})
+    axis, flat = stored_axes(limb)
+    axis = axis or ([*USUAL_AXIS] if is_straight(rest_geometry_of(limb)) else [])
+    starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
+    rotations: Any = [
+        (flat[4 * i], *_axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]))
+        for i, (one, two) in enumerate(starts)
+        if flat
+    ]
+    followed = {image.kind: image.there or _control(image) for image in images}
+    description = mine._replace(
+        foot=_foot_of(pair, mine),
+        bend_axis=tuple(_axis_on_other(pair, limb, other, axis)) if axis else (),
+        reference_rotations=tuple(rotations),
+        target=followed.get("target"),
+        pole=followed.get("pole"),
+        pole_follow=its.pole_follow if its.pole == followed.get("pole") else None,
+        roll=None,
+        sliders=mine.sliders | {name: value for name, value in its.sliders.items() if name in mine.sliders},
+        mode=its.mode,
+        constraint=its.constraint,
+        converted_from=its.converted_from,
+    )
+    if mine.foot_turn is not None:
+        target = next((image for image in images if image.kind == "target"), None)
+        foot_turn = _foot_turn(pair, target, depsgraph) if target and any(mine.foot_turn) else (0.0, 0.0, 0.0)
+        description = description._replace(foot_turn=foot_turn if description.foot else None)
+    if mine.roll and description.foot:
+        pivots = mirrored_pivots(mine.roll.pivots, pair.across)
+        description = description._replace(
+            roll=mine.roll._replace(pivots=pivots, toes=toes_free(pair.ob, description.foot, dependencies))
+        )
+    return with_pole_follow(description, pair.image)
+
+
+def _foot_of(pair: Pair, mine: Description) -> str:
+    """The foot of the other limb: the image of the limb's, or the one that it has or would have."""
+    image, other = pair.ob.pose.bones.get(other_side(mine.foot)), pair.limbs[1]
+    if image is not None and mine.foot and image.parent == other:
+        return image.name
+    foot = foot_of(other)
+    return foot.name if foot else ""
+
+
+def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, float, float]:
+    """How the other limb's foot is turned off what that follows, once it stands as the image of the limb's foot."""
+    limb, world = pair.limbs[0], np.array(pair.ob.matrix_world)
+    foot: Any = foot_of(limb)
+    image_of_foot = mirrored(inverted_all(world) @ np.array(unrolled(limb, depsgraph) @ offset_of(foot)), pair.array)
+    owner = target.there[0] if target.there else target.source[0] if target.source[1] else pair.ob
+    if target.there is None or _is_moved(target):
+        to_be = _to_be(target, world @ np.array(target.matrix), world, np.array(target.source[0].matrix_world))
+    else:
+        to_be = np.array(matrix_of(*target.there, depsgraph))
+    if owner == pair.ob:
+        to_be = inverted_all(world) @ to_be
+    else:
+        image_of_foot = world @ image_of_foot
+    return turn_between(Matrix(to_be.tolist()), Matrix(image_of_foot.tolist()))
+
+
+def _axis_on_other(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
+    """The mirror image of an axis that something turns about, from one bone's own axes to another's."""
+    of_one, of_two = (bone.bone.matrix_local.to_3x3() for bone in (one, two))
+    axis_across: Any = of_two.transposed() @ -(pair.across.to_3x3() @ (of_one @ Vector(axis)))
+    return [*axis_across]
+
+
+# how it is posed
+
+
+def _twins(pair: Pair) -> list[tuple[str, str, Array]]:
+    """The bones of a limb, its foot and its toes, with their counterparts, by name, from the root down; and what takes
+    directions from the axes of one to those of the other, (3, 3)."""
     limb, other = pair.limbs
     pairs = [*zip(chain_bones(limb), chain_bones(other, segments_of(limb)), strict=True)]
     foot, mirrored_foot = foot_of(limb), foot_of(other)
     if foot and mirrored_foot:
-        below = [(toe, toe_across) for toe in foot.children if (toe_across := _child(mirrored_foot, toe.name))]
-        pairs += [(foot, mirrored_foot), *below]
-    return [Twin(one.name, two.name, _axes_across(pair, one, two), one.rotation_mode) for one, two in pairs]
-
-
-def _child(foot: PoseBone, name: str) -> PoseBone | None:
-    return next((toe for toe in foot.children if toe.name == other_side(name)), None)
+        names = {toe.name: toe for toe in mirrored_foot.children}
+        toes = [(toe, names.get(other_side(toe.name))) for toe in foot.children]
+        pairs += [(foot, mirrored_foot), *((toe, across) for toe, across in toes if across)]
+    return [(one.name, two.name, _axes_across(pair, one, two)) for one, two in pairs]
 
 
 def _axes_across(pair: Pair, one: PoseBone, two: PoseBone) -> Array:
@@ -148,78 +396,92 @@ def _axes_across(pair: Pair, one: PoseBone, two: PoseBone) -> Array:
     return np.asarray(one_side @ other_side_axes)
 
 
-def show_mirrored(task: Task, pairs: Sequence[Pair], images: Sequence[Image], sources: Sources) -> Steps[list[Change]]:
-    """Have the other limbs, which are made by now, show the image of what was read. Two passes. Raises `Refused` for
-    what can't be moved there."""
-    sampling, there = sampling_of(task.frames), {image.there: image for image in images_there(images)}
-    others: Any = [pair.limbs[1] for pair in pairs]
-    controls: Any = [*there]
-    twins = [*zip(pairs, sources.twins, strict=True)]
-    numbers = [_numbers_across(*of_pair, sources.recording) for of_pair in twins]
-    placings = [_placing(image, sources.recording) for image in there.values()]
+OWN = ("location", "scale")
+"""What the own channels of a bone say besides its turn."""
+
+
+def _read(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> Steps[Recording]:
+    """Read what is mirrored, in one pass."""
+    refs = [ref for image in images for ref in (image.source, (image.source[0], ""))]
+    channels = [slider_channel(pair.limbs[1], "influence") for pair in pairs if has_slider(pair.limbs[1], "influence")]
+    for pair in pairs:
+        limb, bones = pair.limbs[0], [bones_of(pair.ob)[name] for name, _, _ in _twins(pair)]
+        channels += [slider_channel(limb, each.name) for each in every_slider() if has_slider(limb, each.name)]
+        paths = [(bone.name, path) for bone in bones for path in (*OWN, rotation_channel(bone.rotation_mode))]
+        channels += [Channel.of_bone(pair.ob, *path) for path in paths]
+    asked = Asked([*refs, *((pair.ob, "") for pair in pairs)], channels=channels)
+    return (yield from record(task.context, [], sampling_of(task.frames), asked, progress=task.next_progress()))
+
+
+def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Recording) -> Steps[list[Change]]:
+    """Have the other limbs, which are made by now, show the image of what was seen. Raises `Refused` for what can't be
+    moved there."""
+    sampling, there = sampling_of(task.frames), {image.there: image for image in _images_there(images)}
+    others, controls = [pair.limbs[1] for pair in pairs], [*there]  # type: Any, Any
+    placings = [_placing(image, seen) for image in there.values()]
     placed = [channel for placing in placings for channel in placing.channels]
-    rotations = [[rotation_channel_of((pair.ob, twin.other)) for twin in of_pair] for pair, of_pair in twins]
-    channels_of = [[*of_limb, *turns, *placed] for of_limb, turns in zip(numbers, rotations, strict=True)]
-    parts = [*chain.from_iterable(map(partial(_parts_of, task.tolerance), others, channels_of))]
-    influences = [slider_channel(limb, "influence") for limb in others]
-    channels = [channel for keyed_part in parts for channel in keyed_part.channels if channel not in influences]
-    recording = yield from record(
-        task.context,
-        others,
-        sampling,
-        Asked(parents_of(controls), channels=channels, controls=controls),
-        0.0,
-        task.next_progress(),
-    )
+    numbers, turns = [_numbers_across(pair, seen) for pair in pairs], [_turns_across(pair, seen) for pair in pairs]
+    parts = [
+        part
+        for limb, of_limb, of_bones in zip(others, numbers, turns, strict=True)
+        for part in _parts_of(task.tolerance, limb, [*of_limb, *map(rotation_channel_of, of_bones), *placed])
+    ]
+    influences = [slider_channel(limb, "influence") for limb in others]  # which are not read as they are
+    channels = [key for part in parts for key in part.channels if key not in influences]
+    asked = Asked(parents_of(controls), channels=channels, controls=controls)
+    recording = yield from record(task.context, others, sampling, asked, 0.0, task.next_progress())
     before = copied(recording.channels)
-    for channel in influences:  # which are not read as they are
-        rows = sources.recording.channels.get(channel, [[value_at(channel.object, channel.path)]])
-        before[channel] = np.array(np.broadcast_to(rows, (recording.frames, 1)), float)
+    for key in influences:
+        rows = seen.channels.get(key, [[value_at(key.object, key.path)]])
+        before[key] = np.array(np.broadcast_to(rows, (recording.frames, 1)), float)
     values = copied(before)
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
-    for limb, of_limb in zip(others, numbers, strict=True):
-        _set_numbers(limb, of_limb, values)
-    for pair, of_pair in twins:
-        for twin in of_pair:
-            turn_bone(values, bones_of(pair.ob)[twin.other], _turns_across(pair, twin, sources.recording), sampling)
+    for limb, of_limb, of_bones in zip(others, numbers, turns, strict=True):
+        for slider in every_slider():
+            channel = slider_channel(limb, slider.name)
+            if channel in of_limb and not np.array_equal(of_limb[channel], values[channel]):
+                check_undriven(limb, slider.name)
+        values |= copied(of_limb)
+        for (ob, name), of_bone in of_bones.items():
+            turn_bone(values, ob.pose.bones[name], of_bone, sampling)
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-    reread = reader_of(task, recording, others, sampling, placings, writing, values)
-    yield from place_controls(placings, recording, values, reread)
+    yield from place_controls(
+        placings, recording, values, reader_of(task, recording, others, sampling, placings, writing, values)
+    )
     go_on(placings, values, sampling, keyed)
-    _look_at_ik(recording, values)
     return writing.finish(recording, values)
 
 
-def _numbers_across(pair: Pair, twins: Sequence[Twin], recording: Recording) -> Values:
+def _numbers_across(pair: Pair, seen: Recording) -> Values:
     """What the other limb's sliders have to say, and the location and scale of its bones."""
     other, numbers = pair.limbs[1], Values()
     for slider in every_slider():
         source, channel = (Channel.of_bone(pair.ob, last, slider.path) for last in (pair.limb_name, pair.other))
-        if has_slider(other, slider.name) and source in recording.channels:
-            numbers[channel] = recording.channels[source]
-    for twin in twins:
-        location, scale = (recording.channels[Channel.of_bone(pair.ob, twin.bone, path)] for path in BESIDE_TURNS)
-        rows = location @ twin.across.T, 1.0 + (scale - 1.0) @ (twin.across**2).T
-        for path, of_path in zip(BESIDE_TURNS, rows, strict=True):
-            numbers[Channel.of_bone(pair.ob, twin.other, path)] = of_path
+        if has_slider(other, slider.name) and source in seen.channels:
+            numbers[channel] = seen.channels[source]
+    for one, name, axes in _twins(pair):
+        location, scale = (seen.channels[Channel.of_bone(pair.ob, one, path)] for path in OWN)
+        for path, of_path in zip(OWN, turned_over(location, scale, axes), strict=True):
+            numbers[Channel.of_bone(pair.ob, name, path)] = of_path
     return numbers
 
 
-def _turns_across(pair: Pair, twin: Twin, recording: Recording) -> Array:
-    """How the counterpart of a bone has to be turned by its own channels, (f, 4), w first."""
-    rows = recording.channels[Channel.of_bone(pair.ob, twin.bone, rotation_channel(twin.mode))]
-    turns = np.stack(np.broadcast_arrays(*to_quaternion(twin.mode, [*rows.T], ARRAY_ANGLES)), axis=-1)
-    return np.concatenate((turns[:, :1], -turns[:, 1:] @ twin.across.T), axis=1)
+def _turns_across(pair: Pair, seen: Recording) -> dict[Any, Array]:
+    """How the bones of the other limb have to be turned by their own channels, (frames, 4), w first."""
+    turns = {}
+    for one, name, axes in _twins(pair):
+        mode = bones_of(pair.ob)[one].rotation_mode
+        rows = seen.channels[Channel.of_bone(pair.ob, one, rotation_channel(mode))]
+        turn = np.stack(np.broadcast_arrays(*to_quaternion(mode, [*rows.T], ARRAY_ANGLES)), axis=-1)
+        turns[pair.ob, name] = np.concatenate((turn[:, :1], -turn[:, 1:] @ axes.T), axis=1)
+    return turns
 
 
-def _placing(image: Image, recording: Recording) -> ControlPlacing:
+def _placing(image: Image, seen: Recording) -> ControlPlacing:
     """Where the other limb's target or pole is to be over the frames."""
-    ob, there = image.pair.ob, image.there  # type: Any, Any
-    read = (matrices_of(recording, image.source), worlds_of(recording, ob), worlds_of(recording, image.source[0]))
-    to_be = [matrix_across(image, *map(Matrix, rows)) for rows in zip(*(rows.tolist() for rows in read), strict=True)]
-    places = np.array(to_be)
-    size = sum(rest_geometry_of(image.pair.limbs[1]).lengths)
-    sizes = size * np.cbrt(np.abs(np.linalg.det(read[1][:, :3, :3])))
+    rig, there = worlds_of(seen, image.pair.ob), image.there  # type: Any, Any
+    places = _to_be(image, matrices_of(seen, image.source), rig, worlds_of(seen, image.source[0]))
+    sizes = sum(rest_geometry_of(image.pair.limbs[1]).lengths) * np.cbrt(np.abs(np.linalg.det(rig[:, :3, :3])))
     return ControlPlacing(there, there, places[:, :3, 3], sizes, places)
 
 
@@ -243,21 +505,36 @@ def _part_of_channel(channel: Channel, size: float) -> KeyedPart:
     return KeyedPart([channel], lambda _recording, _values: points)
 
 
-def _set_numbers(limb: PoseBone, numbers: Values, values: Values) -> None:
-    for slider in every_slider():
-        channel = slider_channel(limb, slider.name)
-        if channel in numbers and not np.array_equal(numbers[channel], values[channel]):
-            check_undriven(limb, slider.name)
-    for channel, rows in numbers.items():
-        values[channel][:] = rows
+def _told(task: Task, pairs: Sequence[Pair]) -> Steps[list[Message]]:
+    """Look at both sides: warnings of limbs that are no image, whole bones, in frames in which what carries them is."""
+    both: list[tuple[Pair, Any, Any]] = [(pair, _twins(pair), _above(pair)) for pair in pairs]
+    told = list[Message]()
+    names = [(pair.ob, name) for pair, twins, above in both for two in (*above, *twins) for name in two[:2]]
+    progress = task.next_progress() if task.frames else float
+    with posing_live(task.context):
+        now = yield from record(task.context, [], task.frames, Asked(names), progress=progress)
+    frames = [*map(round, task.frames or [scene_of(task.context).frame_current])]
+    for pair, twins, above in both:
+        world, bones = worlds_of(now, pair.ob), pair.ob.data.bones
+        others: Any = [(pair.ob, other) for _, other, *_ in (*above, *twins)]
+        images = list[Array]()
+        for one, other, *_ in (*above, *twins):
+            rests = [np.array(bones[name].matrix_local) for name in (one, other)]
+            in_rig = poses_of(now, pair.ob, one)
+            images.append(world @ mirrored(in_rig, pair.array, *rests))
+        lengths = np.array([bones[other].length for _, other in others])
+        moving = MovedBones(pair.image, others, lengths, sum(rest_geometry_of(pair.limbs[1]).lengths), 0)
+        sizes = moving.size * np.cbrt(np.abs(np.linalg.det(world[:, :3, :3])))
+        off = differences(np.stack(images), np.stack([matrices_of(now, ref) for ref in others]), lengths, sizes)
+        is_carried = (off[:, 0].T <= TOLD).all(axis=1) | (not above)
+        worst = Seen(moving, off, frames, now).worst(np.where(is_carried, np.array(TOLD)[:, None], inf)[:, None])
+        if worst.share > 1.0:
+            template = "'{bone}' is no mirror image in frame {frame}: something else moves it, or the other one"
+            told.append(Message(template, bone=worst.bone, frame=worst.frame))
+    return told
 
 
-def _look_at_ik(recording: Recording, values: Values) -> None:
-    """Have limbs be looked at as IK poses them by what their sliders are to say."""
-    for rig in recording.rigs:
-        for row, limb in enumerate(rig.limbs):
-            for slider in every_slider():
-                channel = slider_channel(limb, slider.name)
-                if channel in values and index_in_channel(slider.name) < values[channel].shape[1]:
-                    rig.sliders[slider.name][:, row] = values[channel][:, index_in_channel(slider.name)]
-            rig.sliders["influence"][:, row] = 1.0
+def _above(pair: Pair) -> list[tuple[str, str]]:
+    """The names of what carries both limbs, if bones do."""
+    above: list[Any] = [chain_bones(limb)[0].parent for limb in pair.limbs]
+    return [(above[0].name, above[1].name)] if all(above) else []

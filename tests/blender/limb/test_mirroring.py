@@ -191,3 +191,22 @@ def outlines(limb):
         matrix = owner.matrix_world @ bone.matrix @ Matrix.LocRotScale(place, turn, scale)
         mesh = bone.custom_shape.data
         yield np.array([(matrix @ vertex.co)[:] for vertex in mesh.vertices])
+
+
+def test_what_is_no_image_is_told(add, mirror):
+    """Something else turns the other foot; a body that leans has no image to be told of."""
+    ob = rigs.biped()
+    add(ob, "shin.L", mode="RIG")
+    assert not mirror(ob.pose.bones["shin.L"]).warnings
+    turned = ob.pose.bones["shin.R"].parent.constraints.new("LIMIT_SCALE")
+    turned.owner_space, turned.use_max_y, turned.max_y = "LOCAL", True, 0.8
+    (said,) = mirror(ob.pose.bones["shin.L"]).warnings
+    assert said.values["frame"] == bpy.context.scene.frame_current
+    assert said.values["bone"] in ("thigh.R", "shin.R", "foot.R")
+    ob.pose.bones["hips" if "hips" in ob.pose.bones else ob.pose.bones[0].name].rotation_quaternion = (
+        0.9,
+        0.1,
+        0.3,
+        0.2,
+    )
+    assert not mirror(ob.pose.bones["shin.L"]).warnings
