@@ -4,7 +4,7 @@ bones are renamed, mirrored, joined, appended and copied."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from ..blender.animation import drivers_of
@@ -26,12 +26,14 @@ SPEC = "planar_ik.spec"
 
 class Made(NamedTuple):
     """What was made for a limb: the names of its helper bones and their roles, the constraints of other bones by bone
-    and name, the spec of its mechanism, and what poles with Pole Follow hang on without that."""
+    and name, the spec of its mechanism, what poles with Pole Follow hang on without that, and whether its drivers read
+    bones that are gone: as bones are renamed, Blender leaves paths that end in a number, as those to twists do."""
 
     bones: dict[str, str]
     constraints: list[tuple[str, str]]
     built: Spec | None = None
     parents: dict[str, str] = {}  # noqa: RUF012  # nobody changes it
+    is_lost: bool = False
 
     @property
     def by_role(self) -> dict[str, str]:
@@ -45,9 +47,13 @@ def made_on(ob: ArmatureObject, names: Collection[str] = ()) -> dict[str, Made]:
     limbs = dict.fromkeys([*names, *(bone.name for bone in ob.pose.bones if GROUP in bone)])  # type: ignore[operator]
     tops, near = {bone.name: _top_of(bone) for bone in ob.data.bones if _is_helper(bone)}, _near(ob, limbs)
     owners: dict[Any, str] = {}  # of trees of helper bones by their tops, of constraints by bone and name
+    lost = set[str]()
     for curve in drivers_of(ob):
         bone, path = split_path(curve.data_path)
-        if limb := next((name for name in _limbs_read(curve) if name in limbs), ""):
+        read = [split_path(target.data_path) for variable in curve.driver.variables for target in variable.targets]
+        if bone in tops and any(name and name not in ob.pose.bones for name, _ in read):
+            lost.add(tops[bone])
+        if limb := next((name for name, path in read if name in limbs and path.startswith(OUR_PATHS)), ""):
             owners.setdefault(tops.get(bone) or (bone, *path.split('"')[1:2]), limb)
     made, loose = {name: Made({}, []) for name in ("", *limbs)}, []
     for pose_bone in ob.pose.bones:
@@ -62,7 +68,9 @@ def made_on(ob: ArmatureObject, names: Collection[str] = ()) -> dict[str, Made]:
                 loose.append((key, aimed))
     made[""].constraints.extend(key for key, aimed in loose if aimed and not any(top in owners for top in aimed))
     for name, top in tops.items():
-        made[owners.get(top, "")].bones[name] = role_of(ob.data.bones[name])
+        limb = owners.get(top, "")
+        made[limb].bones[name] = role_of(ob.data.bones[name])
+        made[limb] = made[limb]._replace(is_lost=made[limb].is_lost or top in lost)
     return {name: own._replace(**_more_of(ob, name, own)) for name, own in made.items()}
 
 
@@ -94,12 +102,3 @@ def _top_of(bone: Any) -> str:
     while bone.parent is not None and _is_helper(bone.parent):
         bone = bone.parent
     return str(bone.name)
-
-
-def _limbs_read(curve: Any) -> Iterator[str]:
-    """The bones whose sliders a driver reads."""
-    for variable in curve.driver.variables:
-        for target in variable.targets:
-            bone, path = split_path(target.data_path)
-            if bone and path.startswith(OUR_PATHS):
-                yield bone

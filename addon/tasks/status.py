@@ -292,6 +292,8 @@ def _problem(limb: PoseBone, made: Made) -> str:
             return missing
     if spec and (made.built is None or differs(made.built, spec)):
         return EDITED if made.built else BROKEN
+    if made.is_lost:
+        return BROKEN
     return FIRST_BONE_MOVED if spec and made.built and spec.is_moved and not made.built.is_moved else ""
 
 
