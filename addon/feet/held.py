@@ -1,5 +1,5 @@
 """Legs held in their contacts: where their feet are then in each frame, how they roll, and how far what carries the
-legs goes down for them. A map of arrays; it knows nothing of Blender.
+legs is moved for them. A map of arrays; it knows nothing of Blender.
 
     held = held_legs(legs, Holding(ease=3, times=times))
 
@@ -50,6 +50,9 @@ not at all."""
 CARRIED = 1e-3
 """How far what carries legs may be off for fewer keys, in lengths of these."""
 
+CARRY_ROUNDS = 12
+"""How often what carries legs is moved nearer to a foot that it is too far from."""
+
 UP = np.array((0.0, 0.0, 1.0))
 
 Ground = Callable[[Array, float], tuple[Array, Array]]
@@ -86,7 +89,7 @@ class Leg(NamedTuple):
 
 class Holding(NamedTuple):
     """How legs are held: the rows over which it eases in and out; the time of each row on F-curves; over how many rows
-    what carries the legs goes down and up again, None if it stays; and the ground, None for floors as they are."""
+    what carries the legs moves there and back, None if it stays; and the ground, None for floors as they are."""
 
     ease: int
     times: Array
@@ -127,7 +130,7 @@ def held_legs(legs: Sequence[Leg], how: Holding) -> list[HeldLeg]:
     held = [_held_leg(leg, of_leg, how) for leg, of_leg in zip(legs, stands, strict=True)]
     carried = raised.copy()
     if how.lowers is not None:
-        carried[:, 2] -= _lowering(legs, held, how.lowers)
+        carried += _carrying(legs, held, how.lowers)
     return [one._replace(carried=carried, changed=one.changed | (raised[:, 2] != 0.0)) for one in held]
 
 
@@ -255,27 +258,35 @@ def _heel_up(leg: Leg, stand: Stand, how: Holding) -> Array:
         middle = (low + high) / 2.0
         is_off = off(middle) > 0.0
         low, high = np.where(is_off, middle, low), np.where(is_off, high, middle)
-    up: Array = rolls + np.minimum(_calmed(_widest(high, how.ease), how.ease), most)[:, None] * (1.0, 0.0)
+    calmed = _calmed(_widest(high[:, None], how.ease), how.ease)[:, 0]
+    up: Array = rolls + np.minimum(calmed, most)[:, None] * (1.0, 0.0)
     return up
 
 
-def _lowering(legs: Sequence[Leg], held: Sequence[HeldLeg], calm: int) -> Array:
-    """How far down what carries legs has to be for their feet to be where they are held, (rows); over ``calm`` rows
-    before and after it goes there and back."""
-    down = np.zeros(len(legs[0].ends))
-    for leg, one in zip(legs, held, strict=True):
-        if np.isfinite(leg.reach):
-            off, allowed = leg.roots - one.ends[:, :3, 3], _allowed(leg, slice(None))
-            above = np.sqrt(np.maximum(allowed**2 - (off[:, :2] ** 2).sum(axis=1), 0.0))
-            lower = off[:, 2] - above
-            down = np.maximum(down, np.where(lower > 0.0, lower + CARRIED * leg.size, 0.0))
-    return _calmed(_widest(down, calm), calm)
+def _carrying(legs: Sequence[Leg], held: Sequence[HeldLeg], calm: int) -> Array:
+    """By how much what carries legs has to be moved for their feet to be where they are held, (rows, 3): by as little
+    as it takes; over ``calm`` rows before and after it goes there and back."""
+    carried, within = np.zeros_like(legs[0].roots), [_allowed(leg, slice(None)) for leg in legs]
+    for _ in range(CARRY_ROUNDS):
+        more = np.zeros_like(carried)
+        for _ in range(CARRY_ROUNDS):
+            for leg, one, allowed in zip(legs, held, within, strict=True):
+                off = leg.roots + carried + more - one.ends[:, :3, 3]
+                distances = np.linalg.norm(off, axis=1)
+                over = np.where(distances > allowed, distances - allowed + CARRIED * leg.size, 0.0)
+                if np.isfinite(leg.reach):
+                    more -= off * (over / np.maximum(distances, 1e-30))[:, None]
+        if not more.any():
+            break
+        carried += _calmed(_widest(more, calm), calm)
+    return carried
 
 
-def _widest(numbers: Array, reach: int) -> Array:
-    """The greatest number within ``reach`` rows of each, (rows)."""
-    padded = np.pad(numbers, reach)
-    widest: Array = np.max([padded[i : i + len(numbers)] for i in range(2 * reach + 1)], axis=0)
+def _widest(vectors: Array, reach: int) -> Array:
+    """The longest vector within ``reach`` rows of each, (rows, 3)."""
+    padded = np.pad(vectors, [(reach, reach), (0, 0)])
+    there = np.stack([padded[i : i + len(vectors)] for i in range(2 * reach + 1)])
+    widest: Array = there[np.linalg.norm(there, axis=2).argmax(axis=0), np.arange(len(vectors))]
     return widest
 
 

@@ -44,15 +44,15 @@ def test_a_foot_stands_in_its_contacts_and_is_nowhere_else_moved(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_carries_legs_goes_down_by_as_little_as_they_reach(seed):
+def test_what_carries_legs_is_moved_by_as_little_as_they_reach(seed):
     rng = np.random.default_rng(seed)
     legs = [leg(rng, 0.99), leg(rng, 0.97)]
     found = held.held_legs(legs, holding(6))
     carried = found[0].carried
     assert all(np.array_equal(one.carried, carried) for one in found)
-    assert not carried[:, :2].any()
-    assert carried[:, 2].max() <= 0.0
-    assert carried[:, 2].min() < -0.001
+    far = [np.linalg.norm(now.ends[:, :3, 3] - one.roots, axis=1) for one, now in zip(legs, found, strict=True)]
+    assert -0.02 < carried[:, 2].min() < -0.001
+    assert np.linalg.norm(carried, axis=1).max() < np.max(far) - held.FULL + 2.0 * held.CARRIED
     for one, now in zip(legs, found, strict=True):
         for first, last in SPANS:
             rows = slice(first, last + 1)

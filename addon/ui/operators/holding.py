@@ -59,8 +59,8 @@ EASE_PROPERTY: Any = {
 
 LOWER_HIPS_PROPERTY: Any = {
     "name": "Lower Hips",
-    "description": "Where a foot does not reach, its heel rises, then what carries the legs goes down by what it "
-    "takes; on a Ground, that goes up and down along with it",
+    "description": "Where a foot does not reach, its heel rises, then what carries the legs is moved by as little "
+    "as it takes; on a Ground, that goes up and down along with it",
     "default": True,
 }
 
