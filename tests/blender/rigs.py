@@ -127,6 +127,11 @@ def put(owner: Any, place: Vector) -> None:
     owner.matrix = matrix
 
 
+def apart(one: Any, other: Any) -> float:
+    """How far two matrices differ in a number, at most."""
+    return max(abs(x - y) for a, b in zip(one, other, strict=True) for x, y in zip(a, b, strict=True))
+
+
 def biped() -> Any:
     """Root, hips, spine, two legs with feet and toes, two arms with hands; knees and elbows are bent a little."""
     bones = {

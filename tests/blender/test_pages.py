@@ -20,6 +20,9 @@ from tests.blender.pages import kind_of
 
 ROOT = package.ROOT
 
+AT_A_WINDOW = ("animator", "capture", "machines", "limits")
+WINDOW = ROOT / "tests" / "window"
+
 STUB = ROOT / "addon" / "planar_ik.pyi"
 
 RELEASES = "../../releases/latest"
@@ -239,6 +242,31 @@ def test_the_map_names_what_is_there():
     assert not [span for span in files if not (ROOT / "addon" / span).exists()]
     named = [(page, span) for page in pages.PAGES for span in re.findall(r"\bscripts/[\w/]+\.\w+", page.read_text())]
     assert not [(page.name, span) for page, span in named if not (ROOT / span).exists()]
+
+
+def test_each_task_of_a_release_is_played_in_the_window():
+    by_hand = re.findall(r"(?m)^\d+\. .+?((?: `test_\w+`)+)$", (ROOT / "CONTRIBUTING.md").read_text())
+    assert len(by_hand) == 30
+    played = {
+        name for path in WINDOW.glob("test_*.py") for name in re.findall(r"(?m)^def (test_\w+)", path.read_text())
+    }
+    assert {name for names in by_hand for name in re.findall(r"`(\w+)`", names)} <= played
+
+
+def test_what_people_press_is_pressed_in_the_window():
+    """Each word in italics that a button or an entry says, in the pages for people at a window."""
+    pressed = "".join(path.read_text() for path in WINDOW.glob("*.py")).lower()
+    interface = {path.name: path.read_text() for path in (ROOT / "addon" / "ui").rglob("*.py")}
+    buttons = {*re.findall(r'operator\([^\n]*text="([^"{]+)"', "".join(interface.values()))}
+    names = [text for name, text in interface.items() if name not in ("panel.py", "sections.py", "menus.py")]
+    buttons |= {*re.findall(r'bl_label = "(.+)"', "".join(names)), "Free", "Hinge", "Slide", "Rig", "Live", "FK Bones"}
+    for path in (ROOT / "addon" / "limb" / "features").glob("*.py"):
+        buttons |= {*re.findall(r'(?m)^    label="(.+)",$', path.read_text())}
+    texts = [(ROOT / page).read_text() for page in ("README.md", *(f"docs/{name}.md" for name in AT_A_WINDOW))]
+    spans = [span for text in texts for span in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", text)]
+    named = {" ".join(word.split()) for span in spans for word in span.split(" ▸ ")} & buttons
+    assert len(named) > 20
+    assert {word for word in named if f'"{word.lower().strip("…")}' not in pressed} == set()
 
 
 def test_the_deadline_bundle_sets_what_the_template_has():

@@ -32,6 +32,7 @@ def adds_to(name: str) -> Any:
         yield
         hand.picture("rest", hand.place_of_view())
         lasts = [bone for bone in ob.pose.bones if bone.planar_ik.enabled]
+        depths = _depths(ob, lasts)
         found = {"limbs": sorted(last.name for last in lasts), "rest": [last.planar_ik.message for last in lasts]}
         for last in lasts:
             root, target = ob.matrix_world @ _line(last)[-1].head, ob.pose.bones[last.planar_ik.subtarget]
@@ -39,6 +40,7 @@ def adds_to(name: str) -> Any:
         bpy.context.view_layer.update()
         yield
         found["near"] = [last.planar_ik.message for last in lasts]
+        found["left"] = max(abs(one - other) for one, other in zip(depths, _depths(ob, lasts), strict=True))
         found["knees"] = [_points(ob, last).dot(character.knees[last.name]) for last in lasts]
         hand.picture("near", hand.place_of_view())
         return found
@@ -49,6 +51,12 @@ def adds_to(name: str) -> Any:
 def _line(last: Any) -> list[Any]:
     """The bones of a limb, from its last one up."""
     return [last, *last.parent_recursive][: last.planar_ik.chain_count]
+
+
+def _depths(ob: Any, lasts: list[Any]) -> list[float]:
+    """How far before the plane that a puppet is drawn in the joints of limbs are."""
+    now = rigs.evaluated(ob).pose.bones
+    return [(ob.matrix_world @ now[bone.name].head).y for last in lasts for bone in _line(last)]
 
 
 def _points(ob: Any, last: Any) -> Vector:

@@ -7,8 +7,21 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import done, everything, goes_on, new_file, rig, select, selected
-from tour import limbs, open_panels, pictured, save_and_open, scroll
+from labels import press
+from leg import (
+    done,
+    everything,
+    goes_on,
+    limbs,
+    new_file,
+    open_panels,
+    pictured,
+    rig,
+    save_and_open,
+    scroll,
+    select,
+    selected,
+)
 
 from tests.blender import rigs, walk
 
@@ -38,20 +51,34 @@ def open_capture(hand: Hand) -> Iterator[None]:
     yield from hand.open_sidebar()
 
 
+def slid() -> float:
+    """How far a foot that stands is from where it stood in another frame, at most, two frames off the walk's steps."""
+    shown, heads = bpy.context.scene.frame_current, {}
+    for frame in range(1, walk.FRAMES + 1):
+        bpy.context.scene.frame_set(frame)
+        now = rigs.evaluated(rig()).pose.bones
+        heads[frame] = {side: now[f"foot{side}"].head.copy() for side in walk.BEGINS}
+    bpy.context.scene.frame_set(shown)
+    stands = [(side, range(first + 2, last - 1)) for side in walk.BEGINS for first, last in walk.contacts(side)]
+    return max((heads[a][side] - heads[b][side]).length for side, frames in stands for a in frames for b in frames)
+
+
 def plants_a_capture(hand: Hand) -> Iterator[Any]:
     """A capture: A, Plant Feet from the search; undone in one step."""
     yield from open_capture(hand)
-    yield from pictured(hand, "offer")
+    answers: dict[str, Any] = {"slid": [slid()]}
     yield from hand.to_the_middle()
     yield from hand.choose("Plant Feet")
     yield from done(hand)
+    answers["slid"].append(slid())
     bpy.context.scene.frame_set(20)
     yield from pictured(hand, "planted")
     markers = bpy.context.scene.timeline_markers
-    answers: dict[str, Any] = {"limbs": limbs(), "markers": len(markers), "selected": selected()}
+    answers |= {"limbs": limbs(), "markers": len(markers), "selected": selected()}
     yield from hand.to_the_middle()
     yield from hand.key("Z", ctrl=True)
     yield
+    answers["slid"].append(slid())
     return answers | {"undone": [len(bpy.context.scene.timeline_markers), limbs()]}
 
 
@@ -69,12 +96,12 @@ def holds_in_contacts(hand: Hand) -> Iterator[Any]:
     ups[0].frame -= 2
     select("shin.L", "shin.R")
     yield from scroll(hand)
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_hold(range='CONTACTS')", 0.5)
-    yield from hand.key("LEFTMOUSE")
+    before = slid()
+    yield from press(hand, "Hold in Contacts")
     yield from done(hand)
     yield from pictured(hand, "held")
     frames = [key.co.x for curve in rigs.curves(rig()) for key in curve.keyframe_points]
-    return {"first": min(frames), "last": max(frames)}
+    return {"first": min(frames), "last": max(frames), "slid": [before, slid()]}
 
 
 def stops_long_work(hand: Hand) -> Iterator[Any]:

@@ -15,6 +15,8 @@ import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Vector
 
+from scripts import installed
+
 Steps = Iterator[None]
 Point = tuple[int, int]
 Rectangle = tuple[int, int, int, int]
@@ -28,6 +30,9 @@ KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD", "/": "SLASH"} | {
 
 STEP = 16
 """Pixels between two places where a field is looked for: a little less than a field's height."""
+
+FIRST_ROW, ROW = 99, 23
+"""Pixels from the mouse down to the first field of *Adjust Last Operation*, and from each to the next one."""
 
 FOUND: dict[str, list[int]] = {}
 """How high in the sidebar fields and buttons were found before, by any scenario."""
@@ -75,6 +80,27 @@ class Hand:
         yield from self.write(entry)
         yield from self.key("RET")
         yield
+
+    def adjust(self, name: str, chosen: str) -> Steps:
+        """Have *Adjust Last Operation*, after Add, set a list by the wheel over it, below *More* where it is there."""
+        adding = installed.addon("ui.operators.adding")
+        lacking = bpy.context.window_manager.operators[-1].properties.lacks.split()
+        rows = [row for row in (*adding.FIRST, "", *adding.MORE) if row not in lacking]
+        yield from self.to_the_middle()
+        x, top = self.mouse[0], self.mouse[1] - FIRST_ROW
+        yield from self.key("F9")
+        yield
+        if name in adding.MORE:
+            yield from self.click((x + 20, top - rows.index("") * ROW))
+            yield
+        yield from self.move((x + 200, top - rows.index(name) * ROW))
+        for _ in range(5):
+            if getattr(bpy.context.window_manager.operators[-1].properties, name) != chosen:
+                self._event("WHEELDOWNMOUSE", "PRESS", ctrl=True)
+                yield
+                yield
+        self.picture(name)
+        yield from self.key("ESC")
 
     def picture(self, name: str, part: Rectangle | None = None) -> Path:
         """Photograph the screen, or a part of it. Blender's own screenshot is black where OpenGL is software."""

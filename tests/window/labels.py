@@ -9,9 +9,23 @@ from typing import Any
 import blf
 import bpy
 from hand import Hand
-from leg import away, done, new_file, open_limb, rig, select
+from leg import (
+    animate,
+    away,
+    done,
+    limb,
+    limbs,
+    motion,
+    new_file,
+    open_limb,
+    open_panels,
+    pictured,
+    rig,
+    save_and_open,
+    scroll,
+    select,
+)
 from shown import BOOM
-from tour import limbs, open_panels, pictured, save_and_open, scroll
 
 from scripts import installed, machines
 from tests.blender import characters, rigs
@@ -133,7 +147,10 @@ class Words:
             return ""
         own = [each.identifier for each in self._given.bl_rna.properties if each.identifier != "rna_type"]
         names = [name for name in own if self._given.is_property_set(name)]
-        said = ", ".join(f"{name}={getattr(self._given, name)!r}" for name in names)
+        values = {name: getattr(self._given, name) for name in names}
+        said = ", ".join(
+            f"{name}={value:g}" if type(value) is float else f"{name}={value!r}" for name, value in values.items()
+        )
         return f"bpy.ops.{self._name}({said})"
 
     def cut(self, width: float) -> Iterator[str]:
@@ -264,7 +281,8 @@ def asks_for_what_can_be_had(hand: Hand) -> Iterator[Any]:
 
 
 def snaps(hand: Hand) -> Iterator[Any]:
-    """The buttons that say so, on a frame and over a range: what each has moved, of the bones and of the controls."""
+    """The buttons that say so: what each has moved in this frame, of the bones and of the controls; then their ranges,
+    each after what it reads was animated: how far FK is off IK in any frame, before and after."""
     open_panels()
     yield from open_limb(hand, "RIG", plane="POLE")
     yield from hand.open_sidebar()
@@ -279,7 +297,30 @@ def snaps(hand: Hand) -> Iterator[Any]:
             rig().pose.bones[name].rotation_quaternion = (0.98, 0.2, 0.0, 0.0)
         bpy.context.view_layer.update()
         bpy.ops.ed.undo_push(message=label)
+    animate()
+    for which in (1, 0):  # FK's is the second
+        if which == 0:
+            for frame in (1, 40):
+                rig().pose.bones["thigh.L"].rotation_quaternion = (0.9, 0.3 + 0.002 * frame, 0.0, 0.0)
+                rig().pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+        bpy.ops.ed.undo_push(message="Animate")
+        found[f"range {which}"] = [apart()]
+        yield from press(hand, "Range…", which)
+        yield
+        hand.picture(f"range{which}")
+        yield from hand.key("RET")
+        yield from done(hand)
+        found[f"range {which}"].append(apart())
     return found
+
+
+def apart() -> float:
+    """How far FK is off IK in any frame of the animation."""
+    shown = []
+    for share in (0.0, 1.0):
+        limb().influence = share
+        shown.append(motion())
+    return max(map(away, *shown))
 
 
 def own_channels() -> dict[str, list[float]]:

@@ -10,6 +10,7 @@ import numpy as np
 from hand import Hand
 from mathutils import Vector
 
+from scripts import installed
 from tests.blender import rigs
 
 LEG = {
@@ -187,3 +188,49 @@ def pixels(path: str) -> Any:
     image.pixels.foreach_get(found)
     bpy.data.images.remove(image)
     return found
+
+
+def open_panels() -> None:
+    """Have Tools, Setup and All Limbs be open where they are drawn for the first time."""
+    for cls in installed.addon("ui.sections").CLASSES[:3]:
+        bpy.utils.unregister_class(cls)
+        cls.bl_options = set()
+        bpy.utils.register_class(cls)
+
+
+def pictured(hand: Hand, name: str) -> Iterator[None]:
+    """A picture of what there is once all is drawn."""
+    hand.sidebar()[1].tag_redraw()
+    yield
+    yield
+    hand.picture(name)
+
+
+def scroll(hand: Hand) -> Iterator[None]:
+    """Have the sidebar show its end."""
+    region = hand.sidebar()[1]
+    yield from hand.move((region.x + 50, region.y + 50))
+    yield from hand.keys(*20 * ["WHEELDOWNMOUSE"])
+    yield
+
+
+def save_and_open(hand: Hand, name: str) -> Iterator[None]:
+    """Have a file of what was made, with an undo step of its own, seen from the right."""
+    path = str(hand.pictures / f"{name}.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    yield from open_file(hand, path)
+
+
+def misses(ob: Any) -> dict[str, float]:
+    """How far the tips of a rig's limbs are from their targets."""
+    now, rows = rigs.evaluated(ob).pose.bones, {}
+    for last in [bone for bone in ob.pose.bones if bone.planar_ik.enabled]:
+        end = installed.addon("limb.tips").foot_of(last)
+        tip = now[end.name].head if end else now[last.name].tail
+        rows[last.name] = (tip - now[last.planar_ik.subtarget].head).length
+    return rows
+
+
+def limbs() -> list[str]:
+    """The last bones of the rig's limbs."""
+    return sorted(bone.name for bone in rig().pose.bones if bone.planar_ik.enabled)

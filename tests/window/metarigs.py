@@ -7,9 +7,8 @@ from typing import Any
 
 import bpy
 from hand import Hand
-from leg import done, new_file, rig, select
+from leg import done, limbs, misses, new_file, pictured, rig, save_and_open, select
 from mathutils import Vector
-from tour import limbs, misses, pictured, save_and_open
 
 from tests.blender import rigs
 
@@ -185,4 +184,45 @@ def closes_machines(hand: Hand) -> Iterator[Any]:
         yield from done(hand)
         found[name] = [len(limbs()), linkages.worst(machine, rig())]
         hand.picture(name.replace(" ", "-"))
+    found["robot arm with turntable"] = yield from turns_a_robot(hand)
     return found
+
+
+ROBOT = {
+    "table": ((0, 0, 0), (0, 0, 0.3), ""),
+    "upper": ((0, 0, 0.3), (0, -0.5, 1.1), "table"),
+    "lower": ((0, -0.5, 1.1), (0, -1.1, 0.8), "upper"),
+    "grip": ((0, -1.1, 0.8), (0, -1.3, 0.8), "table"),
+}
+
+
+def turns_a_robot(hand: Hand) -> Iterator[Any]:
+    """An arm and its target on a table: A and Add, the table turned and the target lowered by keys; how many limbs
+    there are, and how far the elbow is off where two circles meet in the plane that turns with the table."""
+    from tests.blender.linkages import meet
+
+    yield from new_file(hand)
+    rigs.rig(ROBOT)
+    yield from save_and_open(hand, "robot")
+    yield from hand.key("A")
+    yield from hand.choose("Add Planar IK")
+    yield from done(hand)
+    for bone, key, by in (("table", "R", "40"), ("grip", "G", "-.2")):
+        select(bone)
+        yield from hand.to_the_middle()
+        yield from hand.keys(key, "Z")
+        yield from hand.write(by)
+        yield from hand.key("RET")
+    yield
+    hand.picture("robot")
+    now = rigs.evaluated(rig()).pose.bones
+    at_rest = now["table"].bone.matrix_local @ now["table"].matrix.inverted()
+    root, elbow, grip, tip = (
+        at_rest @ place for place in (*(now[name].head for name in [*ROBOT][1:]), now["lower"].tail)
+    )
+    flat = [complex(place.y, place.z) for place in (root, elbow, grip)]
+    bones = rig().data.bones
+    right = meet(flat[0], bones["upper"].length, flat[2], bones["lower"].length, -1.0)
+    turned = now["table"].matrix.to_quaternion().rotation_difference(bones["table"].matrix_local.to_quaternion()).angle
+    moved = min(turned, (grip - bones["grip"].head_local).length)
+    return [len(limbs()) if moved > 0.1 else 0, max(abs(flat[1] - right), abs(elbow.x), (tip - grip).length)]

@@ -74,21 +74,14 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
     yield from open_leg(hand)
     yield from hand.click(on_bone(hand, "shin.L"))
     yield from hand.choose("Add Planar IK")
-    found = {}
+    found: dict[str, Any] = {"before": joints()}
     for name, chosen in (("bends", "OTHER"), ("plane", "FREE"), ("mode", "LIVE")):
-        setattr(bpy.context.window_manager.operators[-1].properties, name, chosen)
-        with bpy.context.temp_override(**in_view(hand)):
-            bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)
-        yield
+        yield from hand.adjust(name, chosen)
         of = limb()
-        found[name] = [of.flip, of.plane, of.mode, of.reach, bpy.context.mode]
+        found[name] = [of.flip, of.plane, of.mode, of.reach, joints()]
+    yield from hand.adjust("ends_at", "2")
     again = bpy.context.window_manager.operators[-1].properties
-    again.ends_at = "2"
-    with bpy.context.temp_override(**in_view(hand)):
-        bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)
-    yield
-    again = bpy.context.window_manager.operators[-1].properties
-    found["refused"] = [again.ends_at, bool(again.why), limb().mode, limb().reach]
+    found["refused"] = [again.ends_at, bool(again.why), limb("foot.L").mode, limb("foot.L").reach, joints()]
     hand.picture("refused")
     yield from hand.to_the_middle()
     yield from hand.key("Z", ctrl=True)
@@ -173,11 +166,23 @@ def drags_the_sliders(hand: Hand, mode: str) -> Iterator[Any]:
     bpy.context.scene.frame_set(1)
     found["at_1"] = value("IK Influence")
     bpy.context.scene.frame_set(20)
+    yield from hand.hover("IK Swivel")
+    yield from hand.click((hand.sidebar()[1].x + DOT, hand.mouse[1]))
+    found["dotted"] = keys("IK Swivel")
+    yield from hand.hover("IK Softness")
+    yield from hand.key("D", ctrl=True)
+    yield
+    hand.picture("driver")
+    yield from hand.key("ESC")
+    found["driven"] = [curve.data_path for curve in rig().animation_data.drivers if "Softness" in curve.data_path]
     yield from hand.hover("IK Influence")
     yield from hand.key("C", shift=True, ctrl=True, alt=True)
     found["path"] = bpy.context.window_manager.clipboard
     return found
 
+
+DOT = 172
+"""Pixels from the sidebar's edge to the dot of Swivel."""
 
 ANGLES = ("IK Swivel", "IK Roll", "IK Bank")
 

@@ -14,13 +14,14 @@ from hand import Hand
 from leg import (
     animate,
     away,
-    joints,
+    done,
     keyed,
     limb,
+    misses,
+    motion,
     new_file,
     on_bone,
     open_file,
-    open_leg,
     open_limb,
     rig,
     select,
@@ -49,13 +50,14 @@ def offers_all_limbs(hand: Hand) -> Iterator[Any]:
     yield from hand.to_the_middle()
     yield from hand.key("A")
     yield from hand.open_sidebar()
-    yield
-    hand.picture("offer")
+    before = {bone.name: bone.matrix.copy() for bone in rigs.evaluated(rig()).pose.bones}
     yield from hand.hover_button("bpy.ops.pose.planar_ik_add()", 0.5)
+    hand.picture("offer")
     yield from hand.key("LEFTMOUSE")
-    yield
-    yield
-    found: dict[str, Any] = {"selected": selected()}
+    yield from done(hand)
+    now = rigs.evaluated(rig()).pose.bones
+    found: dict[str, Any] = {"moved": max(rigs.apart(before[name], now[name].matrix) for name in before)}
+    found["selected"] = selected()
     shown = installed.addon("ui.finding").limbs_active_first
     found["shown"] = sorted(last.name for last in shown(bpy.context))
     hand.picture("several")
@@ -102,6 +104,8 @@ def asks_for_a_range(hand: Hand) -> Iterator[Any]:
     yield from hand.choose("Hold")
     yield
     found["held"] = keyed() != before
+    tips = [frame[2] for frame in motion()]
+    found["away"] = [away([one], [tips[6]]) for one in tips]
     return found
 
 
@@ -134,9 +138,10 @@ def adds_to_a_boom(hand: Hand) -> Iterator[Any]:
 
 
 def greys_what_the_library_has(hand: Hand) -> Iterator[Any]:
-    """A leg's rig linked and overridden: what changes it is grey, what poses it is not."""
-    yield from open_leg(hand)
-    select("shin.L")
+    """A biped's rig linked and overridden: what changes it is grey; a foot is moved by G, keyed by I and mirrored."""
+    yield from new_file(hand)
+    rigs.biped()
+    select("shin.L", "shin.R")
     bpy.ops.pose.planar_ik_add(plane="POLE")
     from tests.blender import libraries  # of this file's folder only while it runs in Blender
 
@@ -152,7 +157,17 @@ def greys_what_the_library_has(hand: Hand) -> Iterator[Any]:
     yield
     hand.picture("override")
     can = {name: getattr(bpy.ops.pose, f"planar_ik_{name}").poll() for name in ("remove", "set", "switch", "mirror")}
-    return {"can": can, "joints": joints()}
+    before = rigs.evaluated(rig()).pose.bones["foot.L"].head.copy()
+    yield from hand.to_the_middle()
+    yield from hand.key("G")
+    yield from hand.move((hand.mouse[0] - 20, hand.mouse[1] + 30))
+    yield from hand.key("LEFTMOUSE")
+    yield from hand.key("I")
+    yield from hand.choose("Mirror Planar IK")
+    yield
+    ends = [rigs.evaluated(rig()).pose.bones[f"foot.{side}"].head for side in "LR"]
+    answers = {"can": can, "posed": (ends[0] - before).length, "keyed": len(keyed()) > 0}
+    return answers | {"mirrored": (ends[0] - ends[1] * Vector((-1, 1, 1))).length, "missed": misses(rig())}
 
 
 def asks_for_help(hand: Hand) -> Iterator[Any]:

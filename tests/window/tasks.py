@@ -270,6 +270,13 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
     yield
     hand.picture("added")
     bpy.ops.object.mode_set(mode="OBJECT")
+    return found | (yield from solves_rigify(hand))
+
+
+def solves_rigify(hand: Hand) -> Iterator[Any]:
+    """On which bones of a rig that Rigify generated the panel is; Add there, which offers Solve Exactly; then a foot of
+    its is lifted."""
+    shown, found = bpy.types.VIEW3D_PT_planar_ik.poll, dict[str, Any]()
     bpy.ops.object.armature_basic_human_metarig_add()
     bpy.ops.pose.rigify_generate()
     generated = bpy.context.object
@@ -286,6 +293,8 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
     bpy.ops.pose.select_all(action="DESELECT")
     rigs.select(generated.pose.bones["shin_fk.L"])
     generated.data.bones.active = generated.data.bones["shin_fk.L"]
+    deforming = [bone.name for bone in generated.pose.bones if bone.bone.use_deform]
+    before = {name: rigs.evaluated(generated).pose.bones[name].matrix.copy() for name in deforming}
     yield from hand.choose("Add Planar IK")
     hand.picture("asks")
     found["asked"] = not generated.pose.bones["shin_fk.L"].planar_ik.enabled
@@ -293,6 +302,13 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
     yield from until(lambda: any(bone.planar_ik.enabled for bone in generated.pose.bones))
     yield from done(hand)
     found["solved"] = [bone.name for bone in generated.pose.bones if bone.planar_ik.enabled]
+    now = rigs.evaluated(generated).pose.bones
+    found["moved"] = max(rigs.apart(before[name], now[name].matrix) for name in deforming)
+    foot = generated.pose.bones["foot_ik.L"]
+    foot.location.z += 0.1
+    bpy.context.view_layer.update()
+    heads = [rigs.evaluated(generated).pose.bones[f"{part}foot.L"].head for part in ("DEF-", "ORG-")]
+    found["shown"] = max(abs((head - before["DEF-foot.L"].translation).length - 0.1) for head in heads)
     return found
 
 
@@ -317,12 +333,21 @@ def shows_the_overlay(hand: Hand) -> Iterator[Any]:
 
 
 def opens_the_pie(hand: Hand) -> Iterator[Any]:
-    """The pie menu, and Switch from it."""
+    """The pie menu by a key that the preferences give it, and Switch, which is below the mouse there; twice."""
     yield from open_limb(hand, "RIG")
-    yield from hand.to_the_middle()
-    bpy.ops.wm.call_menu_pie(name="VIEW3D_MT_planar_ik_pie")
-    yield
-    yield
-    hand.picture("pie")
-    yield from hand.key("ESC")
-    return {}
+    keys = bpy.context.window_manager.keyconfigs.user.keymaps["Pose"].keymap_items
+    (item,) = (item for item in keys if item.idname == "pose.planar_ik_pie")
+    item.type, before, found = "F7", joints(), []
+    try:
+        for _ in range(2):
+            yield from hand.to_the_middle()
+            yield from hand.key("F7")
+            yield
+            yield from hand.move((hand.mouse[0], hand.mouse[1] - 90))
+            hand.picture("pie")
+            yield from hand.key("LEFTMOUSE")
+            yield from done(hand)
+            found.append([value("IK Influence"), away(before, joints())])
+    finally:
+        item.type = "NONE"
+    return {"switched": found}

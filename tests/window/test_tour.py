@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 pytestmark = pytest.mark.timeout(420)
@@ -24,40 +26,54 @@ def test_knees_look_ahead_over_three_metres(play):
 
 def test_the_ways_of_a_knee(play):
     found = play("tour.sets_knees")
-    assert [found[plane][:2] for plane in ("FREE", "HINGE", "POLE")] == [
-        [plane, "REACHED"] for plane in ("FREE", "HINGE", "POLE")
-    ]
+    for label in ("Free", "Hinge", "Pole"):
+        assert found[label][:2] == [label.upper(), "REACHED"]
+        assert max(found[label][2:]) < NEAR
+    assert found["limited"] == pytest.approx([math.radians(70.0)] * 2, abs=1e-4)
 
 
 def test_softness_and_stretch(play):
     found = play("tour.softens_and_stretches")
     assert found["softness"] > 0.05 < found["stretch"]
-    assert found["reach"] == "TOO_FAR"
+    assert (found["reach"], found["missed"] > 0.01) == ("TOO_FAR", True)
     assert found["left"] == []
 
 
 def test_a_foot_rolls_about_a_pivot_that_was_moved(play):
     found = play("tour.rolls_a_foot")
-    assert abs(found["-20.0"][2] - found["rebuilt"][2]) > 0.01
+    (ankle, toes), back, roll = found["rest"], found["Roll-40"], found["Roll120"]
+    assert back[1][2] > toes[2] + 0.05  # on the heel the toes go up, and then the ankle
+    assert roll[0][2] > ankle[2] + 0.05
+    assert found["Bank40"][0][0] > ankle[0] + 0.02
+    assert distance(found["Roll-80"], found["rest"]) < NEAR > distance(found["Bank-40"], found["rest"])
+    assert distance(found["moved"], back) > 0.01
+
+
+def distance(one, other):
+    """How far places are from others, at most."""
+    return max(math.dist(a, b) for a, b in zip(one, other, strict=True))
 
 
 def test_a_knee_goes_with_a_foot(play):
     found = play("tour.turns_a_foot")
-    assert found["slider"] == 0.5
-    assert abs(found["half"]) == pytest.approx(20.0, abs=3.0)
-    assert abs(found["slider 1"]) == pytest.approx(40.0, abs=1.0)
-    assert found["slider 0"] == pytest.approx(0.0, abs=0.01)
+    turned = {name: abs(turn - found["before"]) for name, turn in found.items()}
+    assert turned["half"] == pytest.approx(20.0, abs=3.0)
+    assert turned["1"] == pytest.approx(40.0, abs=1.0)
+    assert turned["0"] < 0.01
 
 
 def test_a_capture_is_planted(play):
     found = play("captures.plants_a_capture")
     assert (found["limbs"], found["selected"]) == (["shin.L", "shin.R"], ["foot_ik.L", "foot_ik.R"])
     assert found["markers"] > 8
+    assert found["slid"][1] < 1e-4 < 0.03 < found["slid"][0] == pytest.approx(found["slid"][2])
     assert found["undone"] == [0, []]
 
 
 def test_a_capture_is_held_by_its_markers(play):
-    assert play("captures.holds_in_contacts") == {"first": 1.0, "last": 61.0}
+    found = play("captures.holds_in_contacts")
+    assert (found["first"], found["last"]) == (1.0, 61.0)
+    assert found["slid"][1] < 1e-4 < 0.03 < found["slid"][0]
 
 
 def test_esc_stops_plant_feet_and_add(play):
@@ -83,14 +99,30 @@ def test_each_snap_moves_what_it_says(play):
     fk, ik = found["Snap FK to IK"], found["Snap IK to FK"]
     assert min(fk["thigh.L"], fk["shin.L"]) > 0.05 > NEAR > max(fk["foot_ik.L"], fk["knee_pole.L"])
     assert ik["foot_ik.L"] > 0.05 > NEAR > max(ik["thigh.L"], ik["shin.L"])
+    for which in (0, 1):
+        before, after = found[f"range {which}"]
+        assert before > 0.1 > NEAR > after
 
 
 def test_the_search(play):
-    play("tour.searches")
+    found = play("tour.searches")
+    assert [words[0] for words in found["drawings"]] == ["Switch FK/IK", "Add Planar IK"]
+    assert not found["twice"]
 
 
 def test_nothing_is_left(play):
-    assert play("tour.removes") == {"left": [], "properties": [], "constraints": 0}
+    found = play("tour.removes")
+    assert found.pop("moved") > 0.05 > NEAR > found.pop("fk")
+    assert found == {"left": [], "properties": [], "constraints": 0}
+
+
+def test_the_rest_of_the_panel(play):
+    found = play("tour.presses_the_rest")
+    assert [word for word, _ in found["kept"]] == ["LIVE", "RIG", "RIG", "hung"]
+    assert max(moved for _, moved in found["kept"]) < NEAR
+    assert found["bones"] == ["shin.L", "thigh.L"]
+    plane, moved = play("tour.slides_by_the_panel")
+    assert (plane, moved < NEAR) == ("SLIDE", True)
 
 
 def test_fingers_below_an_arm(play):
@@ -108,5 +140,5 @@ def test_a_scissor_lift_by_clicks_alone(play):
 
 def test_machines_by_clicks(play):
     found = play("metarigs.closes_machines")
-    assert len(found) >= 11
+    assert len(found) == 12
     assert {name: row for name, row in found.items() if not row[0] or row[1] > NEAR} == {}

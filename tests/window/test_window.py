@@ -36,10 +36,16 @@ def test_add_by_the_menu_drag_undo_redo_flip(play):
 
 def test_adjust_last_operation(play):
     found = play("adjusts_the_last_operation")
-    assert found["bends"][1:] == ["HINGE", "RIG", "REACHED", "POSE"]
-    assert found["plane"][1:] == ["FREE", "RIG", "REACHED", "POSE"]
-    assert found["mode"][1:] == ["FREE", "LIVE", "REACHED", "POSE"]
-    assert found["refused"] == ["0", True, "LIVE", "REACHED"]
+    hip, knee, tip = found["before"]
+    assert found["bends"][1:4] == ["HINGE", "RIG", "REACHED"]
+    assert found["plane"][1:4] == ["FREE", "RIG", "REACHED"]
+    assert found["mode"][1:4] == ["FREE", "LIVE", "REACHED"]
+    for name in ("bends", "plane", "mode"):
+        other = found[name][4]
+        assert away([other[0], other[2]], [hip, tip]) < NEAR
+        assert other[1][1] > 0.1 > 0.0 > knee[1]  # on the other side of the leg
+    assert found["refused"][:4] == ["1", True, "LIVE", "REACHED"]
+    assert away(found["refused"][4][:2], found["before"][:2]) < NEAR
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
     assert found["again"] == ["FOUND", "AUTO", "HINGE"]
 
@@ -70,6 +76,8 @@ def test_sliders(play, mode):
     assert found["autokeyed"][1][0] == 20.0
     assert found["autokeyed"][1][1] < 1.0
     assert found["at_1"] == 1.0
+    assert [row[0] for row in found["dotted"]] == [20.0]
+    assert found["driven"] == ['pose.bones["shin.L"]["IK Softness"]']
     assert found["path"].endswith('.pose.bones["shin.L"]["IK Influence"]')
 
 
@@ -180,6 +188,7 @@ def test_the_panel_is_shown_on_limbs_only(play):
     assert found["asked"]
     assert "MCH-shin_ik.L" in found["solved"]  # what a menu offers first: to solve the rig's own IK exactly
     assert "shin_fk.L" not in found["solved"]
+    assert max(found["moved"], found["shown"]) < NEAR
 
 
 def test_the_overlay_is_drawn(play):
@@ -189,11 +198,15 @@ def test_the_overlay_is_drawn(play):
 
 
 def test_the_pie_menu_opens(play):
-    play("tasks.opens_the_pie")
+    """Switch by it to FK, and back."""
+    for influence, (value, moved) in zip((0.0, 1.0), play("tasks.opens_the_pie")["switched"], strict=True):
+        assert value == influence
+        assert moved < NEAR
 
 
 def test_all_limbs_are_offered_and_listed(play):
     found = play("shown.offers_all_limbs")
+    assert found["moved"] < NEAR
     assert found["selected"] == ["foot_ik.L", "foot_ik.R", "hand_ik.L", "hand_ik.R"]
     assert found["shown"] == ["forearm.L", "forearm.R", "shin.L", "shin.R"]
     assert found["joints"] == {"hand_ik.L": "Elbow", "foot_ik.L": "Knee"}
@@ -204,7 +217,11 @@ def test_a_hidden_target_is_shown(play):
 
 
 def test_hold_asks_for_a_range(play):
-    assert play("shown.asks_for_a_range") == {"asked": True, "cancelled": True, "held": True}
+    found = play("shown.asks_for_a_range")
+    moved = found.pop("away")
+    assert found == {"asked": True, "cancelled": True, "held": True}
+    assert max(moved[4:9]) < NEAR
+    assert max(moved) > 0.05
 
 
 def test_an_excavator(play):
@@ -217,9 +234,10 @@ def test_an_excavator(play):
 
 
 def test_what_the_library_has_is_grey(play):
-    assert play("shown.greys_what_the_library_has")["can"] == {
-        "remove": False, "set": False, "switch": True, "mirror": True,
-    }  # fmt: skip
+    found = play("shown.greys_what_the_library_has")
+    assert found["can"] == {"remove": False, "set": False, "switch": True, "mirror": True}
+    assert found["keyed"]
+    assert found["posed"] > 0.05 > NEAR > max(found["mirrored"], *found["missed"].values())
 
 
 def test_help_opens_the_guide_that_comes_along(play):

@@ -3,76 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import radians
 from typing import Any
 
 import bpy
-from hand import Hand
-from leg import away, limb, new_file, open_file, open_leg, open_limb, rig, select
-from mathutils import Matrix, Vector
+from hand import ROW, Hand
+from labels import measured, press
+from leg import (
+    away,
+    done,
+    joints,
+    limb,
+    misses,
+    new_file,
+    open_leg,
+    open_limb,
+    open_panels,
+    pictured,
+    rig,
+    save_and_open,
+    scroll,
+    select,
+    selected,
+)
+from mathutils import Vector
 
 from scripts import installed
 from tests.blender import rigs
 
 
-def open_panels() -> None:
-    """Have Tools, Setup and All Limbs be open where they are drawn for the first time."""
-    for cls in installed.addon("ui.sections").CLASSES[:3]:
-        bpy.utils.unregister_class(cls)
-        cls.bl_options = set()
-        bpy.utils.register_class(cls)
-
-
-def pictured(hand: Hand, name: str) -> Iterator[None]:
-    """A picture of what there is once all is drawn."""
-    hand.sidebar()[1].tag_redraw()
-    yield
-    yield
-    hand.picture(name)
-
-
-def scroll(hand: Hand) -> Iterator[None]:
-    """Have the sidebar show its end."""
-    region = hand.sidebar()[1]
-    yield from hand.move((region.x + 50, region.y + 50))
-    yield from hand.keys(*20 * ["WHEELDOWNMOUSE"])
-    yield
-
-
-def save_and_open(hand: Hand, name: str) -> Iterator[None]:
-    """Have a file of what was made, with an undo step of its own, seen from the right."""
-    path = str(hand.pictures / f"{name}.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    yield from open_file(hand, path)
-
-
-def misses(ob: Any) -> dict[str, float]:
-    """How far the tips of a rig's limbs are from their targets."""
-    now, rows = rigs.evaluated(ob).pose.bones, {}
-    for last in [bone for bone in ob.pose.bones if bone.planar_ik.enabled]:
-        end = installed.addon("limb.tips").foot_of(last)
-        tip = now[end.name].head if end else now[last.name].tail
-        rows[last.name] = (tip - now[last.planar_ik.subtarget].head).length
-    return rows
-
-
 def sets_knees(hand: Hand) -> Iterator[Any]:
-    """The leg's panel with all of its parts open, at Free, Pole and Hinge; limits of its knee."""
+    """Free, Hinge and Pole pressed on a leg; then the limits of its knee, asked for by Setup's button."""
     open_panels()
     yield from open_limb(hand, "RIG", plane="POLE")
     yield from hand.open_sidebar()
     answers: dict[str, Any] = {}
-    for plane in ("FREE", "HINGE", "POLE"):
-        bpy.ops.pose.planar_ik_set(plane=plane)
-        bpy.ops.ed.undo_push(message=plane)
-        yield from pictured(hand, plane.lower())
-        yield from scroll(hand)
-        answers[plane] = [limb().plane, limb().reach, max(misses(rig()).values())]
-    limb().max_angle = radians(120.0)
-    bpy.context.view_layer.update()
-    yield from pictured(hand, "limits")
-    answers["limited"] = limb().reach
+    before = joints()
+    for label in ("Free", "Hinge", "Pole"):
+        yield from press(hand, label, label == "Pole")  # the first of these selects the pole
+        yield from pictured(hand, label.lower())
+        answers[label] = [limb().plane, limb().reach, max(misses(rig()).values()), away(before, joints())]
+    yield from scroll(hand)
+    yield from press(hand, "0° - 180°")
+    yield
+    hand.picture("limits")
+    yield from hand.click((hand.mouse[0] - 2 * ROW, hand.mouse[1] - 3 * ROW // 2))  # the dialog's second field
+    yield from hand.key("A", ctrl=True)
+    yield from hand.write("70")
+    yield
+    hand.picture("typed")
+    yield from hand.keys("RET", "RET")
+    yield
+    answers["limited"] = [limb().max_angle, knee_angle()]
     return answers
+
+
+def knee_angle() -> float:
+    """The inner angle of the knee, in radians."""
+    hip, knee, tip = map(Vector, joints())
+    return float((hip - knee).angle(tip - knee))
 
 
 def softens_and_stretches(hand: Hand) -> Iterator[Any]:
@@ -93,82 +81,72 @@ def softens_and_stretches(hand: Hand) -> Iterator[Any]:
     yield from pictured(hand, "past")
     answers["reach"], answers["missed"] = limb().reach, max(misses(rig()).values())
     yield from scroll(hand)
-    for name in ("stretch", "softness"):
-        yield from hand.hover_button(f"bpy.ops.pose.planar_ik_set({name}=False)", 0.3 if name == "softness" else 0.7)
-        yield from hand.key("LEFTMOUSE")
-        yield
+    for label in ("Remove Stretch", "Remove Softness"):
+        yield from press(hand, label)
     yield from pictured(hand, "without")
     answers["left"] = [name for name in ("IK Softness", "IK Stretch") if name in rig().pose.bones["shin.L"]]
     return answers
 
 
 def rolls_a_foot(hand: Hand) -> Iterator[Any]:
-    """Foot roll and bank; then a pivot moved in Edit Mode, and Rebuild from the panel."""
+    """Foot Roll by its button, both ways; then the heel's pivot moved in Edit Mode, and Rebuild pressed."""
     open_panels()
     yield from open_limb(hand, "RIG", plane="POLE")
-    bpy.ops.pose.planar_ik_set(foot_roll=True)
-    select("shin.L")
     yield from hand.open_sidebar()
-    answers: dict[str, Any] = {}
-    for angle in (-20.0, 30.0):
-        limb().roll = radians(angle)
-        bpy.context.view_layer.update()
-        now = rigs.evaluated(rig()).pose.bones["foot.L"]
-        answers[str(angle)] = [*now.head, *now.tail]
-        yield from pictured(hand, f"roll{angle:.0f}")
-    limb().roll, limb().bank = 0.0, radians(15.0)
-    bpy.context.view_layer.update()
-    yield from pictured(hand, "bank")
-    limb().bank = 0.0
+    yield from scroll(hand)
+    yield from press(hand, "Foot Roll")
+    yield from hand.keys(*20 * ["WHEELUPMOUSE"])
+    answers: dict[str, Any] = {"rest": foot()}
+    for name, by in (("IK Roll", -40), ("IK Roll", 120), ("IK Roll", -80), ("IK Bank", 40), ("IK Bank", -40)):
+        yield from hand.hover(name, 0.3)
+        yield from hand.drag(by)
+        yield
+        yield from pictured(hand, f"{name[3:]}{by}")
+        answers[f"{name[3:]}{by}"] = foot()
     helpers = installed.addon("limb.follow").helpers_of(rig().pose.bones["shin.L"])
     heel = helpers[installed.addon("limb.features.roll").HEEL_PIVOT].name
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = rig().data.edit_bones[heel]
-    bone.head.y += 0.05
-    bone.tail.y += 0.05
-    bpy.ops.object.mode_set(mode="POSE")
+    yield from hand.to_the_middle()
+    yield from hand.key("TAB")
+    for end in ("head", "tail"):
+        getattr(rig().data.edit_bones[heel], end).y += 0.05
+    yield from hand.key("TAB")
     select("shin.L")
-    bpy.context.view_layer.update()
-    yield from pictured(hand, "moved")
-    answers["said"] = limb().message
-    bpy.ops.pose.planar_ik_rebuild()
-    limb().roll = radians(-20.0)
-    bpy.context.view_layer.update()
+    yield from scroll(hand)
+    yield from press(hand, "Rebuild")
+    yield from hand.keys(*20 * ["WHEELUPMOUSE"])
+    yield from hand.hover("IK Roll", 0.3)
+    yield from hand.drag(-40)
+    yield
     yield from pictured(hand, "rebuilt")
+    return answers | {"moved": foot()}
+
+
+def foot() -> list[list[float]]:
+    """Where the foot's ends are."""
     now = rigs.evaluated(rig()).pose.bones["foot.L"]
-    answers["rebuilt"] = [*now.head, *now.tail]
-    return answers
+    return [[*now.head], [*now.tail]]
 
 
 def turns_a_foot(hand: Hand) -> Iterator[Any]:
-    """The knee of a leg whose foot is turned by 40 degrees, with Pole Follow where Add leaves it, at 0 and at 1."""
-    yield from open_leg(hand)
-    select("shin.L")
-    bpy.ops.pose.planar_ik_add(plane="POLE")
-    target = rig().pose.bones["foot_ik.L"]
-    target.location = target.location + target.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, 0.1))
-    bpy.context.view_layer.update()
-    before = knee_turn()
-    target.matrix = (
-        target.matrix
-        @ target.matrix.to_3x3().inverted().to_4x4()
-        @ Matrix.Rotation(radians(40.0), 4, "Z")
-        @ target.matrix.to_3x3().to_4x4()
-    )
-    answers: dict[str, Any] = {}
+    """A foot's control turned by R; then Pole Follow dragged from a half, where Add leaves it, to 0 and 1."""
+    open_panels()
+    yield from open_limb(hand, "RIG", plane="POLE")
     yield from hand.open_sidebar()
-    for name in ("foot_ik.L", "shin.L"):
-        select(name)
-        bpy.context.view_layer.update()
-        yield from pictured(hand, name)
-    answers["half"] = knee_turn() - before
-    answers["slider"] = rig().pose.bones["shin.L"].get("IK Pole Follow")
-    for share in (0.0, 1.0):
-        rig().pose.bones["shin.L"]["IK Pole Follow"] = share
-        rig().update_tag(refresh={"DATA"})
-        bpy.context.view_layer.update()
-        answers[f"slider {share:.0f}"] = knee_turn() - before
-    yield from pictured(hand, "followed")
+    answers: dict[str, Any] = {"before": knee_turn()}
+    select("foot_ik.L")
+    yield from hand.to_the_middle()
+    yield from hand.keys("R", "Z")
+    yield from hand.write("40")
+    yield from hand.key("RET")
+    yield from pictured(hand, "turned")
+    answers["half"] = knee_turn()
+    select("shin.L")
+    for share, by in (("0", -300), ("1", 600)):
+        yield from hand.hover("IK Pole Follow", 0.3)
+        yield from hand.drag(by)
+        yield
+        answers[share] = knee_turn()
+    yield from pictured(hand, "left")
     return answers
 
 
@@ -179,11 +157,6 @@ def knee_turn() -> float:
     line = (tip - hip).normalized()
     off = (knee - hip) - (knee - hip).project(line)
     return float(Vector((0.0, -1.0)).angle_signed(off.xy, 0.0) * 180.0 / 3.141592653589793)
-
-
-def limbs() -> list[str]:
-    """The last bones of the rig's limbs."""
-    return sorted(bone.name for bone in rig().pose.bones if bone.planar_ik.enabled)
 
 
 def mirrors(hand: Hand) -> Iterator[Any]:
@@ -202,9 +175,7 @@ def mirrors(hand: Hand) -> Iterator[Any]:
     select("foot_ik.L")
     yield from hand.open_sidebar()
     yield from scroll(hand)
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_mirror()", 0.3)
-    yield from hand.key("LEFTMOUSE")
-    yield
+    yield from press(hand, "Mirror")
     yield from pictured(hand, "mirrored")
     answers = {"mirrored": apart()}
     yield from hand.key("Z", ctrl=True)
@@ -244,7 +215,7 @@ def solves_a_constraint(hand: Hand) -> Iterator[Any]:
     select("shin.L")
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="Constraint")
-    before = [[*rigs.evaluated(rig()).pose.bones[name].head] for name in ("thigh.L", "shin.L", "foot.L")]
+    before = joints()
     select("hips")
     yield from hand.to_the_middle()
     yield from hand.choose("Solve Exactly")
@@ -254,19 +225,12 @@ def solves_a_constraint(hand: Hand) -> Iterator[Any]:
     select("shin.L")
     yield from hand.open_sidebar()
     yield from pictured(hand, "offer")
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_convert(which='SELECTED')", 0.5)
-    yield from hand.key("LEFTMOUSE")
-    yield
+    yield from press(hand, "Solve Exactly")
     yield from pictured(hand, "solved")
-
-    def joints() -> list[list[float]]:
-        return [[*rigs.evaluated(rig()).pose.bones[name].head] for name in ("thigh.L", "shin.L", "foot.L")]
 
     answers: dict[str, Any] = {"searched": searched, "solved": [limb().enabled, away(before, joints())]}
     yield from scroll(hand)
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_unconvert()", 0.5)
-    yield from hand.key("LEFTMOUSE")
-    yield
+    yield from press(hand, "Back to Blender's IK")
     yield from pictured(hand, "back")
     constraint = rig().pose.bones["shin.L"].constraints[0]
     answers["back"] = [limb().enabled, constraint.mute, away(before, joints())]
@@ -274,38 +238,92 @@ def solves_a_constraint(hand: Hand) -> Iterator[Any]:
 
 
 def searches(hand: Hand) -> Iterator[Any]:
-    """F3, then "planar": on a limb, and on a bone without IK."""
+    """F3, then "planar": on a limb, and on a bone without IK; what the menus say that it looks through."""
     yield from open_limb(hand, "RIG", plane="POLE")
-    for name in ("shin.L", "hips"):
-        select(name)
-        yield from hand.to_the_middle()
-        yield from hand.key("F3")
-        yield from hand.write("planar")
-        yield
-        hand.picture(name)
-        yield from hand.keys("ESC", "ESC")
-    return {}
+    drawn: list[str] = []
+    with measured([bpy.types.VIEW3D_MT_planar_ik], lambda layout: drawn.extend([*layout.drawn(), ""])):
+        for name in ("shin.L", "hips"):
+            select(name)
+            yield from hand.to_the_middle()
+            yield from hand.key("F3")
+            yield from hand.write("planar")
+            yield
+            hand.picture(name)
+            yield from hand.keys("ESC", "ESC")
+    drawings = [words.split("|") for words in "|".join(drawn).rstrip("|").split("||")]
+    return {"twice": [words for words in drawings if len({*words}) < len(words)], "drawings": drawings}
 
 
 def removes(hand: Hand) -> Iterator[Any]:
     """Remove from the panel: the leg stands in FK, and nothing is left."""
     open_panels()
     yield from open_leg(hand)
-    had = sorted(rig().pose.bones.keys())
+    had, before = sorted(rig().pose.bones.keys()), joints()
     select("shin.L")
     bpy.ops.pose.planar_ik_add(plane="POLE")
+    target = rig().pose.bones["foot_ik.L"]
+    target.location.z += 0.1
     select("shin.L")
     bpy.ops.ed.undo_push(message="Add")
     yield from hand.open_sidebar()
     yield from scroll(hand)
     yield from pictured(hand, "there")
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_remove()", 0.5)
-    yield from hand.key("LEFTMOUSE")
-    yield
+    moved = away(before, joints())
+    yield from press(hand, "Remove")
     yield from pictured(hand, "removed")
     bones = sorted(rig().pose.bones.keys())
     return {
+        "moved": moved,
+        "fk": away(before, joints()),
         "left": sorted({*bones} - {*had}),
         "properties": [*rig().pose.bones["shin.L"].keys()],
         "constraints": len(rig().pose.bones["shin.L"].constraints),
     }
+
+
+def presses_the_rest(hand: Hand) -> Iterator[Any]:
+    """What else the panel has: Live, Rig and Twist on a leg; FK Bones; Parent Control of its control."""
+    open_panels()
+    yield from open_limb(hand, "RIG", plane="POLE")
+    yield from hand.open_sidebar()
+    yield from scroll(hand)
+    found: dict[str, Any] = {"kept": []}
+    before = joints()
+    for label in ("Live", "Rig", "Twist"):
+        yield from press(hand, label)
+        yield from done(hand)
+        found["kept"].append([limb().mode, away(before, joints())])
+    yield from hand.keys(*20 * ["WHEELUPMOUSE"])
+    yield from press(hand, "FK Bones")
+    found["bones"] = selected()
+    select("foot_ik.L")
+    yield from scroll(hand)
+    yield from press(hand, "Parent Control…")
+    yield
+    hand.picture("parent")
+    yield from hand.key("RET")
+    yield from done(hand)
+    hung = [one for one in rig().pose.bones["foot_ik.L"].constraints if one.type == "CHILD_OF"]
+    found["kept"].append(["hung" if hung else "", away(before, joints())])
+    return found
+
+
+def slides_by_the_panel(hand: Hand) -> Iterator[Any]:
+    """Slide pressed for two bones that are not connected: they stay."""
+    yield from new_file(hand)
+    rigs.rig({"a": ((0, 0, 0), (0, -1, 0), ""), "b": ((0, -1, 0), (0, -1.5, 0.8), "a")})
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig().data.edit_bones["b"].use_connect = False
+    bpy.ops.object.mode_set(mode="POSE")
+    yield from save_and_open(hand, "slide")
+    yield from hand.key("A")
+    yield from hand.choose("Add Planar IK")
+    yield from done(hand)
+    ends = [rigs.evaluated(rig()).pose.bones[name].tail.copy() for name in "ab"]
+    select("b")
+    yield from hand.open_sidebar()
+    yield from press(hand, "Slide")
+    yield
+    hand.picture("slide")
+    now = [rigs.evaluated(rig()).pose.bones[name].tail for name in "ab"]
+    return [limb("b").plane, away(ends, now)]

@@ -63,7 +63,7 @@ class PoseOperator(Operator):
         """What the class says that the operator does, on one line."""
         return translated_text(" ".join((cls.__doc__ or "").split()))
 
-    def ask(self, context: Context, confirm_text: str = "") -> Any:
+    def ask(self, context: Context, confirm_text: str = "OK") -> Any:
         """Open the dialog with the settings; what is confirmed there may take long."""
         self._has_window = True
         manager: Any = context.window_manager
