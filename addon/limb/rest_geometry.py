@@ -401,6 +401,6 @@ def _angles(segments_along: list[Matrix], frame: Matrix) -> list[float]:
         angles[0] = angles[1]
     if not segments_along[1].any():
         angles[1] = angles[0]
-    if angles[1] > angles[0] + 1e-9:
+    if angles[1] > angles[0] + STRAIGHT:
         angles[1] -= 2.0 * pi
     return angles

@@ -84,6 +84,17 @@ def test_a_shin_whose_foot_is_elsewhere_is_as_long_as_the_thigh(addon):
     assert shape.lengths[1] == pytest.approx(shape.lengths[0], rel=1e-4)
 
 
+def test_noise_about_straight_is_no_turn(addon):
+    rng = random.Random(7)
+    for _ in range(40):
+        along = Vector([rng.uniform(-1.0, 1.0) for _ in range(3)]).normalized()
+        a, b, c = (tuple(0.4 * k * along) for k in range(3))
+        ob = rigs.rig({"thigh": (a, b, ""), "shin": (b, c, "thigh")})
+        rest = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["shin"], (1, 1))
+        assert abs(rest.angles[0] - rest.angles[1]) < 1e-4
+        bpy.data.objects.remove(ob)
+
+
 @pytest.mark.parametrize("mute", [True, False])
 def test_only_actions_in_effect_can_move_a_limb(addon, mute):
     ob = imported(1.0)
