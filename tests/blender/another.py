@@ -3,17 +3,19 @@ Blender crashes now and then where much was done before, or as it goes on to ano
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 EXPORT = """
-import bpy, os, sys
-addon, module, name, source, made, after = sys.argv[1:]
+import bpy, json, os, sys
+addon, module, name, options, source, made, after = sys.argv[1:]
 bpy.ops.wm.open_mainfile(filepath=source)
 bpy.ops.preferences.addon_enable(module=addon)
-getattr(getattr(bpy.ops, module), name)(filepath=made)
+getattr(getattr(bpy.ops, module), name)(filepath=made, **json.loads(options))
 bpy.ops.wm.save_as_mainfile(filepath=after)
 sys.stdout.flush()
 os._exit(0)
@@ -31,9 +33,9 @@ os._exit(0)
 """
 
 
-def export(addon: str, operator: str, source: Path, made: Path, after: Path) -> None:
+def export(addon: str, operator: str, source: Path, made: Path, after: Path, **options: Any) -> None:
     """Open a file, export it by an operator of an add-on, and save it as it is after that."""
-    _run(EXPORT, addon, *operator.split("."), source, made, after)
+    _run(EXPORT, addon, *operator.split("."), json.dumps(options), source, made, after)
 
 
 def bring(addon: str, operator: str, source: Path, made: Path) -> None:

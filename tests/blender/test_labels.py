@@ -30,8 +30,8 @@ BLENDERS = {
 MARKERS = {f"foot.L {word}" for word in ("heel", "sole", "toe", "up")}
 """What test_contacts finds on the timeline, of another rig."""
 
-OTHERS = ROOT / "docs" / "comparison.md"
-"""Which names the pages of other programs."""
+OTHERS = [ROOT / "docs" / name for name in ("comparison.md", "export.md")]
+"""Which name labels of other programs."""
 
 
 def shown() -> str:
@@ -52,7 +52,7 @@ def labels() -> set[tuple[str, str]]:
     found = set()
     for page in pages.PAGES:
         text = re.sub(r"(?s)```.*?```|`[^`\n]+`|(?m:^\*When.+$|^\*The same.+$)", "", page.read_text(encoding="utf-8"))
-        for words in re.findall(r"(?<![*\w])\*(?![*\s])([^*]+?)\*(?![*\w])", text) if page != OTHERS else ():
+        for words in re.findall(r"(?<![*\w])\*(?![*\s])([^*]+?)\*(?![*\w])", text) if page not in OTHERS else ():
             found |= {(page.name, " ".join(label.split())) for label in re.split(r" ▸ |: | / ", words)}
     return found
 
