@@ -17,7 +17,7 @@ from ..blender.dependencies import is_python
 from ..blender.types import all_objects, can_edit_bones, is_armature, view_layer_of
 from ..blender.words import Refused
 from ..tasks.limbs import limbs_of
-from ..tasks.naming import is_match
+from ..tasks.selection import is_match
 from .interrupting import heed_signals
 
 VERSION = bpy.app.version[:2]

@@ -21,10 +21,17 @@ from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.limbs import description_of, is_converted, is_leg
 from ..tasks.modes import repairs_for
-from ..tasks.naming import fill_wildcards, followed_by_name, is_match, limbs_matched, matches_of
 from ..tasks.planting import NoContacts, PlantOptions, plant
 from ..tasks.reporting import LimbReport, reported
-from ..tasks.selection import candidates, limbs_without_ik
+from ..tasks.selection import (
+    candidates,
+    fill_wildcards,
+    followed_by_name,
+    is_match,
+    limbs_matched,
+    limbs_without_ik,
+    matches_of,
+)
 from ..tasks.setting import set_limbs
 from ..tasks.status import status_now
 from .arguments import options_of

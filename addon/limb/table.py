@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
-from ..solver.arrays import row_of
 from ..solver.groups import range_of
 from ..solver.limb import MOVES_ROOT, Plane, Settings
 from ..solver.matrices import inverted
-from ..solver.ops import ARRAYS
+from ..solver.ops import ARRAYS, row_of
 from ..solver.reference import Reference, reference
 from ..solver.rotation import half_of
 from .features import FEATURES

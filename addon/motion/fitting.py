@@ -23,9 +23,9 @@ from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
 from ..limb.tolerances import UNSEEN
 from ..rigging.description import Description
-from ..solver.arrays import row_of
 from ..solver.limb import IN_ONE_PLANE, joints_of
 from ..solver.matrices import unit_array
+from ..solver.ops import row_of
 from ..solver.rotation import rotate
 from .inverse import Inverse, SolverPose, end_of_first_group, nearest_inverse, solver_pose_of_rows, without_rounding
 

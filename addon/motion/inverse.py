@@ -14,10 +14,9 @@ from ..limb.rest_geometry import RestGeometry
 from ..limb.table import reference_of
 from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver.ankles import ankles_of, within_half_turn
-from ..solver.arrays import mapped, row_of
 from ..solver.groups import members
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT, Plane, Settings, joints_of, line_to, pose_limb, turn_about_line
-from ..solver.ops import ARRAYS
+from ..solver.ops import ARRAYS, mapped, row_of
 from ..solver.reference import Reference
 from ..solver.rotation import conjugate, cross, half_angle, multiply, normalised
 from ..solver.twist import twists_between

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import in_slabs, split
 from .groups import bend, nearest_of, unit_half, with_ankle
 from .limits import PoseWithinLimits, pose_within_limits
-from .ops import ARRAYS, Array, Ops
+from .ops import ARRAYS, Array, Ops, in_slabs, split
 from .reference import Reference, reference_direction
 from .rotation import (
     IDENTITY,

@@ -7,7 +7,8 @@ Python floats, and on NumPy arrays.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,3 +49,99 @@ def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
 
 
 ARRAYS = Ops(np.sqrt, np.minimum, np.maximum, _select)
+
+
+ROWS = 32768
+"""Rows in a slab: enough to outweigh the cost of a NumPy call, few enough for the numbers in use to stay in a cache."""
+
+MANY = 1000
+"""From so many rows on, it pays to have each number's rows one after the other in memory."""
+
+LIMIT = 1e60
+"""Numbers from here on count as not finite: their products would overflow."""
+
+Formula = Callable[[Any], Sequence[Any]]
+
+
+def in_slabs(formula: Formula, arguments: Any, count: int) -> Array:
+    """The ``count`` numbers that a formula returns for ``arguments``, as an array (..., count).
+
+    ``arguments`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is
+    not defined comes out as a number that is not finite.
+    """
+    _have_freed_memory_kept()
+    shapes: set[tuple[int, ...]] = set()
+    _collect_shapes(arguments, shapes)
+    shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    results = np.empty((count, *shape))
+    with np.errstate(all="ignore"):
+        _fill(formula, arguments, results)
+    return results.transpose((*range(1, results.ndim), 0))
+
+
+def _collect_shapes(tree: Any, shapes: set[tuple[int, ...]]) -> None:
+    for branch in tree:
+        if isinstance(branch, np.ndarray):
+            shapes.add(branch.shape)
+        elif isinstance(branch, tuple):
+            _collect_shapes(branch, shapes)
+
+
+def _fill(formula: Formula, arguments: Any, results: Array) -> None:
+    """Each number's rows lie one after the other in memory."""
+    rows = results.shape[1:]
+    size = math.prod(rows)
+    if size <= ROWS:
+        arguments = mapped(_in_one_run, arguments) if size > MANY else arguments
+        for i, result in enumerate(formula(arguments)):
+            results[i, ...] = result
+        return
+    inner = size // rows[0]
+    step = max(rows[0] * ROWS // size, 1)
+    for start in range(0, rows[0], step):
+        index: Any = slice(start, start + step) if inner <= ROWS else start
+        _fill(formula, mapped(partial(_slice, index=index, axes=len(rows)), arguments), results[:, index])
+
+
+def _slice(number: Any, index: Any, axes: int) -> Any:
+    """The rows ``index`` of a number's first axis, if it has all ``axes`` that the rows have; else what broadcasts to
+    them."""
+    if np.ndim(number) < axes:
+        return number
+    if len(number) > 1:
+        return number[index]
+    return number if isinstance(index, slice) else number[0]
+
+
+def _in_one_run(number: Any) -> Any:
+    """The same, its rows one after the other in memory."""
+    return number.copy() if isinstance(number, np.ndarray) and not number.flags.c_contiguous else number
+
+
+@cache
+def _have_freed_memory_kept() -> None:
+    """Once, make and drop an array of 16 MB, so that glibc keeps freed memory of up to this size for later arrays,
+    instead of returning it to the system and having it cleared anew. See M_MMAP_THRESHOLD in mallopt(3)."""
+    np.empty(1 << 21)
+
+
+def split(vector: Any, size: int) -> tuple[Any, ...]:
+    """The components of vectors (..., size)."""
+    values = np.asarray(vector, float)
+    if values.shape[-1:] != (size,):
+        raise ValueError(f"vectors have {size} components, along the last axis; the array's shape is {values.shape}")
+    return tuple(values[..., i] for i in range(size))
+
+
+def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Nested tuples with each number changed; None stays."""
+    changed = [
+        mapped(change, branch) if isinstance(branch, tuple) else None if branch is None else change(branch)
+        for branch in tree
+    ]
+    return type(tree)(*changed) if hasattr(tree, "_fields") else tuple(changed)
+
+
+def row_of(tree: Any, row: int) -> Any:
+    """One row of nested tuples of arrays, in floats; what is the same for all rows stays as it is."""
+    return mapped(lambda number: float(number[row]) if isinstance(number, np.ndarray) else number, tree)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import LIMIT, in_slabs, split
 from .groups import bend, bends_in_zigzag, direction, groups_of, members, nearest_of, unit_half
-from .ops import ARRAYS, FLOATS, Ops
+from .ops import ARRAYS, FLOATS, LIMIT, Ops, in_slabs, split
 from .rotation import HalfAngle, half_angle, plus
 from .triangle import Bones, Reach, extend, reach_of
 

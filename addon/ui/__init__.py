@@ -7,13 +7,13 @@ import bpy
 from ..blender.handlers import run_or_undo
 from . import (
     edited,
-    features,
+    fields,
+    finding,
     manual,
     menus,
     overlay,
     panel,
     preferences,
-    remembering,
     sections,
     state,
     translations,
@@ -33,7 +33,7 @@ from .operators import (
 ROOMS = (
     translations,
     manual,
-    remembering,
+    finding,
     state,
     adding,
     selecting,
@@ -44,7 +44,7 @@ ROOMS = (
     converting,
     cylinders,
     baking,
-    features,
+    fields,
     menus,
     overlay,
     panel,

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 import bpy
-from bpy.types import Context, PoseBone
+from bpy.props import FloatProperty, PointerProperty
+from bpy.types import Context, PoseBone, PropertyGroup, Scene
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
-from ..blender.words import translated_text
+from ..blender.words import Refused, translated_text
 from ..tasks.limbs import FEATURES, IN_ONE_PLANE, Description, description_of, field_of
-from .features import OFFERED, is_slider_there
+from ..tasks.setting import set_slider
+from .finding import Name, active_limb, name_of
 from .operators.setting import draw_set
 from .preferences import PLANE
-from .state import slider_of_rig
-from .titles import joint_label, title_of
+from .state import joint_label, slider_of_rig, title_of
 
 
 def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
@@ -128,3 +131,67 @@ def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
         else:  # a button, whose tooltip can say why it is grey, as a field's can't
             draw_set(row, text, **{name: True})
         row.label(text="", icon="BLANK1")
+
+
+OFFERED = {feature.name: feature.label for feature in FEATURES if feature.is_offered}
+"""The features whose sliders, which are called as they are, are always shown; and what people call them."""
+
+PAUSE = 1.0
+"""Seconds since a slider was moved during which it may still be dragged: Blender lets go of a field that it no longer
+draws."""
+
+_moved: dict[tuple[Name, str], float] = {}
+
+
+def _property(name: str) -> Any:
+    def read(_features: Any) -> float:
+        limb = active_limb(bpy.context)
+        return float(description_of(limb).sliders.get(name, 0.0)) if limb else 0.0
+
+    def write(_features: Any, value: float) -> None:
+        limb = active_limb(bpy.context)
+        if limb is None or (value <= 0.0 and name not in description_of(limb).sliders):
+            return
+        key = name_of(limb), name
+        with suppress(Refused):  # on a rig that takes no bones, where the panel shows it disabled
+            set_slider(limb, name, value)
+            _moved[key] = monotonic()
+
+    return FloatProperty(
+        name=OFFERED[name],
+        description=field_of(name).description,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        get=read,
+        set=write,
+    )
+
+
+class PlanarIKFeatures(PropertyGroup):
+    """Planar IK: what the limb that is meant could have"""
+
+
+PlanarIKFeatures.__annotations__ |= {name: _property(name) for name in OFFERED}
+
+
+def is_slider_there(limb: PoseBone, name: str) -> bool:
+    """Whether a limb has a feature, and nobody is still dragging the slider that added it."""
+    return name in description_of(limb).sliders and monotonic() - _moved.get((name_of(limb), name), -PAUSE) >= PAUSE
+
+
+SCENE: Any = Scene
+
+
+def register() -> None:
+    """Give scenes, whose settings Blender undoes, the sliders."""
+    SCENE.planar_ik_features = PointerProperty(type=PlanarIKFeatures)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del SCENE.planar_ik_features
+    _moved.clear()
+
+
+CLASSES = (PlanarIKFeatures,)

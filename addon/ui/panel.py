@@ -16,14 +16,19 @@ from ..tasks.modes import repairs_for
 from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
 from ..tasks.status import Status
 from .fields import draw_fields, draw_line
-from .finding import active_limb, bones_selected, limbs_active_first
-from .lines import draw_lines, length_text
+from .finding import (
+    active_limb,
+    bone_of,
+    bones_selected,
+    cached_until_rebuilt,
+    limbs_active_first,
+    name_of,
+    selection_in,
+)
 from .operators.cylinders import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, selectable_refs
-from .remembering import bone_of, cached_until_rebuilt, name_of, selection_in
-from .state import colour_of, dot_icon, sentence_of, slider_of_rig, status_in
-from .titles import title_of
+from .state import colour_of, dot_icon, draw_lines, length_text, sentence_of, slider_of_rig, status_in, title_of
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""

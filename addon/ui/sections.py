@@ -16,7 +16,7 @@ from .finding import active_limb, rig_in_view
 from .operators.adding import MODES
 from .operators.setting import draw_set
 from .panel import InSidebar
-from .titles import joint_label
+from .state import joint_label
 
 
 class _Section(InSidebar):

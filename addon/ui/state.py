@@ -1,17 +1,21 @@
-"""How the limb that is shown is, as a dot and a few words: found out once for a pose, and what only an edit of the rig
-changes not again for each pose."""
+"""What a limb is called and how it is, as a dot and a few words, in as many lines as they take: found out once for a
+pose, and what only an edit of the rig changes not again for each pose."""
 
 from __future__ import annotations
 
+from collections import Counter
+from textwrap import wrap
 from typing import Any
 
+import bpy
 import bpy.utils.previews
 import numpy as np
-from bpy.types import Context, Depsgraph, PoseBone
+from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from ..blender.types import scene_of, view_layer_of
 from ..blender.words import translated_text
-from ..tasks.limbs import limb_fingerprint
+from ..tasks.limbs import arm_or_leg, description_of, is_leg, limb_fingerprint, limbs_of, side_sign
+from ..tasks.selection import control_of
 from ..tasks.status import (
     RigSlider,
     Status,
@@ -23,8 +27,7 @@ from ..tasks.status import (
     structure_of,
     unposable_status,
 )
-from .lines import length_text
-from .remembering import cached_until_posed, cached_until_rebuilt, name_of
+from .finding import cached_until_posed, cached_until_rebuilt, name_of
 
 DOT_COLOURS = {
     "GREEN": (0.35, 0.75, 0.3),
@@ -123,3 +126,74 @@ def register() -> None:
 def unregister() -> None:
     """Take them away."""
     bpy.utils.previews.remove(_icons.pop())
+
+
+def draw_lines(layout: Any, context: Context, sentence: str, icon: str, width: float | None = None) -> None:
+    """A sentence in as many lines as it takes in the region, or in a popup of this width, an icon before the first."""
+    column = layout.column(align=True)
+    for number, line_of_text in enumerate(_wrapped(context, sentence, width)):
+        column.label(text=line_of_text, icon="BLANK1" if number else icon, translate=False)
+
+
+def _wrapped(context: Context, sentence: str, width: float | None) -> list[str]:
+    region, scale = context.region, context.preferences.system.ui_scale  # type: ignore[union-attr]
+    across = width or (region.width if region else 250) / scale
+    return wrap(sentence, max(20, int(across / 7.5) - 4))
+
+
+def length_text(scene: Scene, length: float) -> str:
+    """A length of the scene in the unit that suits it."""
+    units = scene.unit_settings
+    if units.system == "NONE":
+        return f"{length:.3g}"
+    text: str = bpy.utils.units.to_string(units.system, "LENGTH", length * units.scale_length, precision=3)
+    return text
+
+
+TITLES = {
+    ("ARM", 1): "Left Arm",
+    ("ARM", -1): "Right Arm",
+    ("ARM", 0): "Arm",
+    ("FORELEG", 1): "Left Foreleg",
+    ("FORELEG", -1): "Right Foreleg",
+    ("FORELEG", 0): "Foreleg",
+    ("LEG", 1): "Left Leg",
+    ("LEG", -1): "Right Leg",
+    ("LEG", 0): "Leg",
+}
+
+
+def title_of(limb: PoseBone) -> str:
+    """The title of a limb, in the language of the interface."""
+    title, is_kind = cached_until_rebuilt(("title", name_of(limb)), lambda: _title(limb))
+    return translated_text(title) if is_kind else title
+
+
+def joint_label(limb: PoseBone) -> str:
+    """What bends in a limb, in English: ``Elbow`` or ``Knee``, of two bones that are called as of an arm or a leg; else
+    ``Bend``."""
+    joint: str = cached_until_rebuilt(("joint", name_of(limb)), lambda: _joint(limb))
+    return joint
+
+
+def _joint(limb: PoseBone) -> str:
+    kind = arm_or_leg(limb) if len(description_of(limb).segments) == 2 else ""
+    return {"ARM": "Elbow", "LEG": "Knee"}.get(kind, "Bend")
+
+
+def _title(limb: PoseBone) -> tuple[str, bool]:
+    """The title in English, and whether it says what kind of limb it is."""
+    title = _named(limb)
+    counts = Counter(map(_named, limbs_of(limb.id_data)))
+    if title and counts[title] == 1:
+        return title, True
+    target, bone = control_of(limb)
+    if target and slider_of_rig(limb):  # the limb's bones are hidden: people know the control
+        return bone or target.name, False
+    return limb.name, False
+
+
+def _named(limb: PoseBone) -> str:
+    """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
+    kind = arm_or_leg(limb)
+    return TITLES.get(("FORELEG" if kind == "ARM" and is_leg(limb) else kind, side_sign(limb.name)), "")

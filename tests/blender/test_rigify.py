@@ -69,7 +69,7 @@ def test_all_bones_of_a_limb_show_it(addon, human):
     """In FK as well, and the line says so; the limb is called as on other rigs, and FK Bones are the rig's own."""
     rigs.activate(human)
     bpy.ops.pose.planar_ik_convert(which="ALL")
-    selection, titles, state = addon("tasks.selection"), addon("ui.titles"), addon("ui.state")
+    selection, titles, state = addon("tasks.selection"), addon("ui.state"), addon("ui.state")
     last = human.pose.bones["MCH-shin_ik.L"]
     for name in (*AROUND, *TWEAKS, "foot_ik"):
         assert selection.limbs_of_bones(bpy.context, [human.pose.bones[f"{name}.L"]]) == [last], name

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from addon.solver import Plane, Reach, Settings, arrays, pose_limb, pose_limbs
+from addon.solver import Plane, Reach, Settings, ops, pose_limb, pose_limbs
 from addon.solver.ops import FLOATS
 from tests.solver.oracles import matrix
 from tests.solver.shapes import RestGeometry, half, quaternion
@@ -45,7 +45,7 @@ def given_for(rng, shape):
 @pytest.mark.parametrize("frames", [(), (1,), (3,), (2000,), (40, 300)])
 @pytest.mark.parametrize("count", [1, 5])
 def test_rows_equal_floats(plane, is_blended, frames, count, monkeypatch):
-    monkeypatch.setattr(arrays, "ROWS", 500)
+    monkeypatch.setattr(ops, "ROWS", 500)
     rng = random.Random(5)
     shapes, to = [limb(rng).reference for _ in range(count)], [settings_for(rng) for _ in range(count)]
     target, pole, own = given_for(rng, (*frames, count))
@@ -65,7 +65,7 @@ def test_rows_equal_floats(plane, is_blended, frames, count, monkeypatch):
 
 
 def test_what_all_rows_share_may_be_floats(monkeypatch):
-    monkeypatch.setattr(arrays, "ROWS", 50)
+    monkeypatch.setattr(ops, "ROWS", 50)
     rng = random.Random(2)
     shape, to = limb(rng).reference, settings_for(rng)
     target, pole, own = given_for(rng, (30, 4))

@@ -82,6 +82,6 @@ def test_influence_blends_the_slide():
 
 
 def _row(made, row):
-    from addon.solver.arrays import row_of
+    from addon.solver.ops import row_of
 
     return row_of(made, row)

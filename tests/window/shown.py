@@ -61,7 +61,7 @@ def offers_all_limbs(hand: Hand) -> Iterator[Any]:
     shown = installed.addon("ui.finding").limbs_active_first
     found["shown"] = sorted(last.name for last in shown(bpy.context))
     hand.picture("several")
-    titles = installed.addon("ui.titles")
+    titles = installed.addon("ui.state")
     found["joints"] = {}
     for name in ("hand_ik.L", "foot_ik.L"):
         select(name)

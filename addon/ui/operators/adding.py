@@ -17,11 +17,10 @@ from ...blender.words import Message, Refused, translated_text
 from ...tasks.adding import FEWER_KEYS, TURNS, Added, LimbRequest, add, as_options
 from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, is_leg, limbs_counted
 from ...tasks.modes import STAYING, remove
-from ...tasks.naming import requests_by_name
-from ...tasks.selection import candidates, convertible, limbs_to_add
+from ...tasks.selection import candidates, convertible, limbs_to_add, requests_by_name
 from ..finding import require_limbs
-from ..lines import draw_lines
 from ..preferences import KNEE, preference
+from ..state import draw_lines
 from .base import PoseOperator, RigOperator
 from .switching import TOLERANCE
 

@@ -29,7 +29,7 @@ from ...tasks.limbs import check_complete, contacts_counted, description_of, fra
 from ...tasks.planting import NOT_LOW, PlantOptions, plant
 from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
 from ..finding import selected_limbs
-from ..lines import length_text
+from ..state import length_text
 from .adding import rigify_ik
 from .base import LimbOperator, PoseOperator
 from .switching import TOLERANCE, check_range, start_from_scene, take_given_range

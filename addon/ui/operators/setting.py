@@ -15,7 +15,7 @@ from ...tasks.limbs import CHOICE, FEATURES
 from ...tasks.setting import set_limbs
 from ..finding import active_limb, selected_limbs
 from ..preferences import PLANE
-from ..titles import joint_label
+from ..state import joint_label
 from .adding import MODE
 from .base import RigOperator
 from .selecting import ROLES, selectable_refs

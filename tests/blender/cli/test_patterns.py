@@ -15,7 +15,7 @@ PATTERNS = ("shin.*", "*_*_L", "shin.[LR]", "shin.[!L]", "shin.?", "*", "**", "?
 
 
 def test_patterns_are_those_of_fnmatch(addon) -> None:
-    patterns = addon("tasks.naming")
+    patterns = addon("tasks.selection")
     for pattern in PATTERNS:
         for name in NAMES:
             if name == pattern:

@@ -43,7 +43,7 @@ def test_an_edit_is_told_at_once(addon: Any, biped: Any, edit: Callable[[Any], N
     edit(last)
     bpy.context.view_layer.update()
     said = state.status_in(bpy.context, last).message
-    state_addon = addon("ui.remembering")
+    state_addon = addon("ui.finding")
     state_addon.forget()
     assert said == state.status_in(bpy.context, last).message != "On target"
     assert "Rest Position" in said or edit is not resting
@@ -157,7 +157,7 @@ def test_what_is_offered_fits_what_is_there(addon: Any, biped: Any) -> None:
 
 
 def test_titles_say_which_limb_it_is(addon: Any, biped: Any) -> None:
-    titles = addon("ui.titles")
+    titles = addon("ui.state")
     select("shin.L", "shin.R", "forearm.R")
     assert not call("add")
     said = {name: titles.title_of(biped.pose.bones[name]) for name in ("shin.L", "shin.R", "forearm.R")}
