@@ -27,7 +27,8 @@ class ActionWriter:
         announce_keys(ob)
         self._now, self._frame = time_now(context), float(times_of(scene_of(context), [1.0])[0])  # how long one is
         scene = scene_of(context)
-        self._scene_times = times_of(scene, range(scene.frame_start, scene.frame_end + 1))
+        first, last = (end(of, scene.frame_current) for end, of in ((min, scene.frame_start), (max, scene.frame_end)))
+        self._seen_times = times_of(scene, range(first, last + 1))
         self._unkeyed = _unkeyed(ob, self._now)
         self._values_before: dict[str, Any] = {}
         self._shapes: dict[Any, list[Any]] = {}
@@ -150,8 +151,8 @@ class ActionWriter:
         return {path for path, _ in self._curves}
 
     def _curve(self, path: str, index: int, is_cycle: bool = False) -> Any:
-        """An F-curve that acts, with nothing but keys: what it shows by modifiers in the scene's frames it has keys of
-        then, unless it ``is_cycle``, which is written anew."""
+        """An F-curve that acts, with nothing but keys: what it shows by modifiers in the scene's frames, and up to the
+        one that is shown, it has keys of then, unless it ``is_cycle``, which is written anew."""
         curve = self._curves.get((path, index))
         if curve is None:
             group = split_path(path)[0] or self.object.name
@@ -161,7 +162,7 @@ class ActionWriter:
             ends = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
             curve.convert_to_keyframes(ends[0], ends[1] + 1)
         if modifiers_of(curve) and not is_cycle:
-            times, keys = self._scene_times, fcurves.read_keys(curve)[0].astype(float)
+            times, keys = self._seen_times, fcurves.read_keys(curve)[0].astype(float)
             times = np.sort(np.concatenate((times, keys[(keys < times[0] - 0.5) | (keys > times[-1] + 0.5)])))
             values = np.array([curve.evaluate(time) for time in times])
             curve.keyframe_points.clear()

@@ -20,6 +20,7 @@ from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import transactional_steps
 from ..blender.types import announce, announce_keys, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
 from ..blender.words import Refused
+from ..limb.solving import UNEVEN, is_uneven
 from ..limb.storage import is_control, is_mechanism_bone
 from ..motion.frames import around, frames_of
 from ..motion.ik import show_controls
@@ -57,6 +58,8 @@ def parent_controls(
         if Dependencies().moves_with(parent, ref[0], {ref[1]}):
             name = parent[1] or parent[0].name
             raise Refused("'{name}' moves with '{control}': pick another", name=name, control=ref[1])
+        if is_uneven(np.array(ref[0].matrix_world)):
+            raise Refused(UNEVEN, object=ref[0].name, bone=ref[1])
     task = Task(context, frames, keeps_others=around(context, refs) if frames else None)
     sampling = sampling_of(task.frames)
     seen = yield from record(context, [], sampling, Asked([*refs, parent]), progress=task.next_progress())

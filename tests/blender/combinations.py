@@ -89,6 +89,8 @@ def chosen(seed: int) -> dict[str, Any]:
     fit = [name for name in sorted(VERBS) if name not in ONLY or ONLY[name](case)]
     case["verbs"] = rng.sample([name for name in fit if name not in LAST_VERBS], rng.choice((0, 1, 1)))
     case["verbs"].append(rng.choice(fit))
+    if seed % 6 == 4:  # besides those, which stay what they were drawn to be
+        case["verbs"].append(PARENT)
     return case
 
 
@@ -406,6 +408,8 @@ def check(made: Scene, names: list[str], before: np.ndarray, after: np.ndarray, 
     allowed = np.full((*before.shape[:2], 3), WHOLE)
     # halfway between what keys in whole frames can say
     allowed[2:-1:2] = HALF + off(before[2:-1:2], (before[1:-2:2] + before[3::2]) / 2, made.size)
+    if verb == PARENT:  # there influence goes from 0 to 1 and back, and what turns has straight keys
+        allowed[[1 + i for i, time in enumerate(made.frames) if time % 1 and PART[0] - 1 < time < PART[1] + 1]] = np.inf
     worse = off(before, after, made.size) / allowed
     if worse.max() <= 1.0:
         return
@@ -495,7 +499,7 @@ def there_and_back(made: Scene) -> str:
 def part(made: Scene, name: str, **options: Any) -> str:
     """Over a few frames."""
     select_limbs(made)
-    return call(name, frame_start=8, frame_end=13, **options)
+    return call(name, frame_start=PART[0], frame_end=PART[1], **options)
 
 
 def other_mode(made: Scene) -> str:
@@ -526,6 +530,30 @@ def mirror_and_back(made: Scene) -> str:
     return said
 
 
+PART = (8, 13)
+PARENT = "parent over a part"
+
+
+def parent_over_a_part(made: Scene) -> str:
+    """The control of the first limb hangs on something that moves, over a few frames."""
+    control = rig_of(made).pose.bones[made.limbs[0][-2]].planar_ik.subtarget
+    if control not in rig_of(made).pose.bones:
+        raise Refusal("parent: no control")
+    place = rig_of(made).matrix_world @ rig_of(made).pose.bones[control].matrix.translation
+    shown = min(max(bpy.context.scene.frame_current, FIRST), LAST)
+    carrier = bpy.data.objects.get("carrier") or rigs.empty("carrier")
+    for frame in (FIRST, LAST, shown):
+        part_done = (frame - FIRST) / (LAST - FIRST)
+        carrier.location, carrier.rotation_euler.z = place + Vector((0, 0, made.size * part_done)), part_done
+        for path in ("location", "rotation_euler"):
+            carrier.keyframe_insert(path, frame=frame)
+    for curve in _curves(carrier):
+        for key in curve.keyframe_points:
+            key.interpolation = "LINEAR"
+    select(made, control)
+    return call("parent", parent="carrier\n", frame_start=PART[0], frame_end=PART[1])
+
+
 VERBS: dict[str, Callable[[Scene], str]] = {
     "snap IK": lambda made: now(made, "snap_target"),
     "snap IK over the range": lambda made: over(made, "snap_target"),
@@ -552,6 +580,7 @@ VERBS: dict[str, Callable[[Scene], str]] = {
     "undo": undo,
     "mirror there and back": mirror_and_back,
     "plant": lambda made: now(made, "plant"),
+    PARENT: parent_over_a_part,
 }
 """What is done after IK was added. Each is to leave what is seen as it was."""
 
@@ -560,6 +589,7 @@ LAST_VERBS = ("bake and remove", "bake for games", "plant")
 """After these a limb may be no more, or stand elsewhere."""
 
 ONLY: dict[str, Callable[[dict[str, Any]], bool]] = {
+    PARENT: lambda _: False,
     "mirror there and back": lambda case: case["rig"] == "legs" and case["names"] == "given",
     "plant": lambda case: case["rig"] in ("leg", "legs") and case["names"] == "given" and "limb" in case["moves"],
     "rebuild": lambda case: case["mode"] == "RIG",
