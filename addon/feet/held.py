@@ -50,8 +50,9 @@ not at all."""
 CARRIED = 1e-3
 """How far what carries legs may be off for fewer keys, in lengths of these."""
 
-CARRY_ROUNDS = 12
-"""How often what carries legs is moved nearer to a foot that it is too far from."""
+CARRY_ROUNDS, FARTHEST = 12, 0.3
+"""How often what carries legs is moved nearer to a foot that it is too far from, and how far at most, in lengths of
+these."""
 
 UP = np.array((0.0, 0.0, 1.0))
 
@@ -279,7 +280,9 @@ def _carrying(legs: Sequence[Leg], held: Sequence[HeldLeg], calm: int) -> Array:
         if not more.any():
             break
         carried += _calmed(_widest(more, calm), calm)
-    return carried
+    far = np.linalg.norm(carried, axis=1, keepdims=True) / min(leg.size for leg in legs)
+    clipped: Array = carried * np.minimum(1.0, FARTHEST / np.maximum(far, 1e-30))
+    return clipped
 
 
 def _widest(vectors: Array, reach: int) -> Array:

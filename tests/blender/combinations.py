@@ -554,6 +554,32 @@ def parent_over_a_part(made: Scene) -> str:
     return call("parent", parent="carrier\n", frame_start=PART[0], frame_end=PART[1])
 
 
+def hips_too_high(made: Scene) -> str:
+    """Hold feet, with the hips up: in frames in which it is not said that they do not reach, they are on their
+    targets."""
+    ob, scene = rig_of(made), bpy.context.scene
+    hips, holding, contacts = ob.pose.bones["hips"], installed.addon("tasks.holding"), installed.addon("feet.contacts")
+    turned = (ob.matrix_world @ hips.bone.matrix_local).to_3x3()
+    hips.location += turned.inverted() @ Vector((0, 0, 0.1 * made.size))  # shows where it has no keys
+    bpy.context.view_layer.update()
+    before, limbs = snapshot(), [ob.pose.bones[limb[-2]] for limb in made.limbs]
+    stands = [[holding.sole_contact(contacts.FrameRange(8, 13))] for _ in limbs]
+    options = holding.HoldOptions(rolls=True, is_mean=True, lower_hips=True)
+    try:
+        missed = holding.hold_tips(bpy.context, limbs, stands, options).missed
+    except installed.addon("blender.words").Refused as why:
+        if different := differences(before, snapshot()):
+            raise Short(f"hold refused ({why}), and changed {different[:3]}") from None
+        return str(why)
+    for frame in range(8, 14):
+        scene.frame_set(frame)
+        for limb in limbs:
+            off = limb.planar_ik.residual / made.size
+            if off > WHOLE[0] and frame not in missed[ob, limb.name]:
+                raise Short(f"hips too high: '{limb.name}' is off its target by {off:.4f} in frame {frame}")
+    return f"does not reach in {missed}" if any(missed.values()) else ""
+
+
 VERBS: dict[str, Callable[[Scene], str]] = {
     "snap IK": lambda made: now(made, "snap_target"),
     "snap IK over the range": lambda made: over(made, "snap_target"),
@@ -619,8 +645,9 @@ def by_hand(made: Scene, rng: random.Random) -> dict[str, Any]:
     return {bone.name: {path_of(bone): getattr(bone, path_of(bone))[:]} for bone in bones}
 
 
-def run(seed: int) -> str:
-    """Build the scene of a seed, add IK and do its verbs: what an operator refused, or nothing. Raises `Short`."""
+def run(seed: int, instead: Callable[[Scene], str] | None = None) -> str:
+    """Build the scene of a seed, add IK and do its verbs, or something ``instead``: what an operator refused, or
+    nothing. Raises `Short`."""
     case = chosen(seed)
     rng = random.Random(seed + 1000)
     made = built(case, rng)
@@ -638,6 +665,8 @@ def run(seed: int) -> str:
         told = call("add", **options)
         after = recorded(made, names, {})
         check(made, names, before, after, told, "add")
+        if instead:
+            return instead(made)
         for verb in case["verbs"]:
             watched = left_alone(made, verb, names)
             kept = [names.index(name) for name in watched]

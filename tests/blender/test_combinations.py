@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.blender.combinations import line, run
+from tests.blender.combinations import chosen, hips_too_high, line, run
 
 COUNT = int(os.environ.get("PLANAR_IK_COMBINATIONS", "120"))
 """`make matrix` tries 400."""
@@ -19,3 +19,11 @@ def test_nothing_is_lost(seed: int) -> None:
         run(seed)
     except AssertionError as why:
         raise AssertionError(f"{why}\n{line(seed)}") from None
+
+
+WALKERS = [seed for seed in range(COUNT) if (chosen(seed)["rig"], chosen(seed)["names"]) == ("legs", "given")]
+
+
+@pytest.mark.parametrize("seed", WALKERS)
+def test_feet_reach_where_they_are_held(seed: int) -> None:
+    run(seed, hips_too_high)
