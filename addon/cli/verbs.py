@@ -22,7 +22,6 @@ from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.limbs import description_of, is_converted, is_leg
 from ..tasks.modes import repairs_for
 from ..tasks.planting import NoContacts, PlantOptions, plant
-from ..tasks.reporting import LimbReport, reported
 from ..tasks.selection import (
     candidates,
     fill_wildcards,
@@ -33,7 +32,7 @@ from ..tasks.selection import (
     matches_of,
 )
 from ..tasks.setting import set_limbs
-from ..tasks.status import status_now
+from ..tasks.status import LimbReport, reported, status_now
 from .arguments import options_of
 from .interrupting import heed_signals
 from .shots import is_linked, limbs_asked_for, make_local, rigs_of, say

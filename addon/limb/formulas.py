@@ -69,7 +69,7 @@ def _free_turns(spec: Spec, more: Sequence[float] = ()) -> list[str]:
 
 
 def slide(spec: Spec) -> str:
-    """How far the first bone slides along its line, which is Y here, as `solver.slide` has it."""
+    """How far the first bone slides along its line, which is Y here, as `solver.limb` has it."""
     return finite(f"y-{_ahead(spec)}-{number(spec.lengths[0])}")
 
 

@@ -232,7 +232,12 @@ Rows = NDArray[np.float32]
 
 
 class BorrowedChannels:
-    """The channels of one rig while it is posed: as they are, and as they are to be evaluated."""
+    """The channels of one rig while it is posed: as they are, and as they are to be evaluated.
+
+    The window writes the animated values of a frame to the original rig as well. A render does not, nor does a scene
+    that no window shows. When an original rig is written to, Blender copies it for evaluation again, and its animated
+    values would be those of the window's frame. So the values of the evaluated frame are written to it too, until then.
+    """
 
     def __init__(self, rig: ArmatureObject, paths: Collection[str], depsgraph: Depsgraph) -> None:
         self.rig = rig

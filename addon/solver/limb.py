@@ -38,7 +38,6 @@ from .rotation import (
     shortest,
     slerp,
 )
-from .slide import slid
 from .triangle import Reach, extend, extend_shaped, reach_of
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
 from .twist import twisted
@@ -351,3 +350,27 @@ def _sound(turn: Quaternion) -> Quaternion:
         is_sound = abs(sum(number * number for number in turn) - 1.0) < 0.1
     w, x, y, z = (np.where(is_sound, number, otherwise) for number, otherwise in zip(turn, IDENTITY, strict=True))
     return (w, x, y, z)
+
+
+class Slid(NamedTuple):
+    """How far the first bone slides from the reference; the rod's turn off its line, against the clock, a half angle of
+    any length; and how far the target is past where the rod reaches, below 0 in reach."""
+
+    slide: Any
+    rod: HalfAngle
+    shortfall: Any
+
+
+def slid(target: tuple[Any, Any], lengths: tuple[Any, ...], halves: tuple[HalfAngle, ...], side: Any, ops: Ops) -> Slid:
+    """The slide and the rod for a target at (x, y) of G; ``halves`` are both bones' half angles in the reference, and
+    ``side`` is -1 for the other side: where a circle meets a line. With the target's place along the line and beside
+    it, and r the length of the rod, this begins at ``along ± sqrt((r + beside)(r - beside))``, on the side on which it
+    is in the reference; farther from the line than it is long, it is square to that."""
+    first, rod = lengths
+    (cosine, sine), (x, y) = halves[0], target
+    u, v = -2.0 * cosine * sine, cosine * cosine - sine * sine
+    along, off = x * u + y * v, x * v - y * u
+    beside = ops.minimum(ops.maximum(off, -rod), rod)
+    cosine, sine = minus(halves[1], halves[0])
+    ahead = side * ops.select(abs(cosine) >= abs(sine), 1.0, -1.0) * ops.sqrt((rod + beside) * (rod - beside))
+    return Slid(along - ahead - first, half_angle(ahead, -beside, rod, ops), abs(off) - rod)

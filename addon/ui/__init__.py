@@ -9,7 +9,6 @@ from . import (
     edited,
     fields,
     finding,
-    manual,
     menus,
     overlay,
     panel,
@@ -32,7 +31,6 @@ from .operators import (
 
 ROOMS = (
     translations,
-    manual,
     finding,
     state,
     adding,

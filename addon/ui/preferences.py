@@ -1,7 +1,9 @@
-"""What a person sets once: how Add begins, how strong the overlay is, and a key for the pie menu."""
+"""What a person sets once: how Add begins, how strong the overlay is, and a key for the pie menu; and the guide in the
+package that *Online Manual* opens on our buttons and sliders."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -9,7 +11,28 @@ import rna_keymap_ui
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import AddonPreferences, Context
 
-from .manual import GUIDE
+FOLDER = (Path(__file__).parents[2] / "guide").as_uri() + "/"
+"""The pages are opened by the browser, and need no network."""
+
+GUIDE = f"{FOLDER}animator.html"
+
+PAGES = (
+    ("bpy.ops.pose.planar_ik_bake*", "animator.html#keys"),
+    ("bpy.ops.pose.planar_ik_switch*", "animator.html#keys"),
+    ("bpy.ops.pose.planar_ik_rebuild*", "animator.html#after-you-edit-bones"),
+    ("bpy.ops.pose.planar_ik_convert*", "animator.html#from-blenders-own-ik-and-back"),
+    ("bpy.ops.pose.planar_ik_unconvert*", "animator.html#from-blenders-own-ik-and-back"),
+    ("bpy.ops.pose.planar_ik_hold*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik_find_contacts*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik_plant*", "capture.html#feet-that-slide"),
+    ("bpy.ops.pose.planar_ik_cylinder*", "machines.html#cylinders"),
+    ("bpy.ops.pose.planar_ik*", "animator.html"),
+    ("bpy.types.planarik*", "animator.html"),
+)
+"""Operators and settings, as Blender names them in small letters, and their pages; the first that fits."""
+
+ON_PROPERTIES = ("bpy.types.bpy_struct", "animator.html#the-panel")
+"""What Blender calls each custom property, ours too."""
 
 ID = (__package__ or "").rpartition("addon.ui")[0].rstrip(".") or "planar_ik"
 PIE = "pose.planar_ik_pie"
@@ -62,8 +85,16 @@ def preference(context: Context, name: str, default: Any) -> Any:
     return getattr(addon.preferences, name, default) if addon else default
 
 
+def guide() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The beginning of all addresses, and the rest of each; that of sliders if the mouse is over one of a limb."""
+    under_mouse: Any = bpy.context.property
+    is_ours = bool(under_mouse) and under_mouse[1].rpartition('["')[2].startswith("IK ")
+    return FOLDER, (*PAGES, ON_PROPERTIES) if is_ours else PAGES
+
+
 def register() -> None:
-    """Have the pie menu among Blender's keys, without one."""
+    """Have the pie menu among Blender's keys, without one, and have Blender ask here for the manual too."""
+    bpy.utils.register_manual_map(guide)
     keys: Any = bpy.context.window_manager.keyconfigs.addon  # type: ignore[union-attr]
     if keys:
         keymap = keys.keymaps.new(name="Pose")
@@ -72,7 +103,8 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take it away."""
+    """Take both away."""
+    bpy.utils.unregister_manual_map(guide)
     while _keys:
         keymap, item = _keys.pop()
         keymap.keymap_items.remove(item)

@@ -80,7 +80,7 @@ def test_the_guide_in_the_zip_leads_nowhere_else(written):
 
 def test_help_opens_a_page_that_is_there(addon, written):
     """On each operator and on our settings; that of sliders, the window's test holds."""
-    folder = addon("ui.manual").FOLDER
+    folder = addon("ui.preferences").FOLDER
     asked = [f"bpy.ops.pose.{name}" for name in dir(bpy.ops.pose) if name.startswith("planar_ik")]
     asked += ["bpy.types.PlanarIKScene.live"]
     assert len(asked) > 15
@@ -88,8 +88,8 @@ def test_help_opens_a_page_that_is_there(addon, written):
         address = bpy.types.WM_OT_doc_view_manual._lookup_rna_url(name, verbose=False)
         page, _, head = address.removeprefix(folder).partition("#")
         assert f'id="{head}"' in written[page] or not head, name
-    assert addon("ui.manual").GUIDE.removeprefix(folder) in written
-    page, _, head = addon("ui.manual").ON_PROPERTIES[1].partition("#")
+    assert addon("ui.preferences").GUIDE.removeprefix(folder) in written
+    page, _, head = addon("ui.preferences").ON_PROPERTIES[1].partition("#")
     assert f'id="{head}"' in written[page]
 
 

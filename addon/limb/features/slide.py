@@ -1,5 +1,5 @@
 """Slide: a plane in which the first of two bones slides along its own line, and the second is a rod to the target; see
-`solver.slide`. On a rig, the first bone's helper has its place along the line."""
+`solver.limb`. On a rig, the first bone's helper has its place along the line."""
 
 from __future__ import annotations
 
