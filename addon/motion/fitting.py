@@ -3,8 +3,9 @@ now."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from math import pi
+from math import pi, radians, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,20 +15,24 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, own_matrix
 from ..blender.words import Refused
+from ..finding.branches import BranchLimbs
 from ..limb.features import FEATURES
 from ..limb.features.slide import check_two_bones
 from ..limb.follow import Follow, place_of
-from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry
+from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry, unlocked_axis
 from ..limb.solving import SCALED_APART, SIZELESS, evaluated_joints, frame_now
 from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
+from ..limb.tips import rest_matrix, tip_of
 from ..limb.tolerances import UNSEEN
+from ..rigging.control_shapes import points_of
 from ..rigging.description import Description
 from ..solver.limb import IN_ONE_PLANE, joints_of
-from ..solver.matrices import unit_array
+from ..solver.matrices import applied, unit_array
 from ..solver.ops import row_of
 from ..solver.rotation import rotate
 from .inverse import Inverse, SolverPose, end_of_first_group, nearest_inverse, solver_pose_of_rows, without_rounding
+from .reading import Recording, poses_of
 
 Array = NDArray[Any]
 
@@ -258,3 +263,88 @@ def turned_around(fit: Fit, turn: float, has_pole: bool) -> Fit:
     root = fit.frame[:3, 3]
     about = BlenderMatrix.Rotation(turn, 3, (fit.tip - root).tolist())
     return fit._replace(pole=root + np.array(about) @ (fit.pole - root))
+
+
+# about which axes limbs bend
+
+Axis = tuple[float, float, float]
+
+LEAST_BEND = sin(radians(2.0))
+"""The sine of the knee's turn below which a limb does not say about which axis it bends."""
+
+TO_ONE_SIDE = 0.2
+"""What part of all bends has to be left once those to one side are set off against those to the other."""
+
+
+def bend_axes_seen(
+    recording: Recording, limbs: Sequence[tuple[PoseBone, tuple[int, ...]]], tip: str
+) -> dict[tuple[Any, str], Axis]:
+    """The bend axes of limbs of two segments that are straight at rest and bend in the recording, in their last bones'
+    own space, by rig and name. A limb is given by its last bone and segments."""
+    axes = {
+        (limb.id_data, limb.name): _axis_of(recording, limb, segments, tip)
+        for limb, segments in limbs
+        if len(segments) == 2 and is_straight(rest_geometry(limb, segments, tip=tip))
+    }
+    return {ref: axis for ref, axis in axes.items() if axis is not None}
+
+
+def _axis_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:
+    first, second = bones_of_limb(limb, segments)
+    root, knee, end = (poses_of(recording, limb.id_data, bone.name) for bone in (first, second, limb))
+    tips = applied(end, np.broadcast_to(tip_of(limb, tip), (recording.frames, 3)))
+    bends = np.cross(_units(tips - knee[:, :3, 3]), _units(knee[:, :3, 3] - root[:, :3, 3]))
+    axes = np.einsum("fji,fj->fi", _units(end[:, :3, :3], axis=1), bends)
+    total, sizes = axes.sum(axis=0), np.linalg.norm(axes, axis=1)
+    if sizes.max() < LEAST_BEND or np.linalg.norm(total) < TO_ONE_SIDE * sizes.sum():
+        return None
+    x, y, z = map(float, total / np.linalg.norm(total))
+    return x, y, z
+
+
+DEEP = 0.5
+"""From which depth on, as a part of its width, what a bone carries is no flat piece of a puppet."""
+
+OUT_OF_PLANE = sin(radians(5.0))
+"""The sine from which on a bone turns out of the plane of a puppet."""
+
+
+def is_of_body(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> bool:
+    """Whether a limb that rests in the plane of its rig is a body's: its keys leave that plane; or it is there on both
+    sides, and the meshes on its bones are about as deep as they are wide. Not where IK locks say its axis."""
+    hinge, bones = hinge_axis(limb), bones_of_limb(limb, segments)
+    if hinge is None or unlocked_axis(limb) is not None:
+        return False
+    normal = rest_matrix(limb.bone)[:3, :3] @ hinge
+    if _leaves_plane(recording, bones, normal):
+        return True
+    points_of_bones = points_of(limb.id_data, {bone.name: bone.name for bone in bones}).items()
+    axes = {name: rest_matrix(limb.id_data.data.bones[name])[:3, 1] for name, _ in points_of_bones}
+    if not any(_is_deep(points, normal, axes[name]) for name, points in points_of_bones):
+        return False
+    branch = BranchLimbs(limb.id_data).at(limb)
+    return branch is not None and branch.is_twin
+
+
+def _leaves_plane(recording: Recording, bones: Sequence[PoseBone], normal: Array) -> bool:
+    """Whether bones turn against what carries them in another way than about a normal, (3) in the armature at rest."""
+    carrier = bones[0].parent
+    carried = [*([carrier] if carrier else []), *bones]
+    poses = [
+        poses_of(recording, bone.id_data, bone.name)[:, :3, :3] @ rest_matrix(bone.bone)[:3, :3].T @ normal
+        for bone in carried
+    ]
+    if carrier is None:
+        poses.insert(0, np.broadcast_to(normal, poses[0].shape))
+    normals = [_units(pose) for pose in poses]
+    return any(float(np.linalg.norm(np.cross(normals[0], one), axis=1).max()) > OUT_OF_PLANE for one in normals[1:])
+
+
+def _is_deep(points: Array, normal: Array, along: Array) -> bool:
+    """Whether points are about as deep, along a normal, as they are wide across a bone."""
+    return bool(np.ptp(points @ normal) > DEEP * np.ptp(points @ np.cross(normal, along)))
+
+
+def _units(vectors: Array, axis: int = -1) -> Array:
+    units: Array = vectors / np.maximum(np.linalg.norm(vectors, axis=axis, keepdims=True), 1e-30)
+    return units

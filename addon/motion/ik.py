@@ -27,14 +27,7 @@ from ..solver.matrices import inverted_all
 from ..solver.rotation import conjugate, multiply
 from .by_curves import Curves, filled_in
 from .inverse import angle_between
-from .matching import (
-    MatchedLimb,
-    matched_by_ik,
-    offset_turn,
-    own_foot_turns,
-    solver_target,
-    swivel_again,
-)
+from .matching import MatchedLimb, matched_by_ik, offset_turn, own_foot_turns, solver_target, swivel_again
 from .parts import index_in_channel, part_of_bone_above, part_of_ik, rotation_channel_of, slider_channel
 from .passing import read_again, record
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps

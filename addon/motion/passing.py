@@ -27,16 +27,7 @@ from ..limb.settings import slider_of
 from ..limb.storage import path_to_slider
 from ..rigging.feet import at_influence
 from .by_curves import Curves, arrays_of, filled_in
-from .reading import (
-    NOTHING,
-    Asked,
-    Evaluated,
-    Recording,
-    bones_to_read,
-    new_recording,
-    originals_of,
-    readers_of,
-)
+from .reading import NOTHING, Asked, Evaluated, Recording, bones_to_read, new_recording, originals_of, readers_of
 from .thinning import Sampling
 
 Array = NDArray[Any]

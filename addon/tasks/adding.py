@@ -7,27 +7,38 @@ from math import inf, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, PoseBone
+from bpy.types import Bone, Context, PoseBone
+from mathutils import Matrix, Vector
 
 from ..blender.animation import Clip, changes, clips_besides, curves_everywhere, strips_of
-from ..blender.dependencies import Dependencies
-from ..blender.stepping import Steps, Stepwise
+from ..blender.dependencies import BoneRef, Dependencies
+from ..blender.stepping import Steps, Stepwise, rate_of
 from ..blender.transaction import transactional_steps
-from ..blender.types import path_to_bone, split_path
+from ..blender.types import path_to_bone, scene_of, split_path
 from ..blender.words import Message, Refused
+from ..feet.soles import lying_of
+from ..finding.checking import CONFLICTS, check_addable, check_followed, mute_constraints
+from ..finding.knees import bend_axis
+from ..finding.limits import joint_limits, limit_of
+from ..finding.loops import Loop
+from ..limb.follow import Follow, is_gone, matrix_of
+from ..limb.names import target_name
+from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
 from ..limb.solving import UNEVEN, is_uneven
-from ..limb.storage import chain_bones, is_control
-from ..limb.tips import length_of
+from ..limb.storage import bones_of_limb, chain_bones, is_control, limbs_of
+from ..limb.tips import AT_TAIL, foot_of, length_of, tip_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
 from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, look, sight
+from ..motion.fitting import Wish, bend_axes_seen, fit, is_of_body, turned_around, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_in_ik
-from ..motion.reading import Asked, poses_of
+from ..motion.reading import Asked, Recording, poses_of
 from ..motion.writing import Task
 from ..rigging.build import build
-from ..rigging.description import LimbRef, ref_of
-from ..rigging.features import live_for_now
-from .planned import AddOptions, LimbRequest, check_all, leave_out_feet, mute_limiting, planned
+from ..rigging.controls import Control
+from ..rigging.description import Description, LimbRef, describe, ref_of
+from ..rigging.features import foot_turn_off, gets_foot_roll, half_with_hips, live_for_now, roll_for
+from .new_controls import FittedLimb, pole_for, skins_of, target_for
 
 __all__ = ["FEWER_KEYS", "Added", "LimbRequest", "add"]
 
@@ -38,6 +49,51 @@ people can mend."""
 
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
+
+
+class LimbRequest(NamedTuple):
+    """A limb to be added: its last bone and segments, its target and pole, each an object and the name of a bone;
+    without a target, a control is made. ``plane`` may be left to what fits (``AUTO``). With a ``loop``, which its last
+    bone's tail closes, it goes to the loop's pin."""
+
+    limb: PoseBone
+    segments: tuple[int, ...] = (1, 1)
+    target: BoneRef | None = None
+    pole: BoneRef | None = None
+    plane: str = "AUTO"
+    loop: Loop | None = None
+
+    @property
+    def is_led(self) -> bool:
+        """Whether it follows what is there."""
+        return bool(self.target or self.loop)
+
+
+class AddOptions(NamedTuple):
+    """Options of *Add* for all limbs. ``knee`` says with which plane where the request does not; ``POLE`` also makes a
+    pole, which on legs goes with the target if it ``pole_follows``. With ``foot``, the foot or hand below turns with
+    the target; with ``foot_roll``, feet that do so roll. ``tip`` says where the tip is: where the ``FOOT`` begins, or
+    the last bone's ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point
+    by themselves. ``mode`` says what poses the limbs: their ``RIG``, or the add-on (``LIVE``)."""
+
+    knee: str = "AUTO"
+    foot: bool = True
+    tip: str = "FOOT"
+    turn: float = 0.0
+    mode: str = "LIVE"
+    foot_roll: bool = False
+    pole_follows: bool = True
+
+
+class PlannedLimb(NamedTuple):
+    """A limb to be, live, and the request for it; how its foot stands in the world, if that is to follow; and the
+    constraints ``limiting`` its bones, whose limits it has then."""
+
+    limb: LimbRef
+    request: LimbRequest
+    description: Description
+    foot_matrix: Matrix | None
+    limiting: list[Any]
 
 
 class Added(NamedTuple):
@@ -158,6 +214,220 @@ def _step_of(now: Sighting, ob: Any) -> float:
     farthest = max(float(np.linalg.norm(poses_of(now.recording, *ref)[0, :3, 3])) for ref in refs)
     away = ob.matrix_world.translation.length / max(ob.matrix_world.median_scale, 1e-9)
     return float(np.spacing(np.float32(max(farthest, away))))
+
+
+# limbs as they are to be
+
+
+def check_all(requests: Sequence[LimbRequest], dependencies: Dependencies) -> None:
+    """Refuse what can't be added, before anything is changed."""
+    taken: set[PoseBone] = set()
+    for request in requests:
+        limb, segments = request.limb, request.segments
+        check_addable(limb, segments, dependencies)
+        chain = chain_bones(limb, segments)
+        if taken.intersection(chain):
+            raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=limb.name)
+        taken.update(chain)
+        for followed in (request.target, request.pole):
+            if followed:
+                check_followed(limb, segments, followed, dependencies)
+
+
+def planned(
+    context: Context, requests: Sequence[LimbRequest], options: AddOptions, among: Dependencies, recording: Recording
+) -> tuple[list[PlannedLimb], list[Message]]:
+    """Limbs as they are to be, with what they lack to follow, which stay where they are; those that are straight at
+    rest bend as they do in their ``recording``. Of several, one that can't be is left out, with a warning; raises
+    `Refused` where none can be."""
+    limbs, tips, left_out = _fitted(context, requests, options, recording)
+    requests = [request for request in requests if any(request.limb == seen_limb.limb for seen_limb in limbs)]
+    free = [limb for limb, request in zip(limbs, requests, strict=True) if not request.loop]
+    feet = _feet(context, free, among) if options.foot else {}
+    skins = skins_of(request.limb for request in requests if not request.is_led)
+    plans = []
+    for request, tip, seen_limb in zip(requests, tips, limbs, strict=True):
+        limb = ref_of(request.limb)
+        if request.loop:
+            target: Any = _pin_of(context, request.loop, seen_limb)
+        else:
+            target = request.target or target_for(context, seen_limb, options.foot, skins)
+        pole: Any = request.pole
+        if seen_limb.fit.plane == "POLE" and pole is None:
+            pole = pole_for(seen_limb, target if options.pole_follows else None)
+        description = _described(request, seen_limb, tip)._replace(target=target, pole=pole)
+        if limb in feet:
+            description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
+            if options.foot_roll and gets_foot_roll(description):
+                lying = lying_of(recording, request.limb, seen_limb.rest, rate_of(scene_of(context)))
+                description = roll_for(description, limb, among, seen_limb.rest, lying)
+            description = half_with_hips(description, limb)
+        description, limiting = _with_limits(description, seen_limb)
+        plan = PlannedLimb(
+            limb=limb,
+            request=request,
+            description=description,
+            foot_matrix=feet.get(limb),
+            limiting=limiting,
+        )
+        plans.append(plan)
+    return plans, left_out
+
+
+def _fitted(
+    context: Context, requests: Sequence[LimbRequest], options: AddOptions, recording: Recording
+) -> tuple[list[FittedLimb], list[str], list[Message]]:
+    """Limbs as they are seen, with where their tips are, and warnings of those that can't be; raises `Refused` where
+    none can."""
+    named = [(request.limb, request.segments) for request in requests]
+    axes = {} if options.turn else bend_axes_seen(recording, named, options.tip)
+    bodies = {limb.id_data for limb, segments in named if is_of_body(recording, limb, segments)}
+    limbs, tips, left_out, refusals = list[FittedLimb](), list[str](), list[Message](), list[Refused]()
+    for request in requests:
+        try:
+            tip = _tip_of(context, request, options.tip)
+            limbs.append(_seen(context, request, tip, options, axes, request.limb.id_data in bodies))
+            tips.append(tip)
+        except Refused as why:
+            refusals.append(why)
+            left_out.append(Message("{name} is left out: {why}", name=request.limb.name, why=why.message))
+    if not limbs:
+        raise refusals[0]
+    return limbs, tips, left_out
+
+
+def _with_limits(description: Description, seen_limb: FittedLimb) -> tuple[Description, list[Any]]:
+    """A limb with the limits that *Limit Rotation* has on its bones, and these constraints; raises `Refused` where they
+    are not about its hinge. One that is straight bends to the side where they let it."""
+    bones = bones_of_limb(seen_limb.limb, seen_limb.segments)
+    limits = [
+        (k, constraint, limit)
+        for k, bone in enumerate(bones)
+        for constraint in bone.constraints
+        if not constraint.mute and (limit := limit_of(constraint))
+    ]
+    for k, constraint, limit in limits:
+        plane, flip = description.choices["plane"], bool(description.sliders["flip"])
+        taken_over = joint_limits(seen_limb.rest, k, limit, plane, flip)
+        if k and taken_over and taken_over["min_angle"] >= taken_over["max_angle"] and is_straight(seen_limb.rest):
+            description, taken_over = (
+                description.with_slider("flip", not flip),
+                joint_limits(seen_limb.rest, k, limit, plane, not flip),
+            )
+        if taken_over is None:
+            raise Refused(CONFLICTS, "mute", name=constraint.name, bone=bones[k].name)
+        description = description._replace(choices=description.choices | taken_over)
+    return description, [constraint for _, constraint, _ in limits]
+
+
+def mute_limiting(plans: Sequence[PlannedLimb]) -> list[Message]:
+    """Mute the constraints whose limits limbs are to have; says which."""
+    constraints = [constraint for plan in plans for constraint in plan.limiting]
+    mute_constraints(constraints)
+    template = "'{name}' is muted: the limb has its limits now"
+    return [Message(template, name=constraint.name) for constraint in constraints]
+
+
+def _tip_of(context: Context, request: LimbRequest, tip: str) -> str:
+    """Where the tip of a limb is to be: at the tail, if its target lies there and its foot begins elsewhere, as on a
+    lug; so do loops end."""
+    limb, target = request.limb, request.target
+    if request.loop:
+        return "TAIL"
+    tail, near = Vector((0.0, limb.bone.length, 0.0)), AT_TAIL * limb.bone.length
+    if target is None or is_gone(*target) or (Vector(tip_of(limb, tip).tolist()) - tail).length <= near:
+        return tip
+    depsgraph = context.evaluated_depsgraph_get()
+    now, place = matrix_of(limb.id_data, limb.name, depsgraph), matrix_of(*target, depsgraph).translation
+    return "TAIL" if (now @ tail - place).length <= near * now.to_scale().y else tip
+
+
+def _pin_of(context: Context, loop: Loop, seen_limb: FittedLimb) -> BoneRef | Control:
+    """The pin of a loop, or one that is to be made where its limb ends at rest."""
+    ob = seen_limb.limb.id_data
+    if loop.pin:
+        return ob, loop.pin
+    control, carrier = target_for(context, seen_limb, False, {}), ob.pose.bones[loop.carrier]
+    now: Any = carrier.matrix @ carrier.bone.matrix_local.inverted() @ control.rest
+    name = target_name(loop.limb, "")  # after no foot
+    return control._replace(name=name, parent=loop.carrier, place=now.translation, turn=now.to_3x3())
+
+
+def _bones_around(request: LimbRequest, plane: str) -> list[Bone]:
+    """The bones besides its own that a loop goes through, or what moves the target of a hinge that a person chose."""
+    bones, loop, target = request.limb.id_data.data.bones, request.loop, request.target
+    if loop:
+        return [bones[name] for name in loop.bones if name != loop.pin]
+    if plane != "HINGE" or target is None or target[0] != request.limb.id_data or is_gone(*target):
+        return []
+    return [bone for bone in bones[target[1]].parent_recursive if bone not in request.limb.bone.parent_recursive]
+
+
+def _seen(
+    context: Context,
+    request: LimbRequest,
+    tip: str,
+    options: AddOptions,
+    axes: dict[tuple[Any, str], Any],
+    is_body: bool,
+) -> FittedLimb:
+    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own. A limb
+    of a body that rests flat is no puppet's."""
+    limb, segments, turn, loop = request.limb, request.segments, options.turn, request.loop
+    plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
+    around = _bones_around(request, plane)
+    hinge = None if is_body and not loop else hinge_axis(limb, around)
+    if loop and plane == "AUTO":
+        plane = "SLIDE" if loop.slides else "HINGE"
+    plane = "POLE" if plane == "AUTO" and not hinge else plane
+    follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
+    is_flat = plane in ("AUTO", "HINGE") and hinge
+    axis: Any = hinge if around else None if is_flat else axes.get(ref_of(limb))
+    axis = axis or (None if loop else bend_axis(limb, segments, tip, turn, not is_body))
+    fitted = fit(context, limb, segments, follow, Wish(plane, tip, axis))
+    rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)
+    if turn and not is_straight(rest):
+        fitted = turned_around(fitted, turn, request.pole is not None)
+    return FittedLimb(limb, segments, fitted, rest, 0.0 if is_straight(rest) else turn)
+
+
+def _described(request: LimbRequest, seen_limb: FittedLimb, tip: str) -> Description:
+    """A limb as it is to be, live, but for its foot and what it follows."""
+    end = foot_of(request.limb)
+    description = Description(request.segments, end.name if end else "").of_its_bones().with_choice("tip", tip)
+    return with_fit(description, request.limb, seen_limb.fit._replace(swivel=0.0) if request.pole else seen_limb.fit)
+
+
+def _feet(context: Context, limbs: Sequence[FittedLimb], dependencies: Dependencies) -> dict[LimbRef, Matrix]:
+    """How the feet that may follow stand in the world, by limb: those that are not part of a limb, and that nothing
+    else moves."""
+    depsgraph = context.evaluated_depsgraph_get()
+    lines = [chain_bones(limb) for ob in {seen_limb.limb.id_data for seen_limb in limbs} for limb in limbs_of(ob)]
+    lines += [chain_bones(seen_limb.limb, seen_limb.segments) for seen_limb in limbs]
+    taken = {bone for chain in lines for bone in chain}
+    feet = {ref_of(seen_limb.limb): foot_of(seen_limb.limb) for seen_limb in limbs}
+    return {
+        ref: matrix_of(ref[0], end.name, depsgraph)
+        for ref, end in feet.items()
+        if end and end not in taken and not dependencies.constraints_and_drivers(end)
+    }
+
+
+def leave_out_feet(context: Context, plans: Sequence[PlannedLimb]) -> None:
+    """Leave out feet that can't follow their targets without moving: below mirrors and shear."""
+    depsgraph = context.evaluated_depsgraph_get()
+    off = {}
+    for plan in plans:
+        if plan.foot_matrix is None:
+            continue
+        after = matrix_of(plan.limb[0], plan.description.foot, depsgraph)
+        axes = zip(plan.foot_matrix.to_3x3().col, after.to_3x3().col, strict=True)
+        if max(was.angle(now, 0.0) for was, now in axes) > TURNED:
+            off[plan.limb] = describe(plan.limb)._replace(foot_turn=None).without("foot_roll")
+    build(context, off)
+
+
+# limbs that are there
 
 
 # animation that is not kept

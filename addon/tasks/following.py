@@ -16,15 +16,25 @@ from ..blender.dependencies import BoneRef
 from ..blender.rotation import set_turn
 from ..blender.stepping import Steps, finished
 from ..blender.transaction import transactional
-from ..blender.types import tag_rig, view_layer_of
+from ..blender.types import announce, bones_of, own_matrix, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
-from ..finding.checking import pickable
+from ..finding.checking import check_editable, pickable
 from ..limb.features import BY_NAME
-from ..limb.follow import flat_toes, follow_of, has_pole_follow, is_gone, matrix_of, pole_goes_along, rolled_target
-from ..limb.rest_geometry import rest_geometry_of
-from ..limb.storage import path_to_slider, read_slider, segments_of
+from ..limb.follow import (
+    Follow,
+    flat_toes,
+    follow_of,
+    has_pole_follow,
+    is_gone,
+    matrix_of,
+    pole_goes_along,
+    rolled_target,
+)
+from ..limb.rest_geometry import rest_geometry, rest_geometry_of
+from ..limb.storage import bones_of_limb, choices_of, is_control, path_to_slider, read_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
+from ..motion.fitting import Wish, fit, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_controls, show_in_ik
 from ..motion.passing import record
@@ -36,10 +46,10 @@ from ..motion.writing import Task
 from ..rigging import feet
 from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..rigging.features import keeping_pose, reset_roll
-from ..rigging.feet import foot_follows
+from ..rigging.features import foot_turn_off, keeping_pose, reset_roll, with_pole_follow
+from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
 from ..solver.limb import MOVES_ROOT
-from .planned import let_turn, refitted, without_target
+from .new_controls import FittedLimb, pole_for, skins_of, target_for
 
 
 @contextmanager
@@ -175,3 +185,57 @@ def _poses_seen(task: Task, limbs: Sequence[PoseBone]) -> Steps[dict[LimbRef, Li
         matrices = matrices_of(recording, (foot.id_data, foot.name)) if foot else None
         poses[ref_of(limb)] = evaluated_poses(recording, limb, segments_of(limb))._replace(foot=matrices)
     return poses
+
+
+def without_target(limb: Description) -> Description:
+    """The description without its target, and without a pole that was made for it and hangs on that."""
+    target, pole = limb.target, limb.pole
+    hangs = False
+    if isinstance(pole, tuple) and isinstance(target, tuple) and is_control(*pole[:2]):
+        (ob, name), above = pole[:2], None
+        above = bones_of(ob)[name].parent
+        hangs = above is not None and (ob, above.name) == target
+    return limb._replace(target=None, pole=None if hangs else pole)
+
+
+def refitted(
+    context: Context, refs: Sequence[LimbRef], changed: Callable[[Description], Description]
+) -> dict[LimbRef, Description]:
+    """Changed descriptions of limbs with settings that keep the pose that IK shows, and with controls for what they
+    lack."""
+    limbs = [ob.pose.bones[name] for ob, name in refs]
+    for limb in limbs:
+        check_editable(limb)
+    before = {ref: describe(ref) for ref in refs}
+    with at_influence(context, limbs, 1.0):
+        return {ref: _refitted(context, ref, changed(before[ref])) for ref in refs}
+
+
+def _refitted(context: Context, ref: LimbRef, description: Description) -> Description:
+    """A limb that stays as it is, with what it lacks to follow."""
+    limb = ref[0].pose.bones[ref[1]]
+    target, pole = (None if one is None or is_gone(*one) else one for one in (description.target, description.pole))
+    follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), description.choices["plane"]
+    wish = Wish(plane, description.tip, description.bend_axis or None)
+    fitted = fit(context, limb, description.segments, follow, wish)
+    rest = rest_geometry(limb, description.segments, (), fitted.bend_axis, description.tip, plane)
+    seen_limb = FittedLimb(limb, description.segments, fitted, rest)
+    foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None
+    new_target: Any = target or target_for(context, seen_limb, foot_matrix is not None, skins_of([limb]))
+    new_pole: Any = pole or (pole_for(seen_limb, new_target) if fitted.plane == "POLE" else None)
+    description = with_fit(description, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
+    description = description._replace(target=new_target, pole=new_pole)
+    if foot_matrix:
+        description = description._replace(foot_turn=foot_turn_off(context, ref, new_target, foot_matrix))
+    return with_pole_follow(description, ref)
+
+
+def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
+    """Have first bones that slide be by their own location where they are now."""
+    for limb in [limb for limb in limbs if choices_of(limb)["plane"] == "SLIDE"]:
+        announce(limb.id_data)
+        first: Any = bones_of_limb(limb)[0]
+        evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
+        first.location = own_matrix(evaluated.pose.bones[first.name]).translation
+        tag_rig(limb)
+    view_layer_of(context).update()

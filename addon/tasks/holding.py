@@ -20,16 +20,7 @@ from ..blender.types import is_evaluated, scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
 from ..feet.held import FootContact, Ground, Holding, held_legs
-from ..feet.holding import (
-    TURNING,
-    HeldLimb,
-    carrier_moved,
-    carrier_of,
-    held_limb,
-    leg_read,
-    rotations_of,
-    tips_of,
-)
+from ..feet.holding import TURNING, HeldLimb, carrier_moved, carrier_of, held_limb, leg_read, rotations_of, tips_of
 from ..feet.planting import vectors_of
 from ..feet.soles import SolePoint, paths_of, sole_of
 from ..limb.follow import check_movable, check_posable, check_undriven, follow_of, has_roll, rig_slider, rolled_target

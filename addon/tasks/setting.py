@@ -18,13 +18,15 @@ from ..blender.types import has_bone, scene_of
 from ..blender.words import Message, Refused
 from ..feet.soles import lying_of
 from ..finding.checking import check_addable, check_chain, check_editable, check_followed
+from ..finding.knees import bend_axis
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.feature import TURN_LIMITS
-from ..limb.follow import has_pole_follow, has_roll, rolled_target
-from ..limb.rest_geometry import rest_geometry_of
+from ..limb.follow import follow_of_constraint, has_pole_follow, has_roll, rolled_target
+from ..limb.rest_geometry import hinge_axis, rest_geometry_of
 from ..limb.settings import (
     ALLOWED,
     CHOICES,
+    CONSTRAINT_NAME,
     slider_of,
     to_count,
     to_flag,
@@ -47,15 +49,15 @@ from ..limb.storage import (
     segments_of,
     write_slider,
 )
+from ..limb.tips import foot_of
 from ..motion.frames import frames_of, moved_by
 from ..motion.passing import record
 from ..rigging.build import build
-from ..rigging.description import LimbRef, describe, ref_of
+from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import pole_follow_for, roll_for, with_foot
 from ..rigging.feet import Lying
 from .following import keeping_poles, keeping_rolled_feet, refollow, set_plane
 from .modes import remove, set_mode
-from .planned import new_limb, with_segments
 
 
 @transactional
@@ -305,3 +307,21 @@ def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], 
     elif is_whole or bone or ob != limb.id_data:
         segments = segments_of(limb) if is_limb(limb) else NEW_SEGMENTS
         check_followed(limb, segments, (ob, bone))
+
+
+def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
+    """A limb of a bone that can be the last of one, which bends as Add has it bend."""
+    foot, there = foot_of(bone), bone.constraints.get(CONSTRAINT_NAME)
+    pairs = follow_of_constraint(there).pairs if there else ()
+    target, pole = (ref if ref[0] else None for ref in pairs or ((None, ""), (None, "")))
+    description = Description(segments, foot.name if foot else "", target=target, pole=pole)
+    description = description.with_choice("plane", "POLE" if pole else "HINGE" if hinge_axis(bone) else "FREE")
+    return description._replace(bend_axis=tuple(bend_axis(bone, segments, "FOOT", 0.0) or ())).of_its_bones()
+
+
+def with_segments(bone: PoseBone, segments: tuple[int, ...]) -> Description:
+    """A limb that is there, of other segments."""
+    description = describe(ref_of(bone))._replace(segments=segments, reference_rotations=()).of_its_bones()
+    return description._replace(
+        bend_axis=tuple(description.bend_axis or bend_axis(bone, segments, description.tip, 0.0) or ())
+    )
