@@ -43,7 +43,7 @@ PORTRAITS = {
     "panel": ("shows_overlay-panel", "-crop 584x800+0+0 +repage -resize 60%", 256),
     "tools": ("softens_and_stretches-without", "-crop 254x614+676+240 +repage", 64),
     "f9": ("asks_for_what_can_be_had-leg", "-crop 328x282+474+435 +repage", 64),
-    "contacts": ("holds_in_contacts-found", "-crop 462x110+208+716 +repage", 32),
+    "contacts": ("holds_in_contacts-found", "-crop 950x110+4+716 +repage", 32),
     "still": ("shows_still-picture", "-resize 50%", 256),
 }
 """The pictures in docs/, what was taken for each, what ImageMagick does with it, and how many colours stay (0: all)."""

@@ -26,6 +26,7 @@ KINDS = {
     "pytest": r"PLANAR_IK_SOURCE=1 \S+/python -m pytest .+",  # this run is one
     "ci": r"(BLENDER=\S+ )?\.ci/run",  # the shell says whether it could read it: people run it
     "program": r"blender --command planar_ik",  # without a command: what the farm's template calls
+    "link": r"ln -s .+",  # of the clone's folder to where Blender looks: the test imports it as that
     "pip": r"pip install .+",  # pyproject.toml pins the same
     "script": r"python \S+\.py",  # the file is there: the farm's tests start it
     "named": r"planar_ik \S.*",  # a command by its name alone, in a sentence

@@ -224,6 +224,12 @@ def test_pytest_and_ci_are_named_rightly():
         assert subprocess.run(["bash", "-n", script], check=False, cwd=ROOT).returncode == 0
 
 
+def test_the_tree_is_an_extension_of_the_name_that_is_linked():
+    for line in pages.lines("link"):
+        assert line.rpartition("/extensions/")[2] == installed.MODULE.removeprefix("bl_ext.").replace(".", "/")
+    assert (ROOT / "__init__.py").is_file()
+
+
 def test_scripts_and_pins_are_named_rightly():
     for line in pages.lines("script"):
         assert (ROOT / "scripts" / Path(line.split()[-1]).name).is_file()

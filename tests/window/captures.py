@@ -30,9 +30,15 @@ def timeline_pictured(hand: Hand, name: str) -> Iterator[None]:
     """A picture of the markers, in a dope sheet in place of the view."""
     area, _ = hand.view()
     area.ui_type = "DOPESHEET"
+    space = area.spaces.active
+    space.show_region_ui = space.show_region_channels = False
     yield
+    yield
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 12, 30  # a stride, so near that whole words stand between the markers
     with bpy.context.temp_override(window=hand.window, area=area, region=area.regions[-1]):
-        bpy.ops.action.view_all()
+        bpy.ops.anim.scene_range_frame()
+    scene.frame_start, scene.frame_end = 1, walk.FRAMES
     yield
     yield
     hand.picture(name)
