@@ -33,7 +33,12 @@ SESSIONS = (
     ),
 )
 
-IN_THE_WINDOW = ("labels.asks_for_what_can_be_had", "tour.softens_and_stretches", "captures.holds_in_contacts")
+IN_THE_WINDOW = (
+    "labels.asks_for_what_can_be_had",
+    "tour.softens_and_stretches",
+    "captures.holds_in_contacts",
+    "tour.rolls_a_foot",
+)
 """Scenarios of the window's tests, whose pictures are taken on a screen of the usual size."""
 """The size of the screen, and what is played on it: last what has Rigify switched on, which shows in menus."""
 
@@ -103,6 +108,10 @@ def finish() -> None:
         develop([str(PICTURES / f"{taken}.png"), "-resize", "440x"], f"machine-{name}.png", 64)
     cropping = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
     develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, cropping), "steps.png", 256)
+    rolled = rows(
+        [f"rolls_a_foot-{name}" for name in ("Roll-40", "Roll-80", "Roll120")], 3, "-crop 270x400+215+320 +repage"
+    )
+    develop(rolled, "roll.png", 64)
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
     words = "-resize 680x +dither -colors 80 -fuzz 1% -layers optimize"
     develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
