@@ -274,7 +274,8 @@ SHOTS: dict[str, tuple[Machine, int, tuple[str, ...]]] = {
 
 
 def shows_machines(hand: Hand) -> Any:
-    """Played inside Blender: each machine in Pose Mode, the bones selected that one of its loops is made of."""
+    """Played inside Blender: each machine in Pose Mode, the bones selected that one of its loops is made of; and where
+    these are in its picture."""
     import bpy
 
     findings = {}
@@ -283,8 +284,7 @@ def shows_machines(hand: Hand) -> Any:
         rig = build(name, machine, (0.0, 0.0, 0.0))
         bpy.context.scene.frame_set(frame)
         bpy.ops.object.mode_set(mode="POSE")
-        findings[name] = sorted(bone.planar_ik.message for bone in rig.pose.bones if bone.planar_ik.enabled)
-        yield from photographed(hand, rig, name, clicked)
+        findings[name] = yield from photographed(hand, rig, name, clicked)
     return findings
 
 
@@ -318,7 +318,8 @@ def shows_boom(hand: Hand) -> Any:
 
 
 def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...], size: tuple[int, int] = (660, 584)) -> Any:
-    """From ahead, all of it, with these bones selected; the size is within the view."""
+    """From ahead, all of it, with these bones selected; the size is within the view. Returns where these are in it."""
+    import bpy
     from mathutils import Euler
 
     space = studio.tidy(hand, "SOLID")
@@ -329,4 +330,8 @@ def photographed(hand: Hand, rig: Any, name: str, clicked: tuple[str, ...], size
     sample.select(rig, *clicked)
     space.region_3d.view_distance *= 0.95
     yield from studio.settle(1.0)
-    hand.picture(name, studio.middle(hand, *size))
+    x, y, _, height = part = studio.middle(hand, *size)
+    hand.picture(name, part)
+    now = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    places = [hand.on_screen(rig.matrix_world @ now[bone].center) for bone in clicked]
+    return [[across - x, height - (up - y)] for across, up in places]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 from . import characters, machines
 from .package import ROOT
@@ -74,15 +75,15 @@ def main() -> int:
     if not APPLICATION.exists():
         print(f"Left out: {APPLICATION} is missing, the Blender whose window is photographed")
         return 1
-    photograph()
-    finish()
+    finish(photograph()["scripts.machines.shows_machines"])
     subprocess.run([sys.executable, "-m", "scripts.skin", str(PICTURES / "skin.png")], check=True)
     develop([str(PICTURES / "skin.png")], "skin.png", 128)
     return 0
 
 
-def photograph() -> None:
-    """Play everything, which leaves pictures in build/window."""
+def photograph() -> dict[str, Any]:
+    """Play everything, which leaves pictures in build/window; gives what each returned."""
+    found = {}
     for old in PICTURES.glob("shows_*.png"):
         old.unlink()
     sessions = [(screen, [f"scripts.{name}" for name in names]) for screen, names in SESSIONS]
@@ -91,13 +92,15 @@ def photograph() -> None:
         window = Window(LIMIT)
         try:
             for scenario in scenarios:
-                print(f"{scenario}: {window.play(scenario)}", flush=True)
+                found[scenario] = window.play(scenario)
+                print(f"{scenario}: {found[scenario]}", flush=True)
         finally:
             window.close()
+    return found
 
 
-def finish() -> None:
-    """Make the pictures in docs/ of what was taken."""
+def finish(clicks: dict[str, list[list[int]]]) -> None:
+    """Make the pictures in docs/ of what was taken; bones of machines get numbers where they are."""
     develop(["-size", "256x256", "xc:none", "-draw", ICON], "icon.png")
     for name, (taken, words, colours) in PORTRAITS.items():
         develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
@@ -105,7 +108,8 @@ def finish() -> None:
     develop(sheet(), "characters.png", 64)
     shots = {name: f"shows_machines-{name}" for name in machines.SHOTS} | {"puppet": "shows_puppet-picture"}
     for name, taken in shots.items():
-        develop([str(PICTURES / f"{taken}.png"), "-resize", "440x"], f"machine-{name}.png", 64)
+        words = [str(PICTURES / f"{taken}.png"), "-resize", "440x", *numbers(clicks.get(name, []), 440 / 660)]
+        develop(words, f"machine-{name}.png", 64)
     cropping = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
     develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, cropping), "steps.png", 256)
     rolled = rows(
@@ -125,6 +129,15 @@ def sheet() -> list[str]:
         words += ["("] * (k % 3 == 0) + ["(", taken, "-resize", "360x", "-annotate", "+12+26", label, ")"]
         words += ["+append", ")"] * (k % 3 == 2)
     return [*words, "-append"]
+
+
+def numbers(places: list[list[int]], scale: float) -> list[str]:
+    """What has ImageMagick draw a number in a circle at each place, in order."""
+    words = ["-font", "DejaVu-Sans-Bold", "-pointsize", "13"]
+    for k, (x, y) in enumerate([[scale * x, scale * y] for x, y in places]):
+        words += ["-fill", "white", "-draw", f"circle {x:.0f},{y:.0f} {x + 10:.0f},{y:.0f}"]
+        words += ["-fill", "black", "-draw", f"text {x - 4:.0f},{y + 5:.0f} '{k + 1}'"]
+    return words
 
 
 def rows(taken: list[str], columns: int, change: str) -> list[str]:
