@@ -185,7 +185,7 @@ def hold_limbs(
     before, soles = copied(recording.channels), [sole_of(recording, limb, rate) for limb in limbs]
     values, seen = copied(before), [_seen(recording, limb) for limb in limbs]
     plans, placings, runs = _planned_holds(recording, holds, request, carriers, values)
-    slipped = _slip(recording, plans, soles)
+    slipped = _slip(recording, plans, soles, [np.eye(3)] * len(plans))
     writing = Writing(task, before, runs)
 
     def reread(rows: Array) -> Steps[None]:
@@ -194,7 +194,7 @@ def hold_limbs(
 
     yield from place_controls(placings, recording, values, reread)
     writing.finish(recording, values)
-    slip = _slip(recording, plans, soles)
+    slip = _slip(recording, plans, soles, [_by_ground(plan) for plan in plans])
     if request.rolls:
         _check_turned(recording, plans, [each.turns for each in seen])
         slack = SLACK * max(plan.leg.size for plan in plans)
@@ -308,13 +308,16 @@ def _add_runs(parts: dict[tuple[int, int], list[KeyedPart]], changed: Array, key
         parts.setdefault((int(run[0]), int(run[-1])), []).extend(keyed_parts)
 
 
-def _slip(recording: Recording, plans: Sequence[HeldLimb], soles: Sequence[list[SolePoint]]) -> Slip:
-    """How far what is lowest of ``soles`` slides where they are held."""
-    slips = [
-        slip_of(paths_of(recording, plan.limb, sole), range(recording.frames), FrameRange(rows.start, rows.stop - 1))
-        for plan, sole in zip(plans, soles, strict=True)
-        for rows in (contact.rows for contact in plan.held.contacts)
-    ]
+def _slip(
+    recording: Recording, plans: Sequence[HeldLimb], soles: Sequence[list[SolePoint]], turns: Sequence[Array]
+) -> Slip:
+    """How far what is lowest of ``soles`` slides where they are held, on a ground that is turned so, (rows, 3, 3)."""
+    slips = list[float]()
+    for plan, sole, turn in zip(plans, soles, turns, strict=True):
+        path = paths_of(recording, plan.limb, sole)
+        path = path._replace(sole=(turn.swapaxes(-2, -1) @ path.sole[..., None])[..., 0])
+        ranges = [FrameRange(contact.rows.start, contact.rows.stop - 1) for contact in plan.held.contacts]
+        slips += [slip_of(path, range(recording.frames), each) for each in ranges]
     return Slip(float(np.median(slips)), max(slips))
 
 
@@ -340,11 +343,16 @@ def _most_moved(now: _Seen, before: _Seen) -> tuple[float, float]:
     return float(tips), float(knees)
 
 
+def _by_ground(plan: HeldLimb) -> Array:
+    """How the ground turns the foot of a limb, (rows, 3, 3)."""
+    turns: Array = plan.held.leg.ends[:, :3, :3] @ np.linalg.inv(plan.leg.ends[:, :3, :3])
+    return turns
+
+
 def _check_turned(recording: Recording, plans: Sequence[HeldLimb], turns: Sequence[Array]) -> None:
     """Refuse feet that are turned far from where they were turned, (rows, 3, 3) each, rather than held."""
     for plan, before in zip(plans, turns, strict=True):
-        by_ground = plan.held.leg.ends[:, :3, :3] @ np.linalg.inv(plan.leg.ends[:, :3, :3])
-        off = _seen(recording, plan.limb).turns @ (by_ground @ before).swapaxes(1, 2)
+        off = _seen(recording, plan.limb).turns @ (_by_ground(plan) @ before).swapaxes(1, 2)
         angles = np.linalg.norm(vectors_of(off), axis=1)
         if angles.max() > MOST_TURNED:
             angle, frame = round(float(np.degrees(angles.max()))), (recording.at or [0])[int(angles.argmax())]

@@ -246,11 +246,12 @@ def ground(height):
 
 
 @pytest.mark.parametrize("kind", GROUNDS)
-def test_on_the_ground_that_is_there(addon, capture, kind):
+def test_on_the_ground_that_is_there(addon, capture, kind, capfd):
     """Soles are on it through each contact, and nowhere far below it."""
     ground(GROUNDS[kind])
     before = joints(capture)
     assert bpy.ops.pose.planar_ik_plant(ground="Ground") == {"FINISHED"}
+    assert re.search(r"now by \S+ µm and \S+ [µm]m;", capfd.readouterr().out)  # along the ground
     markers, soles = addon("tasks.contact_markers"), addon("feet.soles")
     worst = {True: 0.0, False: 0.0}
     for side in walk.BEGINS:
