@@ -275,6 +275,24 @@ def test_what_people_press_is_pressed_in_the_window():
     assert {word for word in named if f'"{word.lower().strip("…")}' not in pressed} == set()
 
 
+def test_what_the_pages_count():
+    """Beside the two controls: what a limb of a crowd is made of, and how many pivots a foot has, which are hidden."""
+    ob = rigs.biped()
+
+    def counted():
+        drivers = ob.animation_data.drivers if ob.animation_data else ()
+        return len(ob.pose.bones), len(drivers), sum(len(bone.constraints) for bone in ob.pose.bones)
+
+    before = counted()
+    bpy.ops.pose.planar_ik_add(limbs="shin.L", foot_follows=False)
+    bones, drivers, constraints = (now - then for now, then in zip(counted(), before, strict=True))
+    assert (bones - 2, drivers, constraints) == (4, 4, 10)
+    bpy.ops.pose.planar_ik_add(limbs="shin.R", foot_roll=True)
+    pivots = ob.data.collections_all["IK Foot Pivots"]
+    assert not pivots.is_visible
+    assert len([bone for bone in pivots.bones if "pivot" in bone.name]) == 5
+
+
 def test_the_deadline_bundle_sets_what_the_template_has():
     template = (ROOT / "scripts" / "farm" / "bake.yaml").read_text()
     parameters = dict(re.findall(r"(?m)^  - \{name: (\w+), (.+)\}$", template))

@@ -142,9 +142,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """In Pose Mode, and in Object Mode for scripts, which name limbs."""
+        """In Pose Mode with a bone, and without any and in Object Mode for scripts, which name limbs."""
         is_script = context.area is None or context.area.type in {"CONSOLE", "TEXT_EDITOR"}
-        return (is_script and context.mode == "OBJECT") or super().poll(context)
+        return (is_script and context.mode in {"OBJECT", "POSE"}) or super().poll(context)
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Begin as the preferences say, not as the last limb was made; on a rig that Rigify generated, offer what its
