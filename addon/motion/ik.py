@@ -18,7 +18,6 @@ from ..blender.words import Message
 from ..limb.features import FEATURES
 from ..limb.follow import check_undriven, flat_toes, follow_of, solver_follow
 from ..limb.storage import has_slider
-from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
 from ..rigging import feet
 from ..rigging.build import build
@@ -119,14 +118,7 @@ def _move_controls(
     """Have channels say where controls are to be, and what is set by where these are seen then."""
     keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
 
-    def reread(rows: Array) -> Steps[None]:
-        yield from read(rows)
-        for matched, placing in zip(shown, placings, strict=False):
-            if placing.turns is not None:
-                foot: Any = foot_of(matched.limb)
-                placing.offset = foot_offset(recording, placing.followed, (foot.id_data, foot.name))
-
-    yield from place_controls(placings, recording, values, reread)
+    yield from place_controls(placings, recording, values, read)
     go_on(placings, values, sampling, keyed)
     _turn_toes(recording, [matched.limb for matched in shown], values)
     _set_sliders(swivel_again(recording, shown), values)
@@ -236,8 +228,6 @@ def show_turns(task: Task, recording: Recording, turns: dict[LimbRef, dict[str, 
     bones = {ref: [ref[0].pose.bones[name] for name in of_limb] for ref, of_limb in turns.items()}
     parts = [part_of_bone_above(bone, ref[0].pose.bones[ref[1]]) for ref in bones for bone in bones[ref]]
     before = {channel: recording.channels[channel] for keyed_part in parts for channel in keyed_part.channels}
-    if not before:
-        return
     sampling, values = sampling_of(task.frames), copied(before)
     for ref, of_limb in bones.items():
         for bone in of_limb:

@@ -96,9 +96,6 @@ class ControlPlacing:
             into = self._into_object(recording, rows)
             turn = self._turn_lacking(into @ seen_at, into @ self.turns[rows], rows)
             is_off |= self.off_turn[rows] > NO_TURN
-        if not is_off.any():
-            self.moved = carried
-            return is_off
         some, by, turned = rows[is_off], missed[is_off], None
         if self.turns is not None:
             turn_by = tuple(component[is_off] for component in turn)
@@ -226,8 +223,6 @@ def _depth(placing: ControlPlacing) -> int:
 def _carries(ref: BoneRef, placing: ControlPlacing, recording: Recording) -> bool:
     """Whether a control hangs on another one, by nothing but parents, or goes with it as a pole."""
     ob, bone = placing.control
-    if placing.holding or ref == placing.control:
-        return False
     if placing.following:
         limb = placing.following.limb.name
         return ref == (ob, placing.following.target) and any(

@@ -181,8 +181,6 @@ def _rounded(slopes: Slopes, keyed: Array, errors: Any, tolerance: float) -> Slo
     is_sharp = np.full((keyed[-1] + 1, 1), tolerance <= 0.0)
     while True:
         rounded = Slopes(*(np.where(is_sharp, rows, mean) for rows in slopes[:2]))
-        if is_sharp.all():
-            return rounded
         off = errors(halves, rounded) > tolerance
         ends = np.concatenate((halves.start[off], halves.end[off]))
         if is_sharp[ends].all():
@@ -202,8 +200,6 @@ def _right_between(which: Array, keyed: Array, errors: Any, tolerance: float) ->
     allowed = np.where(np.isin(rows, keyed), tolerance, BETWEEN * tolerance)
     while True:
         at = np.setdiff1d(rows, which)
-        if not len(at):
-            return which
         ends = np.searchsorted(which, at)
         off = at[errors(Segments(which[ends - 1], which[ends], at)) > allowed[at]]
         beside = np.searchsorted(keyed, off)
