@@ -102,7 +102,7 @@ def ends_of(context: Context, refs: Iterable[BoneRef]) -> tuple[int, int] | tupl
     """The first and the last frame in which these change: those of the scene where they go on beyond."""
     frames, scene = frames_of(context, refs), scene_of(context)
     ends = [scene.frame_start, scene.frame_end, scene.frame_current] if frames.cycle else []
-    return (min(*ends, *frames.at), max(*ends, *frames.at)) if frames.at else ()
+    return (min([*ends, *frames.at]), max([*ends, *frames.at])) if frames.at else ()
 
 
 def around(context: Context, refs: Iterable[BoneRef]) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from ..blender.stepping import Steps
 from ..blender.types import bones_of
 from ..blender.words import Refused
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.follow import follow_of, following_pole
+from ..limb.follow import follow_of, following_pole, is_gone
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
 from ..limb.transforms import posed
 from ..solver.matrices import applied, inverted_all, pseudo_inverted, rotation
@@ -254,8 +254,8 @@ def slopes_of(recording: Recording, ref: BoneRef) -> Array:
 
 
 def controls_of(limbs: Sequence[PoseBone]) -> list[tuple[Any, str]]:
-    """What limbs follow."""
-    return [*dict.fromkeys(pair for limb in limbs for pair in follow_of(limb).pairs if pair[0])]
+    """What limbs follow, as far as it is there."""
+    return [*dict.fromkeys(pair for limb in limbs for pair in follow_of(limb).pairs if not is_gone(*pair))]
 
 
 def parents_of(refs: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:

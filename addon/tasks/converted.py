@@ -15,7 +15,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.editing import keeping_unkeyed, without_window_updates
 from ..blender.fcurves import reset
 from ..blender.rotation import get_turn, rotation_channel
-from ..blender.types import announce, path_to_bone, tag_rig, view_layer_of
+from ..blender.types import announce, has_bone, path_to_bone, tag_rig, view_layer_of
 from ..blender.words import Message
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..finding.limits import joint_limits, limits_by_ik, limits_of_knees
@@ -78,7 +78,11 @@ def _moving_bones(solvers: Solvers) -> list[PoseBone]:
     """The bone with the constraints, those above it, and the bones of its rig that it follows."""
     ob, owner = solvers.owner.id_data, solvers.owner
     follow = [pair for constraint in solvers.constraints for pair in follow_of_constraint(constraint).pairs]
-    return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
+    return [
+        owner,
+        *owner.parent_recursive,
+        *(ob.pose.bones[bone] for target, bone in follow if target == ob and has_bone(ob, bone)),
+    ]
 
 
 def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:

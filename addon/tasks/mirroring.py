@@ -104,6 +104,8 @@ CLOSE_IMAGE = 0.01
 
 AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
 
+NO_IMAGE = "'{bone}' has no mirror image '{other}': Symmetrize it in Edit Mode"
+
 
 class Pair(NamedTuple):
     """A limb and the one on the other side, by their rig and the names of their last bones, and what takes one to the
@@ -208,7 +210,7 @@ def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
             return ob, name
         if is_control(ob, bone) and can_edit_bones(ob):  # type: ignore[arg-type]
             return None
-        raise Refused("'{bone}' has no mirror image '{other}': Symmetrize it in Edit Mode", bone=bone, other=name)
+        raise Refused(NO_IMAGE, bone=bone, other=name)
     now, its_bone = pair.followed_by_other(kind)
     return (now, its_bone) if now is not None and now != ob else None
 
@@ -286,6 +288,9 @@ def _to_be(image: Image, source: Array, rig: Array, owner: Array) -> Array:
     if not (image.source[1] and there and there[1]):
         return rig @ mirrored(into @ source, across)
     bones: Any = (image.source, there)
+    gone = next((name for ob, name in bones if not has_bone(ob, name)), "")
+    if gone:  # what the other limb is to follow took its place
+        raise Refused(NO_IMAGE, bone=other_side(gone), other=gone)
     rests = [into @ owner @ np.array(ob.data.bones[name].matrix_local) for ob, name in bones]
     return rig @ mirrored(into @ source, across, *rests)
 
