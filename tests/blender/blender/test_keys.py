@@ -157,18 +157,30 @@ def test_automatic_keys_keep_to_the_keying_set(addon, entire):
     assert made == [("location", i, "Places") for i in (range(3) if entire else [1])]
 
 
-@pytest.mark.parametrize("how", ["", "CYCLES", "NOISE", "LINEAR"])
+@pytest.mark.parametrize("how", ["", "CYCLES", "NOISE", "LINEAR", "CUTS", "SLOT"])
 @pytest.mark.parametrize("times", [(20, 26), (5, 9), (12, 16)])
 def test_frames_beside_those_written_stay(addon, curve, how, times):
-    """Whatever makes a curve go on beyond its keys; halfway to the next frame, too."""
+    """Whatever makes a curve go on beyond its keys; halfway to the next frame, too. Another slot stays as it is, and
+    where a frame past the scene's is shown, so does that."""
     scene, ob = bpy.context.scene, bpy.data.objects["A"]
     scene.frame_start, scene.frame_end = 1, 40
     for frame, value in ((1, 0.0), (6.998, 2.0), (13, -1.0)):
-        curve.keyframe_points.insert(frame, value)
+        curve.keyframe_points.insert(frame, value).interpolation = "CONSTANT" if how == "CUTS" else "BEZIER"
     curve.extrapolation = "LINEAR" if how == "LINEAR" else "CONSTANT"
     if how in ("CYCLES", "NOISE"):
         curve.modifiers.new(how)
+        scene.frame_set(43)
+    if how == "SLOT":
+        other, animation = empty("B"), addon("blender.animation")
+        other.animation_data_create().action = ob.animation_data.action
+        other.animation_data.action_slot = other.animation_data.action.slots.new("OBJECT", "B")
+        for frame in (1, 30):
+            other.location.x = frame
+            other.keyframe_insert("location", frame=frame)
+        (of_other, *_), every = animation.curves_of(other), np.arange(1.0, 31.0)
+        was_other = sampled(of_other, every)
     outside = [frame for frame in np.arange(1.0, 40.5, 0.5) if not times[0] <= frame < times[1]]
+    outside = [43.0, *outside] if how in ("CYCLES", "NOISE") else outside
     whole = [frame for frame in outside if frame % 1.0 == 0.0]
     was, was_whole = sampled(curve, outside), sampled(curve, whole)
     written = np.arange(*times)
@@ -178,5 +190,7 @@ def test_frames_beside_those_written_stay(addon, curve, how, times):
     curve = next(each for each in addon("blender.animation").curves_of(ob) if each.array_index == 0)
     assert np.allclose(sampled(curve, written), values[:, 0], atol=1e-5)
     assert np.abs(sampled(curve, whole) - was_whole).max() < 1e-4
+    if how == "SLOT":
+        assert np.array_equal(sampled(of_other, every), was_other)
     if how not in ("CYCLES", "NOISE"):  # of these, whole frames are kept
         assert np.abs(sampled(curve, outside)[:-1] - was[:-1]).max() < 1e-4
