@@ -124,9 +124,9 @@ def solver_follow(limb: PoseBone) -> Follow:
     return follow if end_bone is None else follow._replace(target=limb.id_data, subtarget=end_bone.name)
 
 
-def rolled_target(limb: PoseBone) -> Bone | None:
-    """The helper bone that the solver uses as target of a limb with a foot roll; None if it is missing or belongs to
-    another limb."""
+def rolled_target(limb: PoseBone, anywhere: bool = False) -> Bone | None:
+    """The helper bone that the solver uses as target of a limb with a foot roll; None if it is missing, or is not at
+    its tip, unless ``anywhere``: it belongs to another limb then, or the foot was moved in Edit Mode."""
     foot = foot_of(limb)
     copying: Any = foot.constraints.get(FOOT) if foot else None
     if copying is None or copying.target != limb.id_data:
@@ -134,7 +134,8 @@ def rolled_target(limb: PoseBone) -> Bone | None:
     bone = limb.id_data.data.bones.get(copying.subtarget)
     if bone is None or role_of(bone) != ROLLED_TARGET:
         return None
-    return bone if (bone.head_local - tip_at_rest(limb)).length <= OFF_TIP * limb.bone.length else None
+    is_there = anywhere or (bone.head_local - tip_at_rest(limb)).length <= OFF_TIP * limb.bone.length
+    return bone if is_there else None
 
 
 def role_of(bone: Any) -> str:
@@ -148,10 +149,10 @@ def tip_at_rest(limb: PoseBone) -> Vector:
     return place
 
 
-def helpers_of(limb: PoseBone) -> dict[str, Bone]:
+def helpers_of(limb: PoseBone, anywhere: bool = False) -> dict[str, Bone]:
     """The helper bones of a limb's foot roll by role; if it is incomplete, those above its rolled target; none without
-    one."""
-    end_bone: Any = rolled_target(limb) if has_roll(limb) else None
+    one. See there for ``anywhere``."""
+    end_bone: Any = rolled_target(limb, anywhere) if has_roll(limb) else None
     if end_bone is None:
         return {}
     bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..blender.animation import driver_of
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import mute_drivers
-from ..blender.types import ArmatureObject, announce, children_of, own_matrix, view_layer_of
+from ..blender.types import ArmatureObject, announce, children_of, own_matrix, path_to_bone, split_path, view_layer_of
 from ..finding.knees import upright
 from ..limb.features.foot import FOOT, OFFSET
 from ..limb.features.roll import (
@@ -34,6 +34,7 @@ from ..limb.follow import (
     flat_toes,
     follow_of,
     has_roll,
+    helpers_of,
     is_gone,
     matrix_of,
     rolled_target,
@@ -46,7 +47,6 @@ from ..limb.storage import is_limb, outward_sign, path_to_slider, read_slider, w
 from ..limb.tips import foot_below, foot_of, looks_like_mechanism
 from ..limb.tolerances import NO_TURN
 from .control_shapes import Place, Sole, skin_of, sole_below
-from .marks import made_on
 
 
 def foot_follows(limb: PoseBone) -> bool:
@@ -217,9 +217,12 @@ def _axes_up(limb: PoseBone, up: Array) -> Matrix:
 def pivots_of(limb: PoseBone) -> Pivots:
     """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
     moved in Edit Mode."""
-    made = made_on(limb.id_data)[limb.name].by_role if has_roll(limb) else {}
-    bones = {role: limb.id_data.data.bones[name] for role, name in made.items()}
+    bones, ob = helpers_of(limb, anywhere=True), limb.id_data
     if not {*PIVOTS, ROLLED_TARGET} <= bones.keys():
+        return {}
+    curve = driver_of(ob, f"{path_to_bone(bones[HEEL_PIVOT].name)}.rotation_euler")
+    read = [target.data_path for variable in curve.driver.variables for target in variable.targets] if curve else []
+    if any(split_path(path)[0] != limb.name for path in read):  # Symmetrize copied what is the other side's
         return {}
     by = tip_at_rest(limb) - bones[ROLLED_TARGET].head_local
     by = by if by.length > IMAGE * 1e-3 * limb.bone.length else Vector()
