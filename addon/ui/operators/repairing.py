@@ -68,7 +68,7 @@ class POSE_OT_planar_ik_repair(PoseOperator):
         limbs = selected_limbs(context)
         leftovers = _left(context) if self.repair == "LEFT" else []
         helped = leftovers + [limb for limb in limbs if self.repair in repairs_for(limb)]
-        if self.repair == "MUTE" and not limbs and not leftovers:
+        if self.repair in ("MUTE", "LEFT") and not limbs and not leftovers:
             helped = [limb for limb, _ in limbs_offered(context)[0]]
         if not helped:
             raise Refused("{what}: nothing of the kind is in the way", what=translated_text(LABELS[self.repair]))
