@@ -85,6 +85,8 @@ def _lies() -> tuple[list[str], int]:
             is_off = any(bone.get(name) for name in ("IK Roll", "IK Bank", "IK Softness"))  # on purpose
             if limb.reach == "REACHED" and limb.influence == 1.0 and not is_off:
                 expected, tip = oracle.expected(bone), oracle.seen(bone)[0][-1]
+                if limb.tip == "TAIL":
+                    tip = np.array(ob.matrix_world @ rigs.evaluated(ob).pose.bones[bone.name].tail)
                 off = float(np.linalg.norm(tip - expected.target)) / max(expected.length, 1e-9)
                 count += 1
                 if off > OFF:
