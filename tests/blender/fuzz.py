@@ -82,7 +82,7 @@ def _lies() -> tuple[list[str], int]:
             limb = bone.planar_ik
             if not limb.enabled or (limb.mode == "LIVE" and not live):
                 continue
-            is_off = any(bone.get(name) for name in ("IK Roll", "IK Bank", "IK Softness"))  # on purpose
+            is_off = "IK Roll" in bone or bool(bone.get("IK Softness"))  # on purpose
             if limb.reach == "REACHED" and limb.influence == 1.0 and not is_off:
                 expected, tip = oracle.expected(bone), oracle.seen(bone)[0][-1]
                 if limb.tip == "TAIL":
