@@ -33,10 +33,6 @@ Array = NDArray[Any]
 ROUNDS = 30
 """How often what constraints hold is put elsewhere, until it is seen where it is to be."""
 
-KNEE = 0.01
-"""How far a pole that goes half with its target may be off, in lengths of its limb: where half of two turns are
-opposite, Blender's mean of these leaves it no room, and half a degree of the knee's direction is not seen."""
-
 Reread = Callable[[Array], Steps[None]]
 """Writes what channels say now, and reads these rows anew."""
 
@@ -177,7 +173,7 @@ class ControlPlacing:
         """Refuse if the control is not in place."""
         ob, bone = self.control
         name = bone or ob.name
-        is_there = self.off <= self._slack(KNEE if self.following else UNSEEN)
+        is_there = self.off <= self._slack(UNSEEN)
         if self.holding:
             is_there &= self.off_turn <= 100.0 * NO_TURN
         if is_there.all():

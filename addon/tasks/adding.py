@@ -28,6 +28,7 @@ from ..limb.solving import UNEVEN, is_uneven
 from ..limb.storage import bones_of_limb, chain_bones, is_control, limbs_of
 from ..limb.tips import AT_TAIL, foot_of, length_of, tip_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
+from ..limb.transforms import rigid
 from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, look, sight
 from ..motion.fitting import Wish, bend_axes_seen, fit, is_of_body, turned_around, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
@@ -49,6 +50,10 @@ people can mend."""
 
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
+
+
+TURNED_OVER = -0.5
+"""The cosine of that angle."""
 
 
 class LimbRequest(NamedTuple):
@@ -261,7 +266,8 @@ def planned(
             if options.foot_roll and gets_foot_roll(description):
                 lying = lying_of(recording, request.limb, seen_limb.rest, rate_of(scene_of(context)))
                 description = roll_for(description, limb, among, seen_limb.rest, lying)
-            description = half_with_hips(description, limb)
+            if not _is_turned_over(recording, request):
+                description = half_with_hips(description, limb)
         description, limiting = _with_limits(description, seen_limb)
         plan = PlannedLimb(
             limb=limb,
@@ -272,6 +278,22 @@ def planned(
         )
         plans.append(plan)
     return plans, left_out
+
+
+def _is_turned_over(recording: Recording, request: LimbRequest) -> bool:
+    """Whether a foot is ever turned by more than 120 degrees against what carries its leg, as on rigs whose legs rest
+    far from how they stand: what goes half with each has hardly a place then."""
+    foot: Any = foot_of(request.limb)
+    above = bones_of_limb(request.limb, request.segments)[0].parent
+    if above is None:
+        return False
+    foot_turns, turns = (
+        rigid(poses_of(recording, bone.id_data, bone.name))[0][:, :3, :3]
+        @ np.array(bone.bone.matrix_local.to_3x3().inverted())
+        for bone in (foot, above)
+    )
+    cosines: Any = (np.einsum("fij,fij->f", foot_turns, turns) - 1.0) / 2.0
+    return bool(cosines.min() < TURNED_OVER)
 
 
 def _fitted(
