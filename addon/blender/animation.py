@@ -223,7 +223,8 @@ def use_copy(user: Any, copy: Any = None) -> None:
 
 
 def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
-    """The collections of all F-curves that act on these paths of a datablock, in actions of its own."""
+    """Give a datablock and its strips copies of linked or shared actions that have these paths; then all collections of
+    F-curves of these actions, announced."""
     copies: dict[Any, Any] = {}
     for user in (*filter(None, [getattr(owner, "animation_data", None)]), *strips_of(owner)):
         if any(curve.data_path in paths for curves in lists_of(user) for curve in curves):

@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
 
 
 def _guarded(arguments: Namespace, source: Path) -> int:
-    """Run a command on one file, and say what went wrong."""
+    """Run a command on one file, say what went wrong, and give the exit code; only `Interrupted` passes through."""
     if getattr(arguments, "skip_existing", False) and (output := output_of(source, arguments)).exists():
         _print(arguments, source, {"output": str(output), "skipped": True})
         return DONE
@@ -105,7 +105,7 @@ def _wrong_limbs(arguments: Namespace, lines: list[Line]) -> str:
 
 
 def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int) -> list[Line]:
-    """Write the open file, if it is to be, unless it would overwrite its source without any change. Returns its lines,
+    """Write the open file if a command has an output, but not over its source if nothing ``changed``; give its lines,
     with the output's name if that was written."""
     if arguments.command == "report" or not (arguments.in_place or arguments.output):
         return lines

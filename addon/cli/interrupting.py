@@ -37,5 +37,6 @@ def heed_signals(_done: float = 0.0) -> None:
 
 
 def _receive(number: int, _frame: Any) -> None:
+    """Remember a signal, and raise `Interrupted` where the program is."""
     received.append(number)
     raise Interrupted

@@ -160,9 +160,9 @@ def _tempo_of(sole: Array, per_second: float) -> Tempo:
 
 
 def flat_rows(ankle: Array, ball: Array, grounds: Array, per_second: float) -> Array:
-    """The rows in which a foot is low and slow from the ankle to the ball, (frames, 3) each in lengths of the limb: in
-    which it lies flat, if it ever does. One that takes no step is low only where the ball is at the ``grounds``
-    (frames)."""
+    """The numbers of the rows in which a foot is low and slow from the ankle to the ball, (frames, 3) each in lengths
+    of the limb: in which it lies flat, if it ever does. One that takes no step is low only where the ball is at the
+    ``grounds`` (frames)."""
     if len(ball) < 3:
         return np.zeros(0, int)
     tempo = _tempo_of(np.stack((ankle, ball)), per_second)

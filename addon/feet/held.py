@@ -154,7 +154,7 @@ def _planted(leg: Leg, contact: FootContact) -> Stand:
 
 
 def _held_leg(leg: Leg, stands: Sequence[Stand], how: Holding) -> HeldLeg:
-    """A leg that stands so in its contacts, over all rows."""
+    """A leg that stands so in its contacts, over all rows: those beside its contacts ease in and out."""
     contacts = [stand.contact for stand in stands]
     ranges = [(one.first, one.rows.stop - 1) for one in contacts]
     changed, ends = np.zeros(len(leg.ends), bool), leg.ends.copy()
@@ -234,7 +234,8 @@ def _few_rolls(
 
 
 def _allowed(leg: Leg, rows: slice) -> Array:
-    """How far from where it begins a leg's tip may be in some rows, (rows): as far as it was, where it was in reach."""
+    """How far from where it begins a leg's tip may be in some rows, (rows), in the world: up to ``FULL`` of its reach,
+    or as far as it was where that is more and yet below ``FULLEST``."""
     were = np.linalg.norm(leg.ends[rows, :3, 3] - leg.roots[rows], axis=1)
     return np.where(were < FULLEST * leg.reach, np.maximum(were, FULL * leg.reach), FULL * leg.reach)
 
@@ -359,7 +360,8 @@ def _lifts(stands: Sequence[Stand], count: int) -> Array:
 
 
 def _lifted(leg: Leg, lift: Array) -> Array:
-    """The ends of a leg, (rows, 4, 4), that the ground lifts and turns about the middle of the sole."""
+    """The ends of a leg, (rows, 4, 4), after the ground lifts them and turns them about the middle of the sole.
+    ``lift`` (rows, 4) is how high, then the rotation vector, in the world."""
     ends, middle = leg.ends.copy(), _sole_of(leg).mean(axis=0)[None]
     before = applied(ends, middle)
     ends[:, :3, :3] = turned_by(lift[:, 1:]) @ ends[:, :3, :3]

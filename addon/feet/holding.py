@@ -109,12 +109,13 @@ def _where(numbers: Array, rows: Array) -> Array:
 
 
 def _placed_flat(
-    recording: Recording, limbs: LimbsRead, row: int, held: HeldLeg
+    recording: Recording, limbs: LimbsRead, limb_row: int, held: HeldLeg
 ) -> tuple[list[ControlPlacing], list[KeyedPart]]:
-    """What is placed and keyed of a limb whose foot does not roll: its target, and a foot that turns by itself."""
-    limb, sizes = limbs.rig.limbs[row], sizes_of(limbs, row)
+    """What is placed and keyed of the limb in this row of ``limbs``, whose foot does not roll: its target, and a foot
+    that turns by itself."""
+    limb, sizes = limbs.rig.limbs[limb_row], sizes_of(limbs, limb_row)
     ends, foot, part = _where(held.ends, held.changed), foot_of(limb), part_of_ik(limb)
-    targets = _targets(limbs, row, ends[:, :3, 3], held.carried)
+    targets = _targets(limbs, limb_row, ends[:, :3, 3], held.carried)
     target = (moved_control(limb), solver_target(limb), targets, sizes)
     ref = (limb.id_data, foot.name) if foot else None
     if ref and feet.foot_follows(limb):
@@ -238,7 +239,7 @@ def shape_of(limb: PoseBone) -> RollShape:
 
 
 def _control_in_rolled_target(limb: PoseBone) -> Array:
-    """Where the control of a foot that does not roll is in the frame of its rolled target."""
+    """Where, at rest, the control of a limb with a foot roll is in the frame of its rolled target, (4, 4)."""
     helpers = helpers_of(limb)
     return np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[ROLL_CONTROL].matrix_local, float)
 

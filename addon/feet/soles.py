@@ -56,8 +56,8 @@ def sole_of(recording: Recording, limb: PoseBone, rate: float) -> list[SolePoint
 
 
 def sole_lying(limb: PoseBone, lying: Lying | None) -> list[SolePoint]:
-    """The points of a limb's sole: heel, ball and toe where a foot roll has them, or would have them. A hand has its
-    tip and its end, and what has neither the tip."""
+    """The points of a limb's sole, each in the space of its bone: heel, ball and toe where a foot roll has them, or
+    would have them; of a hand its tip and its end, of what has neither the tip."""
     foot, geometry = foot_of(limb), rest_geometry_of(limb)
     if foot is None or has_word(foot.name, HANDS):
         end = [SolePoint(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []

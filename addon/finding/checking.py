@@ -76,7 +76,7 @@ def check_planar(geometry: RestGeometry) -> None:
 
 
 def check_editable(limb: PoseBone) -> None:
-    """Refuse a rig that comes from another file."""
+    """Refuse a rig whose bones can't be edited: one that is linked, or overridden."""
     if not can_edit_bones(limb.id_data):
         raise Refused("'{rig}' is linked: add or remove IK in the library's file", rig=limb.id_data.name)
 

@@ -370,6 +370,7 @@ def _selected_targets(context: Context, rig: Object) -> list[Object]:
 
 
 def _is_skin(ob: Object, rig: Object) -> bool:
+    """Whether an object may be what a rig deforms: its parent, or a mesh below it or with any Armature modifier."""
     return rig.parent == ob or (
         ob.type == "MESH" and (ob.parent == rig or any(modifier.type == "ARMATURE" for modifier in ob.modifiers))
     )

@@ -122,7 +122,8 @@ def holding(numbers: Mapping[str, Sequence[str]]) -> Share:
 
 
 def driven(bone: str, path: str, channel: int, expression: str, letter: str, key: str) -> DriverSpec:
-    """A driver that reads one slider of the limb, by its custom property."""
+    """A driver of what the ``bone`` of this role has at a path: it reads the slider whose custom property is
+    ``key``."""
     variable = DriverVariable(letter, PROPERTY, (DriverRead("last", key),))
     return DriverSpec(bone, path, channel, expression, (variable,))
 

@@ -170,7 +170,8 @@ def _own(group: LimbGroup, borrowed: BorrowedChannels) -> Any:
 
 
 def _set(group: LimbGroup, solution: Solution, sliders: Sliders, borrowed: BorrowedChannels) -> list[tuple[str, Any]]:
-    """Set the channels that are borrowed; which these are, and of which bones."""
+    """Put a solution into the rows of borrowed channels, which their `write` gives to the rig; give which channels
+    these are, and of which bones."""
     touched = []
     for bones in group.by_mode:
         rows = borrowed.rows(bones.channel)

@@ -94,6 +94,7 @@ class Curves:
         return (numbers >= 1.0 - ROUNDING).astype(float) if isinstance(now, bool) else numbers  # as Blender has it
 
     def _slider(self, ob: Any, limb: str, name: str) -> Array:
+        """What the slider of this name of a limb says, (rows) or (1)."""
         if name == "influence" and self._influence is not None:
             return np.array([self._influence])
         slider = slider_of(name)

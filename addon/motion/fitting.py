@@ -346,5 +346,6 @@ def _is_deep(points: Array, normal: Array, along: Array) -> bool:
 
 
 def _units(vectors: Array, axis: int = -1) -> Array:
+    """Vectors of length 1 along an axis; one without a length stays."""
     units: Array = vectors / np.maximum(np.linalg.norm(vectors, axis=axis, keepdims=True), 1e-30)
     return units

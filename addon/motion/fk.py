@@ -132,8 +132,8 @@ def arm_for(tolerance: float) -> float:
 
 
 def joints_and_sides(turns: Any, reference: Reference, stretch: Any, root: Any, size: float, arm: float) -> list[Array]:
-    """Where turns have knees and tip in the limb's frame, and points beside the lines of bones, which go along as these
-    turn, (rows, 3) each in lengths of the limb."""
+    """Where turns have knees and tip in the limb's frame, and points an ``arm`` beside the lines of bones, which go
+    along as these turn: (rows, 3) each, in lengths of the limb, which is ``size``."""
     joints, normals = joints_and_normals(turns, reference, stretch, root)
     sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
     rows = (*np.broadcast(*joints[-1]).shape, 3)  # what is moved does not turn: its numbers may be the same in all

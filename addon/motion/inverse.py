@@ -164,7 +164,7 @@ def _turns_about_line(
 def _inverse_with(
     reference: Reference, pose: SolverPose, plane: str, side: Array, ankle: Array, line_turn: Array
 ) -> Inverse:
-    """The inverse with this ankle, and turned about the line to the tip by so much."""
+    """The inverse with this ankle, and turned about the line to the tip by ``line_turn`` (f), in radians."""
     tip, pole = pose.tip, pose.pole if plane == "POLE" else None
     zeros, half_ankle = np.zeros_like(ankle), half_of_angle(ankle)
     if plane == "HINGE":
@@ -247,7 +247,8 @@ def _aside(geometry: RestGeometry, joints: Sequence[Any]) -> Array:
 
 
 def _calmed(geometry: RestGeometry, pose: SolverPose, inverse: Inverse, bent: Array) -> Inverse:
-    """The same, in all frames but these turned as the first bone is, off that as in the frames around."""
+    """The inverse, turned in all frames but the ``bent`` ones (row numbers) as the first bone is, off that as in the
+    bent frames around."""
     rows = np.arange(len(inverse.side))
     some = np.setdiff1d(rows, bent)
     if not len(some):

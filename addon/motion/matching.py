@@ -98,6 +98,7 @@ class LimbToMatch(NamedTuple):
 
 
 def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> MatchedLimb:
+    """One of `matched_by_ik`, with ``keyed`` row numbers. Raises `Refused` for what IK can't show."""
     entry, limb, sign = to_match.entry, to_match.limb, outward_sign(to_match.limb)
     flip = to_match.slider("flip") > 0.5
     turns = to_match.poses.turns

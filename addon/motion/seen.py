@@ -180,11 +180,14 @@ def _read(
     return recording
 
 
-def _is_own(recording: Recording, channel: Channel, toes: Sequence[PoseBone], rows: Array) -> bool:
-    """Whether a channel turns a toe as it does already: strips may move that in other frames."""
+def _is_own(recording: Recording, channel: Channel, toes: Sequence[PoseBone], numbers: Array) -> bool:
+    """Whether the numbers (frames, n) that a channel of a toe is to get are what it says already: strips may move that
+    in other frames."""
     name = channel.path.rpartition(".")[2]
     of_toe = [toe.name for toe in toes if toe.name == channel.bone]
-    return any(np.abs(rows - channel_of(recording, channel.object, toe, name)).max() <= KEPT_TURN / 2 for toe in of_toe)
+    return any(
+        np.abs(numbers - channel_of(recording, channel.object, toe, name)).max() <= KEPT_TURN / 2 for toe in of_toe
+    )
 
 
 def _unsure(values_of: Iterable[Values]) -> Array:

@@ -188,10 +188,10 @@ def _rounded(slopes: Slopes, keyed: Array, errors: Any, tolerance: float) -> Slo
         is_sharp[ends] = True
 
 
-def _halves(keyed: Array) -> Segments:
-    """The segments from each row that may be keyed to the next, at what is halfway."""
-    starts = np.flatnonzero(np.diff(keyed) == 2)
-    return Segments(keyed[starts], keyed[starts + 1], keyed[starts] + 1)
+def _halves(rows: Array) -> Segments:
+    """The segments between neighbours of these row numbers (n), sorted, that have one row halfway, at that."""
+    starts = np.flatnonzero(np.diff(rows) == 2)
+    return Segments(rows[starts], rows[starts + 1], rows[starts] + 1)
 
 
 def _right_between(which: Array, keyed: Array, errors: Any, tolerance: float) -> Array:

@@ -290,12 +290,13 @@ def _strip(ob: Any, made: Sequence[Made], stems: tuple[str, ...]) -> None:
         own_constraints.remove(own_constraints[name])
 
 
-def _end(ref: LimbRef, ended: Sequence[str], is_removed: bool) -> None:
-    """End what animates sliders that are gone, and the limb itself where that is taken away."""
+def _end(ref: LimbRef, keys: Sequence[str], is_removed: bool) -> None:
+    """End what animates sliders that are gone, by the ``keys`` of their custom properties, and the limb itself where
+    that is taken away."""
     if is_removed:
         restore_settings(_bone_of(ref))
-    if ended:
-        remove_animation(ref[0], [path_to_custom(ref[1], key) for key in ended])
+    if keys:
+        remove_animation(ref[0], [path_to_custom(ref[1], key) for key in keys])
     if is_removed:
         remove_limb(_bone_of(ref))
 
@@ -369,7 +370,8 @@ def _add_parts(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) ->
 
 
 def _follow(work: Work, description: Description, carried: dict[tuple[Any, str], Matrix]) -> None:
-    """Pose new controls, and have the limb follow them."""
+    """Pose new controls, note their matrices in ``carried`` and their names in the work, and have the limb follow
+    them."""
     for kind, control in work.controls.items():
         ob, name = work.new_controls[kind]
         above = bones_of(ob)[name].parent

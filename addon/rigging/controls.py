@@ -90,8 +90,8 @@ def rig_root(limb: PoseBone, segments: tuple[int, ...]) -> str:
 
 
 def _carrying_alone(first: Bone) -> list[Bone]:
-    """The bones from the first bone of a limb up to the one that it hangs on: the nearest from which more hangs than
-    this limb."""
+    """The first bone of a limb and all above it, up to and with the nearest one from which more hangs than this
+    limb."""
     bones = [first]
     while (above := bones[-1].parent) is not None:
         bones.append(above)
@@ -285,7 +285,7 @@ def kind_of(block: Any) -> str:
 
 
 def draw_bone(bone: PoseBone, drawing: Drawing) -> None:
-    """Have a control bone be drawn so."""
+    """Give a control bone its custom shape, where that is and how large."""
     drawn: Any = bone
     place, turn, scale = (bone.bone.matrix_local.inverted() @ drawing.matrix).decompose()
     drawn.custom_shape, drawn.bone.show_wire = widget_of(drawing.kind), True

@@ -227,7 +227,7 @@ ASKEW = 2e-6
 """From which cosine on two axes of a bone are not square to each other."""
 
 
-def spec_of(ref: BoneRef, value: Any, is_now: bool = False) -> Spec:
+def spec_of(ref: BoneRef, value: Description, is_now: bool = False) -> Spec:
     """The spec that the mechanism of a limb should have, as its armature and its value say; with ``is_now``, by how
     the first bone is moved in the current frame only."""
     ob, name = ref  # type: Any, str
@@ -303,8 +303,8 @@ KEPT_PROPERTIES = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constr
 
 
 def keep_settings(ref: LimbRef, before: Description | None, description: Description) -> None:
-    """Write what is described of a limb on its bones; it is made where there is none. It follows what is there; what is
-    yet to be made, later."""
+    """Write what is described of a limb on its bones, in place of what was there ``before``; it is made where there is
+    none. It follows what is there; what is yet to be made, later."""
     limb: Any = ref[0].pose.bones[ref[1]]
     if before is None or (before.segments, before.constraint) != (description.segments, description.constraint):
         _keep_chain(limb, before, description)

@@ -91,6 +91,7 @@ def parts_of(spec: Spec) -> Parts:
 
 @lru_cache(4096)
 def _parts_of(spec: Spec) -> Parts:
+    """The helper bones, constraints and drivers of a mechanism."""
     length, share = 0.2 * sum(spec.lengths), _share_of_features(spec)
     bones = (bone._replace(length=length) for bone in _bones(spec, share))
     return Parts(tuple(bones), tuple(_constraints(spec, share)), tuple(_drivers(spec, share)))

@@ -41,9 +41,9 @@ def hermite(times: Array, values: Array, slopes: Array, rows: Segments, before: 
 
 
 def few(errors: Errors, count: int, tolerance: float, always: Array | None = None) -> tuple[Array, float]:
-    """Which of so many frames to key for no row to be off by more than a tolerance: both ends and those that are to be
-    keyed ``always``; then, as long as that is not enough, in each segment the frame that is farthest off. With it, how
-    far off the others are."""
+    """Which of so many frames, by their numbers, to key for no row to be off by more than a tolerance: both ends and
+    the numbers that are to be keyed ``always``; then, as long as that is not enough, in each segment the frame that is
+    farthest off. With it, how far off the others are."""
     which = np.unique([0, count - 1, *([] if always is None else always)]).astype(int)
     while len(at := np.setdiff1d(np.arange(count), which)):
         ends = np.searchsorted(which, at)

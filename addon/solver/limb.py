@@ -143,7 +143,7 @@ def _turning(
     pole: Vector | None,
     tolerance: Any,
 ) -> Bent:
-    """How a limb bends whose first bone turns."""
+    """How a limb bends in every plane but those in which its first bone moves: see `Bent`."""
     x, y, z = target
     square = x * x + y * y
     distance = ops.sqrt(square if plane == Plane.HINGE else square + z * z)

@@ -113,7 +113,8 @@ def _rows(count: int, numbers: Sequence[Any]) -> list[Any]:
 
 
 def _solve(count: int, numbers: Sequence[Any], ops: Ops) -> list[Any]:
-    """Joints, directions, reach and residual of a limb, or of rows of them, by their numbers in a row."""
+    """Joints, directions, reach and residual of a limb, or of rows of them, by numbers: the target's two, the side, so
+    many lengths, then the pair of each direction."""
     x, y, bend_side, *rest = numbers
     lengths, flat = rest[:count], rest[count:]
     units = [unit_half(pair, ops) for pair in zip(flat[::2], flat[1::2], strict=True)]

@@ -182,7 +182,7 @@ def _seen_before(
 
 
 def _told(seen: Iterable[Seen]) -> Iterator[Message]:
-    """Warnings of limbs that are not where they were. Raises `Refused` where people can mend that."""
+    """Warn of limbs that are not where they were; raise `Refused` where people can mend that."""
     for one in seen:
         worst, (ob, _) = one.worst(), one.moving.limb
         if worst.share > IF_UNEVEN and is_uneven(np.array(ob.matrix_world)):
@@ -213,7 +213,7 @@ def _check_still(now: Sighting, limbs: Sequence[LimbRef], still: Collection[Limb
 
 
 def _step_of(now: Sighting, ob: Any) -> float:
-    """Between which numbers Blender rounds as far out as the bones of a rig go, in its unit. A straight limb whose
+    """The step of single precision as far out as the bones of a rig go, in its unit. A straight limb whose
     length is off by a step at either end has its knee off by up to the square root of that, both in limb lengths."""
     refs = [ref for one in now.moving for ref in one.bones if ref[0] == ob]
     farthest = max(float(np.linalg.norm(poses_of(now.recording, *ref)[0, :3, 3])) for ref in refs)

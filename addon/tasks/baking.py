@@ -249,7 +249,7 @@ def driver_of_influence(limb: PoseBone) -> Any:
 def _driven_outside(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]
 ) -> Steps[dict[BoneRef, Driven]]:
-    """What drivers say outside of these frames, of each limb that has one."""
+    """What drivers of IK Influence say before and after these frames, of each limb that has an unmuted one."""
     drivers = {(limb.id_data, limb.name): curve for limb in limbs if (curve := driver_of_influence(limb))}
     if not drivers:
         return {}

@@ -94,8 +94,8 @@ def _at_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[Cont
     return kept
 
 
-def _placed(control: Any, limb: PoseBone, matrix: Matrix, is_turned: bool = True) -> ControlPlacing:
-    """A control of a limb where it is to be seen in the world, and maybe turned so."""
+def _placed(control: BoneRef, limb: PoseBone, matrix: Matrix, is_turned: bool = True) -> ControlPlacing:
+    """A control that is to be seen where a world matrix is, and turned so if ``is_turned``; the limb gives its size."""
     matrices, size = np.array([matrix], float), np.array([sum(rest_geometry_of(limb).lengths)])
     return ControlPlacing(control, control, matrices[:, :3, 3], size, matrices if is_turned else None)
 

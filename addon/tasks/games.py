@@ -121,7 +121,7 @@ def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
 
 
 def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> GameRig:
-    """The bones' own channels that put unscaled bones where they are, each on top of its parent's. Raises `Refused`."""
+    """Give the own channels that put bones where they are without scale, each on top of its parent's, or refuse."""
     posed: dict[str, Array] = {}
     plain = GameRig(ob, {bone.name for bone in bones}, Values(), [], [])
     for bone in bones:

@@ -458,7 +458,8 @@ def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Reco
 
 
 def _numbers_across(pair: Pair, seen: Recording) -> Values:
-    """What the other limb's sliders have to say, and the location and scale of its bones."""
+    """What the other limb's sliders have to say, which is the same, and the location and scale of its bones,
+    mirrored."""
     other, numbers = pair.limbs[1], Values()
     for slider in every_slider():
         source, channel = (Channel.of_bone(pair.ob, last, slider.path) for last in (pair.limb_name, pair.other))
@@ -511,7 +512,8 @@ def _part_of_channel(channel: Channel, size: float) -> KeyedPart:
 
 
 def _told(task: Task, pairs: Sequence[Pair]) -> Steps[list[Message]]:
-    """Look at both sides: warnings of limbs that are no image, whole bones, in frames in which what carries them is."""
+    """Look at both sides in all frames of a task: warnings of limbs whose bones are no image where what carries them
+    is."""
     both: list[tuple[Pair, Any, Any]] = [(pair, _twins(pair), _above(pair)) for pair in pairs]
     told = list[Message]()
     names = [(pair.ob, name) for pair, twins, above in both for two in (*above, *twins) for name in two[:2]]

@@ -43,7 +43,8 @@ class Limb(NamedTuple):
 
 
 def seen_by_sliders(context: Context, plans: Sequence[Conversion]) -> dict[LimbRef, Limb]:
-    """Where limbs are now and with the sliders of their rigs at either end, if they have such."""
+    """Where limbs are now and with the sliders of their rigs at either end; only those that have such. All is set
+    back."""
     limbs = {plan.name: Limb(plan.bones, dict.fromkeys([State(), *_states_of(plan)], NONE)) for plan in plans}
     return _seen(context, {ref: limb for ref, limb in limbs.items() if len(limb.seen) > 1})
 

@@ -187,7 +187,8 @@ def requests_by_name(context: Context, limbs: str, followed: tuple[str, str], co
 
 
 def _rig_with(context: Context, limbs: str) -> Any:
-    """The active rig, if it has these bones, or else the only one of the view layer that has them."""
+    """The active rig, if it has these bones, or else the only one of the view layer that has them; without such,
+    refuse."""
     layer: Any = view_layer_of(context)
     rigs = [ob for ob in layer.objects if is_armature(ob) and _has_all(ob, limbs)]
     if layer.objects.active in rigs:

@@ -298,8 +298,8 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
 
 
 def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], is_whole: bool) -> None:
-    """Refuse what a limb can't follow, as Add does. While this is not ``is_whole``, the rig's own object is one of
-    whose bones one is yet to be named."""
+    """Refuse an object and bone that a limb can't follow, as Add does; the rig's own object, without a bone, only if it
+    ``is_whole``: else the bone is yet to be named."""
     ob, bone = followed
     if ob is None:
         if bone:

@@ -140,7 +140,8 @@ class POSE_OT_planar_ik_pick(RigOperator):
         return {"RUNNING_MODAL"}
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
-        """Check that every selected limb can follow it, then let them."""
+        """Make new controls and select them; or check that every selected limb can follow what is picked, then let
+        them."""
         if self.followed == NEW_CONTROL:
             names = [(limb.id_data, limb.name) for limb in limbs]
             (make_targets if self.role == "TARGET" else make_poles)(context, limbs)
