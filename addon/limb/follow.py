@@ -80,6 +80,9 @@ def matrix_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
     return world @ evaluated.pose.bones[bone].matrix if bone else world.copy()
 
 
+GONE_BONES = ("'{name}' has no bone '{bone}': pick another target", "'{name}' has no bone '{bone}': pick another pole")
+
+
 def check_posable(limb: PoseBone) -> None:
     """Refuse a limb that can't be posed: its bones, its foot, its target or its pole are missing."""
     check_complete(limb)
@@ -90,9 +93,9 @@ def check_posable(limb: PoseBone) -> None:
         raise Refused("The control '{name}' is gone: make it anew", name=next(iter(gone.values())))
     if follow.target is None:
         raise Refused("Pick a target for '{bone}', or make one", bone=limb.name)
-    if is_gone(follow.target, follow.subtarget):
-        template = "'{name}' has no bone '{bone}': pick another target"
-        raise Refused(template, name=follow.target.name, bone=follow.subtarget)
+    for (ob, bone), template in zip(follow.pairs, GONE_BONES, strict=True):
+        if ob is not None and is_gone(ob, bone):
+            raise Refused(template, name=ob.name, bone=bone)
 
 
 def gone_controls(limb: PoseBone) -> dict[str, str]:

@@ -22,7 +22,7 @@ from ..blender.transaction import transactional_steps
 from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..finding.checking import check_addable
-from ..limb.follow import check_apart, check_posable, check_undriven, follow_of, is_gone, matrix_of, unrolled
+from ..limb.follow import check_apart, check_posable, check_undriven, follow_of, matrix_of, unrolled
 from ..limb.names import other_side
 from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
 from ..limb.settings import every_slider
@@ -180,7 +180,7 @@ def _mirror_between(limb: PoseBone, other: PoseBone) -> Matrix:
 def _images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
     """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
     limb, other = pair.limbs
-    _check_followed(limb)
+    check_posable(limb)
     images = []
     for kind, (ob, bone) in zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True):
         if ob is not None:
@@ -190,14 +190,6 @@ def _images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
                 check_apart(other, *image.there, Dependencies())
             images.append(image)
     return images
-
-
-def _check_followed(limb: PoseBone) -> None:
-    """Refuse a limb that can't be posed, or whose pole is gone."""
-    check_posable(limb)
-    ob, bone = follow_of(limb).pairs[1]
-    if ob and is_gone(ob, bone):
-        raise Refused("What '{bone}' follows is gone: pick another, then mirror", bone=limb.name)
 
 
 def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:

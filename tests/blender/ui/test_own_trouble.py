@@ -75,6 +75,17 @@ def test_a_target_whose_rig_is_gone(mode):
         assert "Pick a target" in call(name), name
 
 
+@pytest.mark.parametrize("role", ["target", "pole"])
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_the_name_of_a_bone_that_is_not_there(mode, role):
+    ob = legs(mode, plane="POLE")
+    setattr(ob.pose.bones["shin.L"].constraints["Planar IK"], f"{role}_subtarget".replace("target_s", "s"), "gone")
+    select("shin.L")
+    frames = {"frame_start": 1, "frame_end": 2}
+    for name in ("mirror", "snap_target", "snap_fk", "switch", "hold", "bake"):
+        assert f"has no bone 'gone': pick another {role}" in call(name, **(frames if name in ("hold", "bake") else {}))
+
+
 def test_three_bones_do_not_slide():
     ob = rigs.random_limb(random.Random(1), count=3)
     select("upper", "middle.1", "lower")
