@@ -21,7 +21,7 @@ from ..tasks.limbs import frames_counted
 from .arguments import DONE, FAILED, FOUND, WRONG_CALL, output_of, parse
 from .interrupting import Interrupted, heed_signals, interruptible, received
 from .shots import open_shot, save, say
-from .verbs import RUN, Line, unmatched
+from .verbs import RUN, Line, refuse_linked, unmatched
 
 log = logging.getLogger("planar_ik")
 
@@ -54,6 +54,8 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         for warning in warnings:
             say(f"{source}: {warning}")
         answer = RUN[arguments.command](arguments)
+        if not answer.lines:
+            refuse_linked(arguments)
         wrong = _wrong_limbs(arguments, answer.lines) or "; ".join(warnings) if arguments.strict else ""
         lines = answer.lines or [{"nothing": answer.nothing}]
         lines = lines if wrong else _saved(arguments, source, lines, answer.changed)

@@ -61,10 +61,10 @@ def _open(source: Path, allow_scripts: bool) -> None:
         bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=allow_scripts)
     except RuntimeError as error:
         raise Refused("Blender can't open it: {why}", why=str(error).strip().splitlines()[-1]) from error
-    libraries = [library for library in bpy.data.libraries if not library.packed_file]
-    linked = [bpy.path.abspath(library.filepath, library=library.library) for library in libraries]
-    if missing := [path for path in linked if not os.path.exists(path)]:
-        raise Refused("it links {path}, which is not there", path=missing[0])
+    data: Any = bpy.data  # whose stubs have no optional arguments
+    if missing := next((each for each in data.user_map() if each.is_missing), None):
+        path = bpy.path.abspath(missing.library.filepath, library=missing.library.library)
+        raise Refused("it links '{name}' of {path}, which is not there", name=missing.name, path=path)
 
 
 def rigs_of(arguments: Namespace) -> list[Any]:
@@ -100,6 +100,8 @@ def save(output: Path) -> None:
     unfinished = place.with_name(f".{place.stem}-{os.getpid()}.blend")
     is_moved = output.parent != Path(bpy.data.filepath).parent
     try:
+        if place.exists() and not (place.stat().st_mode & 0o200 and os.access(place, os.W_OK)):
+            raise PermissionError("it is read-only")  # which a new file in its place is not
         place.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(unfinished), copy=True, check_existing=False, relative_remap=is_moved)
         heed_signals()

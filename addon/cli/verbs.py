@@ -19,7 +19,7 @@ from ..tasks.baking import BakeRequest, bake, frames_by_step
 from ..tasks.contact_markers import Contacts
 from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
-from ..tasks.limbs import description_of, is_converted, is_leg
+from ..tasks.limbs import description_of, is_converted, is_leg, limbs_of
 from ..tasks.modes import repairs_for
 from ..tasks.planting import NoContacts, PlantOptions, plant
 from ..tasks.selection import (
@@ -168,9 +168,9 @@ def _rebuild(arguments: Namespace) -> Answer:
     limbs = [limb for limb, status in asked if "REBUILD" in repairs_for(limb, status)]
     named = [(limb.id_data, limb.name) for limb in limbs if description_of(limb).mode == "RIG"]
     refused = modes.rebuild(bpy.context, [ob.pose.bones[name] for ob, name in named])
-    for why in refused:
-        say(why)
-    return Answer([_limb_fields(ob.pose.bones[name]) for ob, name in named], len(named) - len(refused))
+    problems = {(ob, name): {"problem": str(why)} for (ob, name), why in refused.items()}
+    lines = [_limb_fields(ob.pose.bones[name]) | problems.get((ob, name), {}) for ob, name in named]
+    return Answer(lines, len(named) - len(refused))
 
 
 def _set(arguments: Namespace) -> Answer:
@@ -209,6 +209,19 @@ def unmatched(arguments: Namespace) -> list[str]:
     elif verb == "convert":
         limbs = [*_constrained(arguments), *filter(is_converted, limbs_asked_for(arguments))]
     return [f"no limb matches '{arguments.bone}'"] if arguments.bone != "*" and not limbs else []
+
+
+def refuse_linked(arguments: Namespace) -> None:
+    """Raise `Refused` where there is nothing to do in the open file, but in one that it links."""
+    verb, patterns = arguments.command, [arguments.bone]
+    if verb == "add":
+        patterns = [description.split(":")[0] for description in arguments.limb]
+    for ob in rigs_of(arguments) if verb not in ("report", "rebuild") else ():
+        bones: Any = ob.pose.bones if verb == "add" else candidates(ob) if verb == "convert" else limbs_of(ob)
+        if ob.library and any(is_match(bone.name, pattern) for bone in bones for pattern in patterns):
+            raise Refused(
+                "'{rig}' is linked: do that in its own file, or make a library override to pose it", rig=ob.name
+            )
 
 
 # what is meant

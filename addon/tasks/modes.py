@@ -88,7 +88,7 @@ def to_live(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 
 @transactional
-def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = False) -> list[Message]:
+def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = False) -> dict[LimbRef, Message]:
     """Make all that was made for limbs anew, ``and_others`` of their rigs that need it; look for the feet of those that
     lost theirs, and give their controls the colours of their sides. Returns why some could not be, and raises `Refused`
     where that is so of all of ``limbs``."""
@@ -96,7 +96,7 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
     refs = [*dict.fromkeys([*given, *map(ref_of, _unfit(limbs) if and_others else ())])]
     with suppress(Refused), all_or_nothing(context):
         _rebuild(context, refs)
-        return []
+        return {}
     refused = dict[LimbRef, Refused]()
     for ref in refs:
         try:
@@ -106,7 +106,7 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
             refused[ref] = why
     if all(ref in refused for ref in given):
         raise refused[given[0]]
-    return [why.message for why in refused.values()]
+    return {ref: why.message for ref, why in refused.items()}
 
 
 def _rebuild(context: Context, refs: Sequence[LimbRef]) -> None:

@@ -140,7 +140,7 @@ class POSE_OT_planar_ik_rebuild(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Rebuild these, and what else of their rigs has to be rebuilt."""
-        self.warn(*modes.rebuild(context, limbs, and_others=True))
+        self.warn(*modes.rebuild(context, limbs, and_others=True).values())
 
 
 CLASSES = (POSE_OT_planar_ik_rebuild, POSE_OT_planar_ik_convert, POSE_OT_planar_ik_unconvert)

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from tests.blender import rigs
 from tests.blender.cli.shots import Run, poses, shot
@@ -64,6 +65,26 @@ def test_a_broken_mechanism_is_reported(run: Run, tmp_path: Path) -> None:
     assert code == 0
     code, (line,), _ = run("report", source, "--frames", "2", "--strict")
     assert (code, "problem" in line) == (0, False)
+
+
+def test_what_can_not_be_rebuilt_is_a_problem(run: Run, tmp_path: Path) -> None:
+    source, output = shot(tmp_path / "in.blend"), tmp_path / "out.blend"
+    ob = bpy.data.objects["rig"]
+    rigs.click(ob, "shin.R")
+    bpy.ops.pose.planar_ik_add(mode="RIG")
+    for constraint in ob.pose.bones["thigh.L"].constraints:
+        constraint.mute = True
+    rigs.activate(ob, "EDIT")
+    bones = ob.data.edit_bones
+    for name in ("thigh.R", "shin.R"):
+        bones[name].tail = bones[name].head + Vector((0.0, 0.0, -3e-6))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    words = ("rebuild", source, "-o", output)
+    code, lines, _ = run(*words, "--strict")
+    assert (code, output.exists()) == (3, False), lines
+    code, lines, _ = run(*words)
+    assert (code, [(line["limb"], "problem" in line) for line in lines]) == (0, [("shin.L", False), ("shin.R", True)])
 
 
 def test_add_takes_names_and_patterns_of_many_files(run: Run, tmp_path: Path) -> None:

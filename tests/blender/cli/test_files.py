@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import bpy
@@ -63,54 +65,97 @@ def test_a_linked_character_is_made_local_for_a_game(run, tmp_path, is_overridde
 
 
 @pytest.mark.parametrize(("when", "number"), [("starting", signal.SIGTERM), ("baking", signal.SIGINT)])
-def test_an_interrupted_run_leaves_nothing(tmp_path, number, when) -> None:
-    source, folder = shot(tmp_path / "shot.blend"), tmp_path / "temporary"
+def test_an_interrupted_run_leaves_whole_files_and_goes_on(run, tmp_path, number, when) -> None:
+    sources, folder, out = [shot(tmp_path / "a.blend"), tmp_path / "b.blend"], tmp_path / "temporary", tmp_path / "out"
     folder.mkdir()
-    before = source.read_bytes()
+    bpy.context.scene.frame_end = 900000
+    bpy.ops.wm.save_as_mainfile(filepath=str(sources[1]))
+    before = [source.read_bytes() for source in sources]
     user = {name: value for name, value in os.environ.items() if name != "BLENDER_USER_RESOURCES"}
-    words = [str(ROOT / "scripts" / "bake.py"), "bake", "--in-place", str(source), "--frames", "1:900000"]
+    words = ["bake", *map(str, sources), "-o", f"{out}/", "--skip-existing"]
     process = subprocess.Popen(
-        [sys.executable, "-u", *words], env={**user, "TMPDIR": str(folder)}, stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-u", str(ROOT / "scripts" / "bake.py"), *words], env={**user, "TMPDIR": str(folder)},
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         while not any(folder.glob("blender_*")):
             assert process.poll() is None
         if when == "baking":
-            assert any("Read blend" in line for line in process.stdout)
+            assert any("Read blend" in line and "b.blend" in line for line in process.stdout)
         process.send_signal(number)
         _, said = process.communicate(timeout=30)
     finally:
         process.kill()
     assert process.returncode == 128 + number, said
     assert [*folder.iterdir()] == []
-    assert source.read_bytes() == before
+    assert [source.read_bytes() for source in sources] == before
+    written = ["a.blend"] if when == "baking" else []
+    assert [path.name for path in tmp_path.glob("out/*")] == written
+    code, lines, _ = run(*words, "--frames", "1:6")
+    assert (code, [Path(line["file"]).name for line in lines if "skipped" in line]) == (0, written)
+    assert sorted(path.name for path in out.iterdir()) == ["a.blend", "b.blend"]
 
 
-def test_a_character_that_is_not_there_is_no_success(run, tmp_path) -> None:
-    source = linked(shot(tmp_path / "library.blend"), tmp_path / "shot.blend", is_overridden=True)
-    (tmp_path / "library.blend").rename(tmp_path / "moved.blend")
-    for words in (("report",), ("bake", "-o", tmp_path / "out.blend")):
-        code, (line,), _ = run(*words, source)
-        assert (code, "library.blend, which is not there" in line["error"]) == (1, True)
-    assert not (tmp_path / "out.blend").exists()
+def newer(source: Path, _: Path) -> None:
+    """A file that a Blender wrote which is not there yet."""
+    bpy.ops.wm.open_mainfile(filepath=str(source))
+    bpy.ops.wm.save_as_mainfile(filepath=str(source), compress=False)
+    source.write_bytes(re.sub(rb"v(0?\d)\d\d", rb"v\g<1>99", source.read_bytes(), count=1))
 
 
-def test_a_newer_file_is_not_written_over(run, tmp_path, monkeypatch, addon) -> None:
-    source = shot(tmp_path / "shot.blend")
+def renamed(_: Path, library: Path) -> None:
+    """A character that has another name in its file now."""
+    bpy.ops.wm.open_mainfile(filepath=str(library))
+    bpy.data.collections["character"].name = "hero"
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+
+
+FAILING = {
+    "its library is gone": (lambda _, library: library.unlink(), "which is not there"),
+    "its library is none": (lambda _, library: library.write_text("none"), "which is not there"),
+    "renamed in its library": (renamed, "which is not there"),
+    "of a newer Blender": (newer, "write it with that"),
+    "read-only": (lambda source, _: source.chmod(0o444), "read-only"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "why"), FAILING.values(), ids=FAILING)
+def test_a_file_that_fails_ends_with_1_and_goes_on_once_it_is_mended(run, tmp_path, spoil, why) -> None:
+    library, output = shot(tmp_path / "library.blend"), tmp_path / "out.blend"
+    source = linked(library, tmp_path / "shot.blend", is_overridden=True)
+    good = {path: path.read_bytes() for path in (source, library)}
+    spoil(source, library)
     before = source.read_bytes()
-    monkeypatch.setattr(addon("cli.shots"), "VERSION", (4, 0))
-    code, (line,), _ = run("bake", source, "--in-place")
-    assert (code, "write it with that" in line["error"], source.read_bytes() == before) == (1, True, True)
-    assert run("report", source)[0] == 0
+    places = [["--in-place"]] if why == "read-only" else [["--in-place"], ["-o", output, "--skip-existing"]]
+    for verb, place in product(("bake", "contacts"), places):
+        more = ("--height", 100, "--speed", 1000) if verb == "contacts" else ()
+        code, (line,), said = run(verb, source, *place, *more)
+        assert (code, why in line["error"], why in said, "output" in line) == (1, True, True, False), line
+        assert (source.read_bytes() == before, output.exists()) == (True, False)
+    assert run("report", source)[0] == (0 if why in ("read-only", "write it with that") else 1)
+    for path, content in good.items():
+        path.unlink(missing_ok=True)
+        path.write_bytes(content)
+    words = ("bake", source, "-o", output, "--skip-existing")
+    code, (line,), _ = run(*words)
+    assert (code, line["output"], output.exists()) == (0, str(output), True)
+    assert "skipped" in run(*words)[1][0]
 
 
-@pytest.mark.parametrize("verb", ["bake", "hold", "convert"])
+@pytest.mark.parametrize("words", ["bake", "hold", "plant", "set --mode LIVE", "add --limb shin.*", "convert"])
+def test_what_only_a_linked_file_has_is_not_done(run, tmp_path, words) -> None:
+    library = (constrained if words == "convert" else shot)(tmp_path / "library.blend")
+    source, output = linked(library, tmp_path / "shot.blend", is_overridden=False), tmp_path / "out.blend"
+    code, (line,), _ = run(*words.split(), source, "-o", output)
+    assert (code, "'rig' is linked" in line["error"], output.exists()) == (1, True, False)
+
+
+@pytest.mark.parametrize("verb", ["bake", "hold", "plant", "convert"])
 def test_what_strict_finds_is_not_written(run, tmp_path, verb) -> None:
     """So that a run with --skip-existing tries it again; what was written is left out then."""
     source = constrained(tmp_path / "a.blend") if verb == "convert" else shot(tmp_path / "a.blend")
     words = (verb, source, "-o", tmp_path / "out.blend", "--skip-existing")
-    found = run(*words, "--strict", "--bone", "nobody" if verb == "hold" else "*")
+    found = run(*words, "--strict", "--bone", "nobody" if verb in ("hold", "plant") else "*")
     assert (found[0], "nothing was written" in found[2], (tmp_path / "out.blend").exists()) == (3, True, False)
     assert run(*words)[0] == 0
     code, (line,), _ = run(*words, "--strict")
