@@ -78,6 +78,8 @@ def main() -> int:
     finish(photograph()["scripts.machines.shows_machines"])
     subprocess.run([sys.executable, "-m", "scripts.skin", str(PICTURES / "skin.png")], check=True)
     develop([str(PICTURES / "skin.png")], "skin.png", 128)
+    subprocess.run([sys.executable, "-m", "scripts.capture", "--strip"], check=True)
+    develop_strip()
     return 0
 
 
@@ -119,6 +121,13 @@ def finish(clicks: dict[str, list[list[int]]]) -> None:
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
     words = "-resize 680x +dither -colors 80 -fuzz 1% -layers optimize"
     develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
+
+
+def develop_strip() -> None:
+    """Draw docs/planting.png."""
+    drawn = (PICTURES / "planting.mvg").read_text(encoding="utf-8")
+    words = ["-size", "900x260", "xc:#3a3f47", "-font", "DejaVu-Sans", "-pointsize", "14", "-draw", drawn]
+    develop(words, "planting.png", 32)
 
 
 def sheet() -> list[str]:
