@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import Clip, action_named, using_clip
+from ..blender.animation import Clip, action_named, curves_of, modifiers_of, using_clip
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps
 from ..blender.types import scene_of
@@ -21,6 +21,7 @@ from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones, is_mechanism_bone, segments_of
 from ..limb.tips import length_of
 from ..rigging.description import LimbRef, ref_of
+from .frames import frames_of, is_posed_by_hand, moved_by
 from .maps import differences
 from .passing import posing_live, record
 from .placing import controls_of, parents_of
@@ -33,6 +34,9 @@ Array = NDArray[Any]
 TOLD = (5e-3, radians(3.0), 1e-2)
 """By how much bones may be moved, in lengths of their limb, turned, in radians, and sized, in parts, before that is
 said."""
+
+SAME = 0.25
+"""The part of that by which IK and FK may differ where keys say both, as few as people want."""
 
 
 class MovedBones(NamedTuple):
@@ -141,7 +145,8 @@ def keeping_shown(
     task: Task, limbs: Sequence[PoseBone], to: str, work: Callable[[Recording], Steps[Any]], is_halved: bool = True
 ) -> Steps[tuple[Any, list[Message]]]:
     """Do some work after which limbs are to show by ``IK``, or by ``FK``, what the other one shows: it gets what was
-    read of that, ``is_halved`` also halfway between frames. What it gives, and warnings of what is not where it was."""
+    read of that, ``is_halved`` also halfway between frames. What it gives, and warnings of what is not where it was.
+    A single frame that keys show so already is left, but for keys that are wanted and break no cycle."""
     moving, is_ik = [moved_bones(limb) for limb in limbs], to == "IK"
     refs = [*(ref for one in moving for ref in one.bones), *parents_of(controls_of(limbs))]
     asked = Asked(refs, [bone for limb in limbs for bone in bones_to_read(limb)])
@@ -149,6 +154,12 @@ def keeping_shown(
     progress = task.next_progress() if task.frames else float
     with posing_live(task.context):
         before = yield from record(task.context, limbs, frames, asked, float(not is_ik), progress)
+    curves = [curve for ob in {limb.id_data for limb in limbs} for curve in curves_of(ob)]
+    if task.frames is None and curves and (not task.keys or any(map(modifiers_of, curves))):
+        seen = yield from look(task, moving, before, float(is_ik))
+        is_same, refs = all(one.worst().share <= SAME for one in seen.values()), moved_by(limbs)
+        if is_same and frames_of(task.context, refs).at and not is_posed_by_hand(task.context, refs):
+            return ([], []), []
     done = yield from work(before)
     seen = yield from look(task, moving, before, float(is_ik))
     allowed = np.multiply(TOLD, max(1.0, task.tolerance / TOLD[0]))

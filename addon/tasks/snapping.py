@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender.action_writer import ActionWriter
-from ..blender.animation import curves_of
+from ..blender.animation import curves_of, is_animated
 from ..blender.dependencies import BoneRef
 from ..blender.editing import keeping_unkeyed
-from ..blender.keying import key_changes, key_changes_from
+from ..blender.keying import is_autokey_on, key_changes, key_changes_from
 from ..blender.stepping import Steps, Stepwise, finished, times_of
 from ..blender.transaction import transactional, transactional_steps
 from ..blender.types import announce, scene_of, view_layer_of
@@ -132,7 +132,9 @@ def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, i
     others = [limb for limb in limbs if read_slider(limb, "influence") != (to == "IK")]
     switched = [change_of(limb, "influence") for limb in limbs]
     leveled = reset_roll(others) if to == "IK" else []
-    changes, warnings = finished(_show_in(Task(context, None), others, to))
+    is_keyed = insert_keys or is_autokey_on(context) or any(is_animated(*key[:2], strips=False) for key in switched)
+    keys = [scene_of(context).frame_current] if is_keyed else []
+    changes, warnings = finished(_show_in(Task(context, None, keys=keys), others, to))
     changes = [*leveled, *changes]
     for limb in others:
         write_slider(limb, "influence", to == "IK")

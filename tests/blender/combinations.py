@@ -402,13 +402,15 @@ def off(before: np.ndarray, after: np.ndarray, size: float) -> np.ndarray:
     return np.stack([place, angle, np.abs(is_ / np.maximum(was, 1e-12) - 1).max(axis=-1)], axis=-1)
 
 
-def check(made: Scene, names: list[str], before: np.ndarray, after: np.ndarray, told: str, verb: str) -> None:
+def check(
+    made: Scene, names: list[str], before: np.ndarray, after: np.ndarray, told: str, verb: str, hangs: bool = False
+) -> None:
     """Raise `Short` for the worst of all bones in all frames, if that is too far off."""
     times = ["now", *made.frames]
     allowed = np.full((*before.shape[:2], 3), WHOLE)
     # halfway between what keys in whole frames can say
     allowed[2:-1:2] = HALF + off(before[2:-1:2], (before[1:-2:2] + before[3::2]) / 2, made.size)
-    if verb == PARENT:  # there influence goes from 0 to 1 and back, and what turns has straight keys
+    if hangs:  # there influence goes from 0 to 1 and back, and what turns has straight keys
         allowed[[1 + i for i, time in enumerate(made.frames) if time % 1 and PART[0] - 1 < time < PART[1] + 1]] = np.inf
     worse = off(before, after, made.size) / allowed
     if worse.max() <= 1.0:
@@ -667,7 +669,7 @@ def run(seed: int, instead: Callable[[Scene], str] | None = None) -> str:
         check(made, names, before, after, told, "add")
         if instead:
             return instead(made)
-        for verb in case["verbs"]:
+        for i, verb in enumerate(case["verbs"]):
             watched = left_alone(made, verb, names)
             kept = [names.index(name) for name in watched]
             after[0] = seen(made, names)  # what was posed by hand over keys has gone
@@ -675,7 +677,8 @@ def run(seed: int, instead: Callable[[Scene], str] | None = None) -> str:
             then, after = after, recorded(made, names, {})
             if verb in LAST_VERBS and not FIRST <= case["shown"] <= LAST:
                 after[0] = then[0]  # what is taken away is kept in the frames that are baked
-            check(made, watched, then[:, kept], after[:, kept], told, verb)
+            hangs = PARENT in case["verbs"][: i + 1]
+            check(made, watched, then[:, kept], after[:, kept], told, verb, hangs)
     except Refusal as why:
         return str(why)
     return ""

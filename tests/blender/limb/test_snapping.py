@@ -65,6 +65,29 @@ def test_only_what_changes_is_keyed(limb, snap):
     assert [curve.data_path for curve in rigs.curves(ob)] == ['pose.bones["foot_ik"].location'] * 3
 
 
+@pytest.mark.parametrize("verb", ["snap_target", "snap_fk", "switch", "switch with keys"])
+def test_where_nothing_changes_no_key_breaks_a_cycle(add, addon, verb):
+    ob, scene = rigs.biped(), bpy.context.scene
+    thigh, names = ob.pose.bones["thigh.L"], ("thigh.L", "shin.L", "foot.L", "toe.L")
+    for frame, angle in ((1, 0.2), (7, -0.5), (13, 0.2)):
+        thigh.rotation_quaternion = Quaternion((1, 0, 0), angle)
+        thigh.keyframe_insert("rotation_quaternion", frame=frame)
+    for curve in rigs.curves(ob):
+        curve.modifiers.new("CYCLES")
+    ob.animation_data.action.update_tag()
+    scene.frame_set(30)
+    lasts, found = add(ob, "shin.L", foot=False, mode="RIG"), []
+    options = {"to": "FK", "insert_keys": verb == "switch with keys"} if "switch" in verb else {}
+    for done in (False, True):
+        if done:
+            scene.frame_set(30)
+            getattr(addon("tasks.snapping"), verb.partition(" ")[0])(bpy.context, lasts, **options)
+        for frame in range(1, 41):
+            scene.frame_set(frame)
+            found.append(rigs.matrices(ob, names))
+    assert np.abs(np.array(found[:40]) - found[40:]).max() < 0.01  # as few keys say it
+
+
 def test_what_snapping_does_not_move_keeps_its_numbers(limb, snap):
     last = limb(random.Random(5), foot=False)
     target = last.id_data.pose.bones["foot_ik"]
