@@ -8,10 +8,10 @@ from math import pi
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Armature, Collection, Object
+from bpy.types import Armature, Collection, Mesh, Object
 from mathutils import Euler, Matrix, Vector
 
-from .clay import Clay
+from .clay import Clay, along, paint
 from .gait import Leg, Walk
 
 
@@ -41,7 +41,8 @@ def build(kind: Creature, collection: Collection) -> Object:
                 bone = add_bone(armature, f"{bone_name}_{leg.name}", start + up, end + up, bone)
                 bone.use_connect = bone_name != kind.parts[0]
 
-    rig = dress(new_rig(kind.name, collection, bones), kind.make_skin(), Matrix.Translation(up))
+    rig = new_rig(kind.name, collection, bones)
+    dress(rig, kind.make_skin(), Matrix.Translation(up))
     for posed in rig.pose.bones:
         posed.rotation_mode = "XYZ"
     return rig
@@ -58,14 +59,14 @@ def new_rig(name: str, collection: Collection, bones: Callable[[Armature], Any])
     return rig
 
 
-def dress(rig: Object, clay: Clay, to: Matrix | None = None) -> Object:
-    """Put a mesh on an armature, every part of it carried by its bone alone."""
-    skin: Any = bpy.data.objects.new(f"{rig.name} Skin", clay.mesh(f"{rig.name} Skin", to))
+def dress(rig: Object, clay: Clay, to: Matrix | None = None, what: str = "Skin") -> Any:
+    """Put a mesh on an armature, every part of it carried by its bone alone; give the mesh."""
+    skin: Any = bpy.data.objects.new(f"{rig.name} {what}", clay.mesh(f"{rig.name} {what}", to))
     for name, vertices in clay.bones.items():
         skin.vertex_groups.new(name=name).add(vertices, 1.0, "REPLACE")
     skin.parent = skin.modifiers.new(rig.name, "ARMATURE").object = rig
     rig.users_collection[0].objects.link(skin)
-    return rig
+    return skin
 
 
 def add_bone(armature: Armature, name: str, head: Vector, tail: Vector, parent: Any = None) -> Any:
@@ -78,12 +79,14 @@ def add_bone(armature: Armature, name: str, head: Vector, tail: Vector, parent: 
 
 def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
     """Give every leg a target and a live limb, and key the body, the targets and how feet roll that can; the bones of
-    the legs get no key at all."""
-    targets = [bpy.data.objects.new(f"Foot {leg.name}", None) for leg in walk.legs]
+    the legs get no key at all. Targets and bend planes are rendered in the second half of these frames."""
+    cross = _cross()
+    targets = [bpy.data.objects.new(f"Foot {leg.name}", cross) for leg in walk.legs]
     for leg, target in zip(walk.legs, targets, strict=True):
-        target.empty_display_size = 0.08
         rig.users_collection[0].objects.link(target)
         kind.attach(rig, leg.name, target)
+    planes = dress(rig, _planes(kind), Matrix.Translation((0.0, 0.0, kind.ride)), "Planes")
+    _show_from(frames[len(frames) // 2], frames[0], *targets, planes)
     body = rig.pose.bones["body"]
     to_bone = body.bone.matrix_local.inverted()
     for frame in frames:
@@ -106,3 +109,33 @@ def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
                 if "IK Roll" in last:
                     last["IK Roll"] = walk.roll(leg, frame)
                     last.keyframe_insert('["IK Roll"]', frame=frame)
+
+
+def _show_from(frame: int, first: int, *objects: Any) -> None:
+    """Render these from a frame on, not from the first one on; in the view they are lines."""
+    for ob in objects:
+        ob.display_type, ob.visible_shadow = "WIRE", False
+        for hidden, when in ((True, first), (False, frame)):
+            ob.hide_render = hidden
+            ob.keyframe_insert("hide_render", frame=when)
+
+
+def _cross() -> Mesh:
+    """What shows a target: three rods that cross in it."""
+    clay, amber = Clay(), paint("Target", (1.0, 0.45, 0.02), glow=2.0)
+    for axis in Matrix.Identity(3):
+        clay.limb(-0.2 * axis, 0.2 * axis, (0.014, 0.014), amber)
+    return clay.mesh("Target")
+
+
+def _planes(kind: Creature) -> Clay:
+    """A disc of glass in the plane of each limb, carried by the bone above its last one."""
+    clay, glass = Clay(), paint("Plane", (0.15, 0.55, 1.0), glow=0.6)
+    glass.node_tree.nodes["Principled BSDF"].inputs["Alpha"].default_value = 0.28
+    for leg, joints in kind.legs:
+        start, knee, tip = joints[1:4]
+        middle = (start + knee + tip) / 3.0
+        radius = max((joint - middle).length for joint in (start, knee, tip))
+        disc = along(middle, (knee - start).cross(tip - start))
+        clay.lathe([(0.0, 0.0), (radius, 0.0)], disc, glass, f"{kind.parts[1]}_{leg.name}")
+    return clay

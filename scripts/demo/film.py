@@ -24,7 +24,7 @@ COLUMNS, ROWS, MARGIN = 4, 3, 8
 
 
 def set_up(collection: Collection, ground: Ground, frames: range) -> None:
-    """A low warm sun from ahead of the creatures, a camera, and small pictures by Cycles in two seconds each."""
+    """A low warm sun from ahead of the creatures, a camera, and small pictures by Cycles in a second each."""
     scene: Any = bpy.context.scene
     sun = bpy.data.lights.new("Sun", "SUN")
     sun.energy, sun.angle, sun.color = 4.6, radians(2.5), (1.0, 0.80, 0.58)
@@ -35,8 +35,9 @@ def set_up(collection: Collection, ground: Ground, frames: range) -> None:
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
     scene.render.fps, scene.render.engine = RATE, "CYCLES"
     scene.render.resolution_x, scene.render.resolution_y = SIZE
+    scene.render.use_persistent_data = True  # Halves the time; live legs do not move with it.
     cycles = scene.cycles
-    cycles.samples, cycles.time_limit = 10, 1.6  # A slow machine sends fewer rays.
+    cycles.samples, cycles.time_limit = 8, 0.6  # A slow machine sends fewer rays.
     cycles.use_adaptive_sampling = cycles.use_light_tree = False
     cycles.use_denoising, cycles.denoising_prefilter = True, "FAST"
     cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 3, 1, 2
@@ -47,7 +48,7 @@ def set_up(collection: Collection, ground: Ground, frames: range) -> None:
 
 
 def camera(collection: Collection, ground: Ground, frames: range) -> Any:
-    """It keeps ahead of the creatures and slowly comes round them."""
+    """It keeps ahead of the creatures and slowly comes round to their side."""
     lens = bpy.data.cameras.new("Camera")
     lens.lens, lens.dof.use_dof, lens.dof.aperture_fstop = 42.0, True, 1.4
     ob = bpy.data.objects.new("Camera", lens)
@@ -57,7 +58,7 @@ def camera(collection: Collection, ground: Ground, frames: range) -> Any:
         x, y, _ = track(frame)
         heights = [ground(*track(frame + d)[:2]) for d in range(-30, 31, 6)]
         focus = Vector((x + 0.45, y + 0.5, sum(heights) / len(heights) + 0.82))
-        angle = radians(-58.0 + 30.0 * share)
+        angle = radians(-25.0 - 50.0 * share)
         ob.location = focus + Vector((6.1 * cos(angle), 6.1 * sin(angle), 0.75 - 0.2 * share))
         ob.rotation_euler = (focus - ob.location).to_track_quat("-Z", "Y").to_euler()
         lens.dof.focus_distance = (focus - ob.location).length - 0.35

@@ -31,7 +31,9 @@ FACE = Vector((0.0, 0.0, 1.56)), Vector((0.27, 0.235, 0.225))
 
 def build(name: str, collection: Collection) -> Object:
     """The armature with the scout's mesh on it, standing at the origin."""
-    return dress(new_rig(name, collection, _bones), _skin())
+    rig = new_rig(name, collection, _bones)
+    dress(rig, _skin())
+    return rig
 
 
 def joints(letter: str) -> tuple[list[Vector], list[Vector]]:
