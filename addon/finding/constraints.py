@@ -188,15 +188,18 @@ def _check_driven(solvers: Solvers) -> None:
     ob = solvers.limb.id_data
     carried = ["influence", "mute" if len(solvers.constraints) == 2 else "pole_angle"]
     kept = {constraint.path_from_id(name) for constraint in solvers.constraints for name in carried}
-    owned = tuple(f"{constraint.path_from_id()}." for constraint in solvers.constraints)
-    for bone in solvers.bones:
-        lost = tuple(f"{path_to_bone(bone.name)}.{name}" for name in ("scale", "ik_", "lock_ik_", "use_ik_"))
-        for curve in drivers_of(ob):
-            if not curve.mute and curve.data_path.startswith((*owned, *lost)) and curve.data_path not in kept:
-                holder, name, _ = property_at(ob, curve.data_path)
-                what, slider = holder.bl_rna.properties[name].name, ", ".join(map(slider_read, read_by(curve)))
-                template = "'{slider}' drives {what} of '{bone}', which limbs leave out: it stays with Blender's IK"
-                raise Refused(template, slider=slider, what=what, bone=bone.name)
+    lost = [f"{constraint.path_from_id()}." for constraint in solvers.constraints]
+    lost += [
+        f"{path_to_bone(bone.name)}.{name}"
+        for bone in solvers.bones
+        for name in ("scale", "ik_", "lock_ik_", "use_ik_")
+    ]
+    for curve in drivers_of(ob):
+        if not curve.mute and curve.data_path.startswith((*lost,)) and curve.data_path not in kept:
+            (holder, name, _), bone = property_at(ob, curve.data_path), split_path(curve.data_path)[0]
+            what, slider = holder.bl_rna.properties[name].name, ", ".join(map(slider_read, read_by(curve)))
+            template = "'{slider}' drives {what} of '{bone}', which limbs leave out: it stays with Blender's IK"
+            raise Refused(template, slider=slider, what=what, bone=bone)
 
 
 def read_by(curve: Any) -> list[Any]:

@@ -99,6 +99,13 @@ def copied_turn() -> tuple[Any, str]:
     return ob, "follow thigh"
 
 
+def iterations() -> tuple[Any, str]:
+    """A slider says how often Blender's IK tries; the bone that is named is the one with the constraint."""
+    ob, ik, control = leg()
+    rigs.drive(ik, "iterations", ob, slider(control, "tries", 1, 500, 500))
+    return ob, "tries' drives Iterations of 'shin.L"
+
+
 def mmd() -> tuple[Any, str]:
     """As MMD Tools: knees that only bend, about their own X, by IK limits of all axes; toes that one bone aims."""
     ob, _ = skeletons.mmd(twist=False)
@@ -117,7 +124,7 @@ def mmd() -> tuple[Any, str]:
     return ob, ""
 
 
-TABLE = [pole_angle, pole_angle_posed, stretch_length, auto_stretch, use_stretch, copied_turn]
+TABLE = [pole_angle, pole_angle_posed, stretch_length, auto_stretch, use_stretch, copied_turn, iterations]
 
 
 def states(ob: Any) -> np.ndarray:
@@ -211,8 +218,10 @@ def test_three_bones_stop_where_one_is_at_its_limit(addon):
         bpy.data.objects.remove(ob)
 
 
-def test_the_reason_is_told_and_what_nobody_sees_is_not(addon):
+@pytest.mark.parametrize("scale", [1.0, 4.8])
+def test_the_reason_is_told_and_what_nobody_sees_is_not(addon, scale):
     ob, _, control = leg(use_stretch=True)
+    ob.scale = (scale,) * 3
     for name in LEG[:2]:
         ob.pose.bones[name].ik_stretch = 0.1
     bpy.context.view_layer.update()
