@@ -18,9 +18,6 @@ import bpy  # noqa: E402
 
 PAGE = ROOT / "docs" / "operators.md"
 HEAD = "| operator, argument | takes | if not given | what it does |\n|---|---|---|---|\n"
-ENDLESS = 2e9
-"""A limit beyond that is none."""
-
 UNITS = {"ROTATION": "radians", "LENGTH": "scene units"}
 
 
@@ -50,8 +47,10 @@ def values(argument: Any) -> str:
         return "text"
     if argument.type == "ENUM":
         return ", ".join(map(word, argument.enum_items_static)) or "an entry of the list"
-    low, high = installed.addon("cli.arguments").allowed_range(argument)
-    span = f"{number(low)} to {number(high)}" if high < ENDLESS else f"from {number(low)}" if low > -ENDLESS else "any"
+    types = installed.addon("blender.types")
+    low, high = types.allowed_range(argument)
+    end = types.ENDLESS
+    span = f"{number(low)} to {number(high)}" if high < end else f"from {number(low)}" if low > -end else "any"
     kind = UNITS.get(argument.unit, "int" if argument.type == "INT" else "number")
     return f"{kind}, {span}"
 

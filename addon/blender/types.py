@@ -146,3 +146,14 @@ def announce_keys(owner: Any) -> None:
     """Call this before you change keys of an object in its current action."""
     data = owner.animation_data
     announce(owner, data.action if data else None)
+
+
+ENDLESS = 1e6
+"""A limit of a number from which on it is none."""
+
+
+def allowed_range(of: Any) -> tuple[float, float]:
+    """From where to where the number of a property may be. What is beyond soft limits is refused, as Blender keeps to
+    hard ones without a word; above a soft limit, only where there is no hard one."""
+    low = of.soft_min if of.hard_min < -ENDLESS else of.hard_min
+    return low, of.soft_max if of.hard_max > ENDLESS else of.hard_max

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import bpy
 
+from ..blender.types import allowed_range
+
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
 
 EPILOG = """\
@@ -147,16 +149,6 @@ def _add_property(command: argparse.ArgumentParser, of: Any, is_usual: bool) -> 
         takes = {"type": _number(*allowed_range(of), of.type == "INT"), "metavar": "NUMBER"}
     name = f"--{of.identifier.replace('_', '-')}"
     command.add_argument(name, dest=of.identifier, default=argparse.SUPPRESS, help=meaning, **takes)
-
-
-def allowed_range(of: Any) -> tuple[float, float]:
-    """From where to where a number may be: a property without a hard limit refuses what is beyond its soft ones."""
-    is_free = of.hard_min < -ENDLESS and of.hard_max > ENDLESS
-    return (of.soft_min, of.soft_max) if is_free else (of.hard_min, of.hard_max)
-
-
-ENDLESS = 2e9
-"""A limit beyond that is none."""
 
 
 def _check_arguments(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

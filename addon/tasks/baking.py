@@ -115,8 +115,6 @@ class BakeReport(NamedTuple):
 
 def frames_by_step(start: float, end: float, step: float = 1.0) -> list[float]:
     """From one frame to another by steps; the end is always among them."""
-    if not step > 0.0:
-        raise Refused("The step has to be above zero: 1 for every frame, 0.5 for every half frame")
     if end < start:
         raise Refused("The range ends at frame {end}, before it starts at {start}", start=f"{start:g}", end=f"{end:g}")
     count = 1 + floor((end - start) / step + 1e-6)

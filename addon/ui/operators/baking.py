@@ -49,7 +49,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     tolerance: FloatProperty(
         name="Tolerance",
         description="How far knee and tip may be off for fewer keys, in scene units; 0 keys every frame. Not for games",
-        min=0.0,
+        soft_min=0.0,
         precision=5,
         subtype="DISTANCE",
     )

@@ -13,7 +13,7 @@ from bpy.types import Context, Event, Operator
 
 from ...blender.stepping import Steps
 from ...blender.transaction import all_or_nothing
-from ...blender.types import can_edit_bones, view_layer_of
+from ...blender.types import ENDLESS, allowed_range, can_edit_bones, view_layer_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.modes import refresh
 from ..finding import limbs_active_first, require_limbs
@@ -110,11 +110,23 @@ class PoseOperator(Operator):
         self._steps = self._timer = None
 
     def _work(self, context: Context) -> Steps[None]:
+        self._check_numbers()
         subject = self.checked(context)  # before any copies are made: to take these back takes time
         with all_or_nothing(context):
             yield from self.act(context, subject) or ()
             if self.changes_limbs:
                 refresh(context)
+
+    def _check_numbers(self) -> None:
+        """Refuse numbers out of their ranges, as the façade does: Blender keeps to soft limits in fields alone."""
+        for each in self.rna_type.properties:  # type: ignore[attr-defined]
+            if each.type not in {"INT", "FLOAT"}:
+                continue
+            (low, high), value = allowed_range(each), getattr(self, each.identifier)
+            if not low <= value <= high:
+                template = "{name} is a number from {low} to {high}, not {value}"
+                template = template if high < ENDLESS else "{name} is a number from {low}, not {value}"
+                raise Refused(template, name=each.name, low=f"{low:g}", high=f"{high:g}", value=f"{value:g}")
 
     def _go_on(self, context: Any, seconds: float) -> Any:
         """Work for so long, and show how much is done."""

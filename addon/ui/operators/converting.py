@@ -9,7 +9,7 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
-from ...blender.types import is_armature
+from ...blender.types import ENDLESS, is_armature
 from ...blender.words import Refused
 from ...tasks import modes
 from ...tasks.adding import FEWER_KEYS
@@ -41,8 +41,9 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         name="Tolerance",
         description="How far joints may be off, as a share of the limb's length; less takes more keys",
         default=FEWER_KEYS,
-        min=0.0,
+        soft_min=0.0,
         soft_max=0.1,
+        max=ENDLESS,
         precision=4,
     )
     all_actions: BoolProperty(

