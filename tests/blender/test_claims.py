@@ -18,6 +18,7 @@ from mathutils import Matrix, Quaternion, Vector
 from scripts import installed
 from scripts.package import ROOT
 from tests.blender import libraries, rigs
+from tests.blender.cli import shots
 from tests.blender.ui.conftest import call, select
 
 Claims = dict[str, Callable[[Any], None]]
@@ -354,6 +355,160 @@ def kept_frames(_: Any) -> None:
     assert "ept 250 frames" in said.getvalue()
 
 
+def at_its_limit(_: Any) -> None:
+    last = leg(plane="HINGE")
+    ob = last.id_data
+    last.planar_ik.max_angle = 2.0
+    rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.1, -0.1, 0.12)))
+    bpy.context.view_layer.update()
+    assert (last.planar_ik.reach, "a joint is at its limit" in last.planar_ik.message) == ("LIMITED", True)
+    root, knee, tip = (rigs.place(ob, name) for name in ("thigh.L", "shin.L", "foot.L"))
+    assert (root - knee).angle(tip - knee) == pytest.approx(2.0, abs=1e-3)
+
+
+def towards_the_joint(_: Any) -> None:
+    last = leg(plane="HINGE")
+    ob = last.id_data
+    rest = rigs.place(ob, "shin.L") - rigs.place(ob, "thigh.L")
+    last.planar_ik.root_min_angle, last.planar_ik.root_max_angle = -0.5, 0.3
+    rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.1, -0.9, 0.3)))
+    now = rigs.place(ob, "shin.L") - rigs.place(ob, "thigh.L")
+    assert now.y < rest.y
+    assert now.angle(rest) == pytest.approx(0.3, abs=1e-3)
+
+
+def counted_from_the_front(_: Any) -> None:
+    ob = rigs.puppet()
+    select("shin")
+    assert not call("add")
+    limb = ob.pose.bones["shin"].planar_ik
+    rigs.put(ob.pose.bones[limb.subtarget], Vector((0.1, 0.0, 0.3)))
+    for _flip in range(2):
+        thigh, shin = (rigs.place(ob, b) - rigs.place(ob, a) for a, b in (("thigh", "shin"), ("shin", "foot")))
+        assert limb.side == np.sign(thigh.x * shin.z - thigh.z * shin.x)
+        limb.flip = True
+
+
+def walking(**options: Any) -> Any:
+    """The last bone of a leg that swings in FK in twenty frames and got IK."""
+    ob = rigs.biped()
+    bpy.context.scene.frame_end = 20
+    for frame in range(1, 21):
+        for name, turn in (("thigh.L", 0.5 * sin(0.7 * frame)), ("shin.L", 0.6 + 0.3 * sin(0.9 * frame))):
+            ob.pose.bones[name].rotation_quaternion = Quaternion((1, 0, 0), turn)
+            ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+    assert not call("add", limbs="shin.L", **options)
+    select("shin.L")
+    return ob.pose.bones["shin.L"]
+
+
+def keys_every_frame(_: Any) -> None:
+    last = walking(tolerance=0.0)
+    keyed = [curve for curve in rigs.curves(last.id_data) if '"foot_ik.L"].location' in curve.data_path]
+    assert {len(curve.keyframe_points) for curve in keyed} == {20}
+
+
+def used_ones_stay(_: Any) -> None:
+    last = walking()
+    ob, said = last.id_data, io.StringIO()
+    rigs.empty("held", parent=ob, bone="foot_ik.L")
+    with contextlib.redirect_stdout(said):
+        assert not call("bake", remove=True)
+    assert "knee_pole.L" not in ob.pose.bones
+    assert "foot_ik.L" in ob.pose.bones
+    assert "Kept foot_ik.L: something else uses it" in said.getvalue()
+
+
+def beside_the_knee(_: Any) -> None:
+    ob = walking().id_data
+    for frame in range(1, 21):
+        bpy.context.scene.frame_set(frame)
+        root, knee, tip, pole = (rigs.place(ob, name) for name in ("thigh.L", "shin.L", "foot.L", "knee_pole.L"))
+        along = (tip - root).normalized()
+        bend, ahead = ((place - root) - along * (place - root).dot(along) for place in (knee, pole))
+        assert ahead.angle(bend) < 0.01
+
+
+def leaves_its_plane(_: Any) -> None:
+    ob = rigs.biped()
+    for frame, turn in ((1, 0.0), (20, 0.8)):
+        ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((0, 0, 1), turn)
+        ob.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_end = 20
+    before = rigs.snapshot()
+    assert "plane" in call("add", limbs="shin.L", plane="HINGE")
+    assert not rigs.differences(before, rigs.snapshot())
+
+
+def keeps_its_side(_: Any) -> None:
+    last = leg(plane="FREE")
+    ob = last.id_data
+    for old, new in (("shin.R", "other"), ("shin.L", "shin.R")):
+        ob.data.bones[old].name = new
+    bpy.context.view_layer.update()
+    limb = ob.pose.bones["shin.R"].planar_ik
+    assert limb.message == "On target"
+    select("shin.R")
+    assert not call("rebuild")
+    was = rigs.place(ob, "shin.R").x
+    limb.swivel = 0.5
+    assert (rigs.place(ob, "shin.R").x - was) > 0.005
+
+
+def no_second_copy(folder: Any) -> None:
+    source = shots.shot(folder / "in.blend")
+    for _again in range(2):
+        assert not installed.addon("cli").main(["rebuild", str(source), "--in-place"])
+        assert not installed.addon("cli").main(["set", str(source), "--in-place", "--mode", "LIVE"])
+    assert [path.name for path in folder.iterdir()] == ["in.blend"]
+
+
+def between_frames(folder: Any) -> None:
+    source, output = shots.shot(folder / "in.blend"), folder / "out.blend"
+    assert not installed.addon("cli").main(["bake", str(source), "-o", str(output), "--step", "0.25"])
+    bpy.ops.wm.open_mainfile(filepath=str(output))
+    ob = bpy.data.objects["rig"]
+    frames = {
+        key.co.x for curve in rigs.curves(ob) if '"shin.L"].rot' in curve.data_path for key in curve.keyframe_points
+    }
+    assert {1.0, 1.25, 1.5, 1.75, 2.0} <= frames
+
+
+def keyed_and_driven(_: Any) -> None:
+    last = leg()
+    ob = last.id_data
+    ob["ik"] = 0.0
+    rigs.drive(last, '["IK Influence"]', ob, '["ik"]')
+    bpy.context.view_layer.update()
+    last.rotation_quaternion = Quaternion((1, 0, 0), 0.4)
+    in_fk = rigs.place(ob, "foot.L")
+    ob["ik"] = 1.0
+    ob.update_tag()
+    assert (rigs.place(ob, "foot.L") - in_fk).length > 0.05
+    assert (rigs.place(ob, "foot.L") - rigs.place(ob, "foot_ik.L")).length < 1e-5
+
+
+def the_control_is_selected(_: Any) -> None:
+    rigs.biped()
+    select("shin.L")
+    assert not call("add")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["foot_ik.L"]
+
+
+def toes_on_top(_: Any) -> None:
+    last = leg(foot_roll=True)
+    ob = last.id_data
+    last.planar_ik.roll = 0.3
+    flat = rigs.matrices(ob, ["toe.L"])[0, :3, :3]
+    ob.pose.bones["toe.L"].rotation_quaternion = turn = Quaternion((1, 0, 0), 0.4)
+    assert np.abs(rigs.matrices(ob, ["toe.L"])[0, :3, :3] - flat @ np.array(turn.to_matrix())).max() < 2e-5
+
+
+def as_the_table_says(_: Any) -> None:
+    before, after = re.findall(r"slide in a contact, in the median \| (.+?) \| (.+?) \|", words("docs/capture.md"))[0]
+    assert f"slid by {before} a step, now by {after.removesuffix(' mm')}." in words("README.md")
+
+
 LIMITS: Claims = {
     "A limb has two, three or four bones": too_many_bones,
     "at most 0.35 of the limb's length beside it": beside_the_plane,
@@ -378,6 +533,8 @@ SENTENCES: dict[str, Claims] = {
         "A sole appears below the foot, `foot_ik.L`, and a pole in front of the knee": what_appears,
         "a boom bends in its plane, without one": a_boom,
         "At *IK Influence* 0 the bones are yours: that is FK.": is_fk,
+        "Key, drive and copy them like any other property": keyed_and_driven,
+        "slid by 60 mm a step, now by 1.4.": as_the_table_says,
     },
     "docs/animator.md": {
         "They are called `foot_ik.L`, `hand_ik.R`, `knee_pole.L`, with sides as the rig has them.": what_appears,
@@ -392,11 +549,21 @@ SENTENCES: dict[str, Claims] = {
         "You may hide their bone collection *IK Poles*.": hidden_poles,
         "in its own plane; it does not reach what is beside that": beside_a_hinge,
         "the rig gets controls and the foot's constraints, and no helper bones": live,
+        "Then press *G*: the new control is selected.": the_control_is_selected,
+        "The toes' own pose goes on top.": toes_on_top,
     },
-    "docs/capture.md": {"The report says *kept 250 frames*": kept_frames},
+    "docs/capture.md": {
+        "The report says *kept 250 frames*": kept_frames,
+        "0 keys every frame.": keys_every_frame,
+        "Control bones that something else uses stay, and the report names them.": used_ones_stay,
+        "poles stay on the side to which the knee bends.": beside_the_knee,
+        "Add refuses *Hinge* where a limb leaves its plane": leaves_its_plane,
+    },
     "docs/machines.md": {
         "A target counts in the plane only, however far before it.": a_boom,
         "nearer than the bones reach, the limb folds": the_limb_folds,
+        "the arm takes the pose that comes nearest, and the panel says that a joint is at its limit.": at_its_limit,
+        "by how much the first bone may turn from rest, above 0 towards where the joint points.": towards_the_joint,
     },
     "docs/scripting.md": {
         "`enabled`, `target` and `chain_count` make a limb of a bone that is none yet, of two bones if nothing "
@@ -409,6 +576,12 @@ SENTENCES: dict[str, Claims] = {
         "a feature that is new to the limb (softness, stretch, a limit, another plane) rebuilds it at once": (
             rebuilt_at_once
         ),
+        "which way the knee bends, counted from the front: 1 against the clock, -1 with it": counted_from_the_front,
+        "Renamed to the other side, it keeps the side that it was made with.": (keeps_its_side),
+    },
+    "docs/farm.md": {
+        "`--in-place` leaves such files alone, and makes no `.blend1`": no_second_copy,
+        "or bake with `--step 0.25`": between_frames,
     },
 }
 
