@@ -17,7 +17,7 @@ from ..blender.editing import mute_drivers
 from ..blender.rotation import ROTATION_SIZES
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import all_or_nothing
-from ..blender.types import announce, path_to_bone, scene_of, split_path
+from ..blender.types import announce, can_edit_bones, path_to_bone, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
 from ..limb.follow import check_posable
@@ -306,7 +306,12 @@ def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
 
 def _check_bakeable(limb: PoseBone, request: BakeRequest, animated: set[str], driven: set[str]) -> None:
     """Refuse a limb whose keys would not pose it."""
-    if request.remove or request.for_game:
+    if request.for_game and not can_edit_bones(limb.id_data):
+        template = (
+            "'{rig}' is linked, so constraints and controls would stay, which games have not: make it local first"
+        )
+        raise Refused(template, rig=limb.id_data.name)
+    if request.remove:
         check_editable(limb)
     for bone in bones_of_limb(limb):
         path = path_to_bone(bone.name)

@@ -20,7 +20,7 @@ from ..blender.animation import curves_everywhere, drivers_of, value_at
 from ..blender.editing import edit_mode
 from ..blender.rotation import rotation_channel
 from ..blender.stepping import Steps, times_of
-from ..blender.types import ArmatureObject, can_edit_bones, scene_of, split_path
+from ..blender.types import ArmatureObject, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..limb.settings import every_slider
 from ..limb.solving import UNEVEN, is_uneven
@@ -138,12 +138,6 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> GameRig:
         plain.values[Channel.of_bone(ob, bone.name, channel)] = in_rotation_mode(mode, turns_of(own), near)
         posed[bone.name] = unposed(bone.bone, above) @ own
         plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > UNSEEN else [])
-    if plain.parted and not can_edit_bones(ob):
-        template = (
-            "'{bone}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the file "
-            "that '{object}' is linked from"
-        )
-        raise Refused(template, bone=plain.parted[0], object=ob.name)
     return plain
 
 

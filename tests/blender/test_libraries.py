@@ -75,8 +75,10 @@ def test_an_animator_poses_keys_and_saves(library, tmp_path):
     assert np.abs(over_frames(ob) - before).max() < 1e-6
 
 
-@pytest.mark.parametrize("option", ["", "remove", "for_game"])
-def test_bake(addon, library, option):
+@pytest.mark.parametrize(
+    ("option", "why"), [("", ""), ("remove", "library's file"), ("for_game", "constraints and controls would stay")]
+)
+def test_bake(addon, library, option, why):
     """Nothing that needs edits of bones, which is refused before anything is written."""
     (ob,) = overridden(library)
     animate(ob)
@@ -84,7 +86,7 @@ def test_bake(addon, library, option):
     options = {option: True} if option else {}
     request = addon("tasks.baking").BakeRequest([ob.pose.bones[name] for name in LIMBS], range(1, 10), **options)
     if option:
-        with pytest.raises(addon("blender.words").Refused):
+        with pytest.raises(addon("blender.words").Refused, match=why):
             addon("tasks.baking").bake(bpy.context, request)
         assert np.abs(over_frames(ob) - before).max() < 1e-6
         return
