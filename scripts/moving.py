@@ -1,4 +1,4 @@
-"""The moving picture of the README: a scout on Blender's constraint, one on Planar IK, and a bird on three bones.
+"""The moving picture of the README: a scout, and a bird on three bones, each with Blender's IK and with Planar IK.
 
 Played in Blender's real window by scripts/pictures.py, one picture for each frame. All legs are asked for the same: to
 squat, then to lift the left foot. What is written below each is measured in the pose that Blender evaluates.
@@ -20,7 +20,6 @@ SQUAT, STEP = 18, 22
 TURN = -0.95
 """From where all are seen, in radians: from their right, somewhat from ahead."""
 
-APART = 1.35
 EXACT, BACK = 1e-3, 1e-2
 """Metres: how far off its target a foot is said to be off, and how far behind the line from hip to ankle a knee is said
 to be bent back."""
@@ -31,7 +30,7 @@ SIZE = 900, 590
 
 
 class Player(NamedTuple):
-    """One of the three: its rig, the bone of its hips, its foot controls with the last bones that are to be on them
+    """One of the four: its rig, the bone of its hips, its foot controls with the last bones that are to be on them
     (the left one first), and the words below it."""
 
     rig: Any
@@ -45,17 +44,18 @@ def shows_legs(hand: Hand) -> Any:
     import bpy
 
     yield from studio.empty(hand)
-    ours = scout("Planar IK", 0.0)
-    theirs = scout("Blender's IK", -APART, ours.rig)
-    players = [theirs, ours, bird("Planar IK, three bones", APART)]
+    players = []
+    for make, place, other in ((scout, -1.76, -0.77), (bird, 0.38, 1.65)):
+        ours = make("Planar IK", other)
+        players += [make("Blender's IK", place, ours), ours]
     for player in players:
         player.rig.select_set(True)
     bpy.ops.object.mode_set(mode="POSE")
     space = studio.tidy(hand)
     bpy.context.scene.eevee.taa_samples = 4
-    x, y, _ = studio.across(TURN, 0.20)
-    studio.look_from(space, TURN, 0.12, (x, y, 0.91), 4.7)
-    yield from studio.settle()
+    x, y, _ = studio.across(TURN, 0.22)
+    studio.look_from(space, TURN, 0.12, (x, y, 0.91), 5.9)
+    yield from studio.settle(45.0)  # Until all that shines is compiled, on a busy machine too.
     said = []
     for i in range(SQUAT + STEP):
         said.append([perform(player, i) for player in players])
@@ -110,8 +110,8 @@ def light(words: Any, colour: tuple[float, float, float]) -> None:
     words.data.materials.append(paint(f"Words {colour}", colour, glow=1.0))
 
 
-def scout(label: str, place: float, drawn_as: Any = None) -> Player:
-    """A scout whose legs are on Planar IK; or on Blender's constraint, with controls drawn as those of another rig."""
+def scout(label: str, place: float, drawn_as: Player | None = None) -> Player:
+    """A scout whose legs are on Planar IK; or on Blender's constraint, with controls as another player has them."""
     import bpy
 
     from .demo import scout as kind
@@ -121,7 +121,7 @@ def scout(label: str, place: float, drawn_as: Any = None) -> Player:
     bpy.context.view_layer.objects.active = rig
     feet = {"foot_ik.L": "shin.L", "foot_ik.R": "shin.R"}
     if drawn_as:
-        give_constraints(rig, feet, drawn_as)
+        give_constraints(rig, feet, drawn_as.rig, 2)
     else:
         bpy.ops.object.mode_set(mode="POSE")
         sample.select(rig, *feet.values())
@@ -132,29 +132,8 @@ def scout(label: str, place: float, drawn_as: Any = None) -> Player:
     return Player(rig, "hips", feet, finish(rig, label, place, feet))
 
 
-def give_constraints(rig: Any, feet: dict[str, str], drawn_as: Any) -> None:
-    """Blender's constraint as one adds it: two bones, no pole, and a foot that turns with its control."""
-    import bpy
-
-    bpy.ops.object.mode_set(mode="EDIT")
-    for control, last in feet.items():
-        bone, shin = rig.data.edit_bones.new(control), rig.data.edit_bones[last]
-        bone.head, bone.tail = shin.tail, drawn_as.data.bones[control].vector + shin.tail
-        bone.roll = 0.0
-    bpy.ops.object.mode_set(mode="POSE")
-    for control, last in feet.items():
-        ik: Any = rig.pose.bones[last].constraints.new("IK")
-        ik.target, ik.subtarget, ik.chain_count, ik.use_stretch = rig, control, 2, False
-        foot = rig.pose.bones[last.replace("shin", "foot")]
-        foot.bone.use_inherit_rotation = False  # The controls do not turn here.
-        bone, other = rig.pose.bones[control], drawn_as.pose.bones[control]
-        for name in ("", "_scale_xyz", "_translation", "_rotation_euler"):
-            setattr(bone, f"custom_shape{name}", getattr(other, f"custom_shape{name}"))
-        bone.use_custom_shape_bone_size = other.use_custom_shape_bone_size
-
-
-def bird(label: str, place: float) -> Player:
-    """The bird of the demo, on one press of Add."""
+def bird(label: str, place: float, drawn_as: Player | None = None) -> Player:
+    """The bird of the demo, likewise."""
     import bpy
 
     from .demo import bird as kind
@@ -163,11 +142,37 @@ def bird(label: str, place: float) -> Player:
     rig = creature.build(kind.BIRD, bpy.context.scene.collection)
     rig.location, rig.rotation_euler.z = studio.across(TURN, place), -pi / 2.0
     bpy.context.view_layer.update()
-    studio.add_everywhere(rig, plane="FREE")
-    limbs = {bone.planar_ik.subtarget: bone.name for bone in rig.pose.bones if bone.planar_ik.enabled}
-    feet = dict(sorted(limbs.items()))
-    assert len(feet) == 2, feet
+    if drawn_as:
+        feet = drawn_as.feet
+        bpy.context.view_layer.objects.active = rig
+        give_constraints(rig, feet, drawn_as.rig, 3)
+    else:
+        studio.add_everywhere(rig, plane="FREE")
+        limbs = {bone.planar_ik.subtarget: bone.name for bone in rig.pose.bones if bone.planar_ik.enabled}
+        feet = dict(sorted(limbs.items()))
+        assert len(feet) == 2, feet
     return Player(rig, "body", feet, finish(rig, label, place, feet))
+
+
+def give_constraints(rig: Any, feet: dict[str, str], drawn_as: Any, bones: int) -> None:
+    """Blender's constraint as one adds it: so many bones, no pole, and a foot that turns with its control."""
+    import bpy
+
+    bpy.ops.object.mode_set(mode="EDIT")
+    for control in feet:
+        bone, other = rig.data.edit_bones.new(control), drawn_as.data.bones[control]
+        bone.tail, bone.matrix = (0.0, other.length, 0.0), other.matrix_local
+    bpy.ops.object.mode_set(mode="POSE")
+    sample.select(rig, *feet)  # As Add leaves them: they look alike.
+    for control, last in feet.items():
+        ik: Any = rig.pose.bones[last].constraints.new("IK")
+        ik.target, ik.subtarget, ik.chain_count, ik.use_stretch = rig, control, bones, False
+        for foot in rig.pose.bones[last].children:
+            foot.bone.use_inherit_rotation = False  # The controls do not turn here.
+        bone, other = rig.pose.bones[control], drawn_as.pose.bones[control]
+        for name in ("", "_scale_xyz", "_translation", "_rotation_euler"):
+            setattr(bone, f"custom_shape{name}", getattr(other, f"custom_shape{name}"))
+        bone.use_custom_shape_bone_size = other.use_custom_shape_bone_size
 
 
 def finish(rig: Any, label: str, place: float, feet: dict[str, str]) -> Any:
