@@ -19,6 +19,7 @@ from scripts import installed
 from scripts.package import ROOT
 from tests.blender import libraries, rigs
 from tests.blender.cli import shots
+from tests.blender.limb import test_cylinders
 from tests.blender.ui.conftest import call, select
 
 Claims = dict[str, Callable[[Any], None]]
@@ -509,6 +510,38 @@ def as_the_table_says(_: Any) -> None:
     assert f"slid by {before} a step, now by {after.removesuffix(' mm')}." in words("README.md")
 
 
+def half_with_the_foot(_: Any) -> None:
+    last = leg()
+    ob = last.id_data
+    assert last["IK Pole Follow"] == 0.5
+    before = rigs.place(ob, "knee_pole.L")
+    rigs.put(ob.pose.bones["foot_ik.L"], rigs.place(ob, "foot_ik.L") + Vector((0.2, 0.0, 0.0)))
+    assert (rigs.place(ob, "knee_pole.L") - before - Vector((0.1, 0.0, 0.0))).length < 1e-4
+
+
+def of_an_arm_too(_: Any) -> None:
+    ob = rigs.biped()
+    assert not call("add", limbs="forearm.L")
+    select("forearm.L")
+    assert "IK Pole Follow" not in ob.pose.bones["forearm.L"]
+    assert not call("set", pole_follows=True)
+    assert "IK Pole Follow" in ob.pose.bones["forearm.L"]
+
+
+def cylinders_get_keys(_: Any) -> None:
+    ob = test_cylinders.added()
+    rigs.click(ob, "boom", "stick")
+    assert not call("add")
+    select("stick")
+    bpy.context.scene.frame_end = 5
+    before = rigs.matrices(ob, ["housing", "rod"])
+    assert not call("bake", for_game=True)
+    assert not [bone.name for bone in ob.pose.bones if len(bone.constraints)]
+    assert np.abs(rigs.matrices(ob, ["housing", "rod"]) - before).max() < 1e-4
+    paths = str({curve.data_path for curve in rigs.curves(ob)})
+    assert all(f'"{name}"].rotation' in paths for name in ("housing", "rod"))
+
+
 LIMITS: Claims = {
     "A limb has two, three or four bones": too_many_bones,
     "at most 0.35 of the limb's length beside it": beside_the_plane,
@@ -551,6 +584,8 @@ SENTENCES: dict[str, Claims] = {
         "the rig gets controls and the foot's constraints, and no helper bones": live,
         "Then press *G*: the new control is selected.": the_control_is_selected,
         "The toes' own pose goes on top.": toes_on_top,
+        "The poles of legs go half with the foot and half with the hips: *Pole Follow*": half_with_the_foot,
+        "*Setup* has it for other limbs whose target and pole are bones of the rig.": of_an_arm_too,
     },
     "docs/capture.md": {
         "The report says *kept 250 frames*": kept_frames,
@@ -564,6 +599,7 @@ SENTENCES: dict[str, Claims] = {
         "nearer than the bones reach, the limb folds": the_limb_folds,
         "the arm takes the pose that comes nearest, and the panel says that a joint is at its limit.": at_its_limit,
         "by how much the first bone may turn from rest, above 0 towards where the joint points.": towards_the_joint,
+        "*For Games* gives cylinders keys, too.": cylinders_get_keys,
     },
     "docs/scripting.md": {
         "`enabled`, `target` and `chain_count` make a limb of a bone that is none yet, of two bones if nothing "
