@@ -10,8 +10,18 @@ from bpy.types import Context
 from numpy.typing import NDArray
 
 from . import fcurves
-from .animation import curve_holder, curves_everywhere, curves_of, modifiers_of, new_curve, set_at, use_copy, value_at
-from .stepping import time_now, times_of
+from .animation import (
+    curve_holder,
+    curves_everywhere,
+    curves_of,
+    is_by_strips,
+    modifiers_of,
+    new_curve,
+    set_at,
+    use_copy,
+    value_at,
+)
+from .stepping import stepping, time_now, times_of
 from .types import announce_keys, scene_of, split_path
 
 Array = NDArray[Any]
@@ -30,6 +40,8 @@ class ActionWriter:
         first, last = (end(of, scene.frame_current) for end, of in ((min, scene.frame_start), (max, scene.frame_end)))
         self._seen_times = times_of(scene, range(first, last + 1))
         self._unkeyed = _unkeyed(ob, self._now)
+        self._context, self._frames = context, range(first, last + 1)
+        self._by_strips: dict[str, list[Any]] = {}
         self._values_before: dict[str, Any] = {}
         self._shapes: dict[Any, list[Any]] = {}
         self.object = ob
@@ -62,7 +74,8 @@ class ActionWriter:
         each side. With a ``cycle`` they repeat before and after; at ``cuts`` they stay until the next key."""
         now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
-            curve = self._curve(path, index, cycle is not None)
+            is_all = min(times) <= self._seen_times[0] and max(times) >= self._seen_times[-1]
+            curve = self._curve(path, index, cycle is not None or is_all)
             far = 1 + (curve.extrapolation == "LINEAR" and len(curve.keyframe_points) > 0)  # two keys say the direction
             sides = [
                 time
@@ -156,7 +169,11 @@ class ActionWriter:
         curve = self._curves.get((path, index))
         if curve is None:
             group = split_path(path)[0] or self.object.name
+            said = [] if is_cycle else self._said_by_strips(path)
             curve = self._curves[path, index] = new_curve(self.holder, path, index, group)
+            if said:
+                numbers = np.array([np.atleast_1d(one)[index] for one in said], float)
+                fcurves.write_keys(curve, self._seen_times, numbers)
             return curve
         if len(curve.sampled_points):
             ends = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
@@ -176,6 +193,18 @@ class ActionWriter:
         if curve.mute:
             curve.mute = False
         return curve
+
+    def _said_by_strips(self, path: str) -> list[Any]:
+        """What strips say of a property in the scene's frames, which keys in a part of these would replace."""
+        ob = self.object
+        if path not in self._by_strips and is_by_strips(ob, path):
+            paths = {curve.data_path for curve in curves_everywhere(ob)} - {curve.data_path for curve in curves_of(ob)}
+            with stepping(self._context) as show_frame:
+                for frame in self._frames:
+                    show_frame(frame)
+                    for one in paths:
+                        self._by_strips.setdefault(one, []).append(value_at(ob, one))
+        return self._by_strips.get(path, [])
 
 
 def _key_sides(curve: Any, sides: Sequence[float], ends: Sequence[tuple[float, int]], now: float) -> list[Any]:

@@ -88,6 +88,26 @@ def test_where_nothing_changes_no_key_breaks_a_cycle(add, addon, verb):
     assert np.abs(np.array(found[:40]) - found[40:]).max() < 0.01  # as few keys say it
 
 
+def test_keys_in_a_part_keep_what_strips_say_elsewhere(add, snap):
+    ob, scene = rigs.biped(), bpy.context.scene
+    thigh, names, scene.frame_end = ob.pose.bones["thigh.L"], ("thigh.L", "shin.L", "foot.L", "toe.L"), 24
+    for frame, angle in ((1, 0.2), (11, -0.5), (24, 0.3)):
+        thigh.rotation_quaternion = Quaternion((1, 0, 0), angle)
+        thigh.keyframe_insert("rotation_quaternion", frame=frame)
+    data = ob.animation_data
+    slot, strip = data.action_slot, data.nla_tracks.new().strips.new("walk", 1, data.action)
+    strip.action_slot, data.action = slot, None
+    last, found = add(ob, "shin.L", mode="RIG")[0], []
+    for done in (False, True):
+        if done:
+            snap.snap_fk(bpy.context, [last], range(8, 14))
+            last.planar_ik.influence = 0.0
+        for frame in range(1, 25):
+            scene.frame_set(frame)
+            found.append(rigs.matrices(ob, names))
+    assert np.abs(np.array(found[:24]) - found[24:]).max() < 0.01  # as few keys say it
+
+
 def test_what_snapping_does_not_move_keeps_its_numbers(limb, snap):
     last = limb(random.Random(5), foot=False)
     target = last.id_data.pose.bones["foot_ik"]
