@@ -542,6 +542,19 @@ def cylinders_get_keys(_: Any) -> None:
     assert all(f'"{name}"].rotation' in paths for name in ("housing", "rod"))
 
 
+def its_twist_is_keyed(_: Any) -> None:
+    ob = rigs.biped()
+    bpy.context.scene.frame_end = 20
+    for frame in range(1, 21):
+        ob.pose.bones["shin.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.6) @ Quaternion(
+            (0, 1, 0), 0.3 * sin(0.5 * frame)
+        )
+        ob.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    assert not call("add", limbs="shin.L")
+    assert "IK Twist" in ob.pose.bones["shin.L"]
+    assert "IK Twist" in str({curve.data_path for curve in rigs.curves(ob)})
+
+
 LIMITS: Claims = {
     "A limb has two, three or four bones": too_many_bones,
     "at most 0.35 of the limb's length beside it": beside_the_plane,
@@ -593,6 +606,7 @@ SENTENCES: dict[str, Claims] = {
         "Control bones that something else uses stay, and the report names them.": used_ones_stay,
         "poles stay on the side to which the knee bends.": beside_the_knee,
         "Add refuses *Hinge* where a limb leaves its plane": leaves_its_plane,
+        "Where bones would turn by more, the limb gets *IK Twist* with keys;": its_twist_is_keyed,
     },
     "docs/machines.md": {
         "A target counts in the plane only, however far before it.": a_boom,
