@@ -25,7 +25,6 @@ from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
 from ..limb.tips import rest_matrix, tip_of
 from ..limb.tolerances import UNSEEN
-from ..limb.transforms import own_transforms
 from ..rigging.control_shapes import points_of
 from ..rigging.description import Description
 from ..solver.limb import IN_ONE_PLANE, joints_of
@@ -74,13 +73,11 @@ class Fit(NamedTuple):
 
 class Wish(NamedTuple):
     """What of a limb is chosen: its ``plane``, or ``AUTO`` for what fits; whether its tip is where the ``FOOT`` begins
-    or at the last bone's ``TAIL``; what it bends about if it is straight or a hinge, in its last bone's axes; and how
-    its bones are turned where it bends to its own side, if that is not at rest."""
+    or at the last bone's ``TAIL``; and what it bends about if it is straight or a hinge, in its last bone's axes."""
 
     plane: str = "AUTO"
     tip: str = "FOOT"
     axis: Any = None
-    reference_rotations: tuple[Turn, ...] = ()
 
 
 AS_FITS = Wish()
@@ -97,7 +94,7 @@ def fit(
     """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``, as
     far as one may ``wish``; raises `Refused`. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`)
     the fit may be."""
-    plane, tip, axis, reference = wish
+    plane, tip, axis = wish
     check_two_bones(plane, limb.name, segments)
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
@@ -109,7 +106,7 @@ def fit(
     _check_sized(evaluated, limb, segments)
     turns = turns_now(evaluated, limb, segments)
     candidates: list[tuple[Any, Fit]] = []
-    for reference_rotations in (reference, turns):
+    for reference_rotations in ((), turns):
         if reference_rotations and plane in IN_ONE_PLANE and _bends_elsewhere(limb, segments, turns, axis, tip):
             axis = ()
         geometry = rest_geometry(limb, segments, reference_rotations, axis, tip, plane)
@@ -292,38 +289,12 @@ def bend_axes_seen(
     return {ref: axis for ref, axis in axes.items() if axis is not None}
 
 
-def turns_seen(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> tuple[Turn, ...]:
-    """How the bones of a limb of two segments are turned where it is bent the most in the recording, if it bends there
-    to the other side than at rest, as legs of captures do that rest nearly straight; else nothing."""
-    geometry = rest_geometry(limb, segments, tip=tip)
-    seen = _bends_of(recording, limb, segments, tip) if len(segments) == 2 and not is_straight(geometry) else None
-    axis = None if seen is None else _mean_of(seen)
-    if seen is None or axis is None or geometry.normals[-1] @ np.array(axis) > -ALIKE:
-        return ()
-    row, turns = int(np.argmax(seen @ np.array(axis))), list[Turn]()
-    for bone in bones_of_limb(limb, segments):
-        above = poses_of(recording, limb.id_data, bone.parent.name) if bone.parent else None
-        here = poses_of(recording, limb.id_data, bone.name)
-        turns.append(_turn_of(BlenderMatrix(own_transforms(bone.bone, above, here)[row].tolist())))
-    return tuple(turns)
-
-
 def _axis_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:
-    return _mean_of(_bends_of(recording, limb, segments, tip))
-
-
-def _bends_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> Array:
-    """What a limb bends about in each frame (f, 3), in its last bone's own space, as long as the sine of its bend."""
     first, second = bones_of_limb(limb, segments)
     root, knee, end = (poses_of(recording, limb.id_data, bone.name) for bone in (first, second, limb))
     tips = applied(end, np.broadcast_to(tip_of(limb, tip), (recording.frames, 3)))
     bends = np.cross(_units(tips - knee[:, :3, 3]), _units(knee[:, :3, 3] - root[:, :3, 3]))
-    axes: Array = np.einsum("fji,fj->fi", _units(end[:, :3, :3], axis=1), bends)
-    return axes
-
-
-def _mean_of(axes: Array) -> Axis | None:
-    """The axis of most of these bends; None where there are none, or as many to the other side."""
+    axes = np.einsum("fji,fj->fi", _units(end[:, :3, :3], axis=1), bends)
     total, sizes = axes.sum(axis=0), np.linalg.norm(axes, axis=1)
     if sizes.max() < LEAST_BEND or np.linalg.norm(total) < TO_ONE_SIDE * sizes.sum():
         return None

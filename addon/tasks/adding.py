@@ -30,7 +30,7 @@ from ..limb.tips import AT_TAIL, foot_of, length_of, tip_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
 from ..limb.transforms import rigid
 from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, look, sight
-from ..motion.fitting import Wish, bend_axes_seen, fit, is_of_body, turned_around, turns_seen, with_fit
+from ..motion.fitting import Wish, bend_axes_seen, fit, is_of_body, turned_around, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_in_ik
 from ..motion.reading import Asked, Recording, poses_of
@@ -308,7 +308,7 @@ def _fitted(
     for request in requests:
         try:
             tip = _tip_of(context, request, options.tip)
-            limbs.append(_seen(context, request, tip, options, axes, request.limb.id_data in bodies, recording))
+            limbs.append(_seen(context, request, tip, options, axes, request.limb.id_data in bodies))
             tips.append(tip)
         except Refused as why:
             refusals.append(why)
@@ -392,11 +392,9 @@ def _seen(
     options: AddOptions,
     axes: dict[tuple[Any, str], Any],
     is_body: bool,
-    recording: Recording,
 ) -> FittedLimb:
-    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own, and one
-    with a new pole to the side to which it mostly bends in its ``recording``. A limb of a body that rests flat is no
-    puppet's."""
+    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own. A limb
+    of a body that rests flat is no puppet's."""
     limb, segments, turn, loop = request.limb, request.segments, options.turn, request.loop
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
     around = _bones_around(request, plane)
@@ -408,10 +406,7 @@ def _seen(
     is_flat = plane in ("AUTO", "HINGE") and hinge
     axis: Any = hinge if around else None if is_flat else axes.get(ref_of(limb))
     axis = axis or (None if loop else bend_axis(limb, segments, tip, turn, not is_body))
-    is_limited = any(limit_of(each) for bone in bones_of_limb(limb, segments) for each in bone.constraints)
-    is_new = plane == "POLE" and follow is None and not turn and not is_limited  # limits are those of the rest pose
-    turns = turns_seen(recording, limb, segments, tip) if is_new else ()
-    fitted = fit(context, limb, segments, follow, Wish(plane, tip, axis, turns))
+    fitted = fit(context, limb, segments, follow, Wish(plane, tip, axis))
     rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)
     if turn and not is_straight(rest):
         fitted = turned_around(fitted, turn, request.pole is not None)
