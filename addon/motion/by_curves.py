@@ -15,6 +15,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import times_of
 from ..blender.types import bones_of, path_to_bone, path_to_custom, scene_of
+from ..limb.features.pole_follow import carried as carried_pole
 from ..limb.follow import following_pole
 from ..limb.settings import slider_of
 from ..limb.tolerances import ON_TARGET, ROUNDING, UNSEEN
@@ -120,10 +121,10 @@ class Curves:
             own = own.copy()
             own[:, :3, 3] = 0.0
         if following := following_pole(ob, bone):
-            share = self.array_of("slider", ob, following.limb.name, "pole_follow").clip(0.0, 1.0)[:, None, None]
-            still, moved = (self._moved(ob, name) for name in following[1:])
-            carried: Array = still + share * (moved - still)
-            return carried @ posed(owner, None, own)
+            share = self.array_of("slider", ob, following.limb.name, "pole_follow")[:, None, None]
+            above, target = (self._moved(ob, name) for name in following[1:])
+            moved: Array = carried_pole(above, target, share)
+            return moved @ posed(owner, None, own)
         return posed(owner, self.array_of("pose", ob, owner.parent.name) if owner.parent else None, own)
 
     def _moved(self, ob: Any, bone: str) -> Array:

@@ -40,6 +40,7 @@ from ..blender.types import (
     split_path,
     view_layer_of,
 )
+from ..limb.features.pole_follow import carried as carried_pole
 from ..limb.features.roll import PIVOTS_COLLECTION, ROLLED_TARGET
 from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
 from ..limb.names import side_sign
@@ -378,13 +379,11 @@ def _follow(work: Work, description: Description, carried: dict[tuple[Any, str],
         moved = carried[ob, above.name] @ above.bone.matrix_local.inverted() if above else None
         if kind == "pole" and description.pole_follow:
             target: Any = work.new_controls.get("target") or description.target
-            pairs = [(ob, description.pole_follow.above), target]
-            moves = [
+            above_moved, target_moved = (
                 carried[pair] @ bones_of(ob)[pair[1]].bone.matrix_local.inverted() if pair[1] else Matrix()
-                for pair in pairs
-            ]
-            share = description.sliders["pole_follow"]
-            moved = moves[0] * (1.0 - share) + moves[1] * share  # as an Armature constraint has it
+                for pair in ((ob, description.pole_follow.above), target)
+            )
+            moved = carried_pole(above_moved, target_moved, description.sliders["pole_follow"])
         carried[ob, name] = finish_control(control, name, moved)
     target, pole = (
         work.new_controls.get(kind) or ref for kind, ref in (("target", description.target), ("pole", description.pole))

@@ -7,7 +7,9 @@ helper bone there that never moves."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..parts import MADE_BY_US, ConstraintSpec, HelperBone, Parts, driven
 from .feature import Feature, Making, Slider
@@ -42,6 +44,13 @@ class PoleFollow(NamedTuple):
 
     above: str
     on_target: bool
+
+
+def carried(above: Any, target: Any, share: Any) -> Any:
+    """How a pole is moved from its rest, where the two that it goes with are moved so from theirs, and the slider says
+    ``share``: the mean of their numbers, as an Armature constraint has it. Blender's matrices, or arrays (..., 4, 4)
+    with a share (..., 1, 1)."""
+    return above + (target - above) * np.clip(share, 0.0, 1.0)
 
 
 def _made(making: Making) -> Parts:
