@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Callable
 from math import pi, sin
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -17,7 +18,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from scripts import installed
 from scripts.package import ROOT
-from tests.blender import libraries, rigs
+from tests.blender import libraries, linkages, rigs
 from tests.blender.cli import shots
 from tests.blender.limb import test_cylinders
 from tests.blender.ui.conftest import call, select
@@ -555,6 +556,145 @@ def its_twist_is_keyed(_: Any) -> None:
     assert "IK Twist" in str({curve.data_path for curve in rigs.curves(ob)})
 
 
+class Shown:
+    """A layout that keeps what a panel writes into it."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def label(self, text: str = "", **_: Any) -> None:
+        self.texts.append(text)
+
+    def column(self, **_: Any) -> Shown:
+        return self
+
+    row = column
+
+    def operator(self, *_: Any, **__: Any) -> Any:
+        return SimpleNamespace()
+
+
+def its_bones_in_the_tooltip(_: Any) -> None:
+    leg()
+    button = installed.addon("ui.operators.selecting").POSE_OT_planar_ik_select
+    said = button.description(bpy.context, SimpleNamespace(role="LIMB", bone="shin.L"))
+    assert "thigh.L" in said
+    assert "shin.L" in said
+
+
+def assets_are_flipped(_: Any) -> None:
+    """As Blender flips a pose asset: all frames of the action (`Action.flip_with_pose`)."""
+    ob = rigs.biped()
+    assert not call("add", limbs="shin.L shin.R", plane="FREE")
+    last, twin = ob.pose.bones["shin.L"], ob.pose.bones["shin.R"]
+    rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.2, -0.3, 0.3)))
+    last.planar_ik.swivel = 0.6
+    bpy.context.view_layer.update()
+    seen = [rigs.place(ob, name) for name in ("shin.L", "foot.L")]
+    for bone in (last, ob.pose.bones["foot_ik.L"]):
+        bone.keyframe_insert("location", frame=1)
+        bone.keyframe_insert("rotation_quaternion", frame=1)
+    last.keyframe_insert('["IK Swivel"]', frame=1)
+    action = ob.animation_data.action
+    action.flip_with_pose(ob)
+    bpy.context.scene.frame_set(1)
+    bpy.context.view_layer.update()
+    assert twin.planar_ik.swivel == pytest.approx(0.6)
+    for name, place in zip(("shin.R", "foot.R"), seen, strict=True):
+        assert (rigs.place(ob, name) - Vector((-place.x, place.y, place.z))).length < 1e-4
+
+
+def turn_the_control(_: Any) -> None:
+    last, shown = leg(), Shown()
+    select("foot.L")
+    last.id_data.pose.bones["foot.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.4)
+    screen = SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+    context = SimpleNamespace(active_pose_bone=bpy.context.active_pose_bone, region=None, preferences=screen)
+    installed.addon("ui.panel").draw_foot(shown, context, last)
+    assert "foot_ik.L" in " ".join(shown.texts)
+
+
+def about_the_axis_seen(_: Any) -> None:
+    """A straight limb whose knee is keyed to bend about an axis between X and Z."""
+    ob = line((0, 0, 0), (0, 0, -1), (0, 0, -2))
+    axis, last = Vector((1, 0, 1)).normalized(), ob.pose.bones["bone.2"]
+    for frame in range(1, 11):
+        last.rotation_quaternion = Quaternion(axis, 0.15 * (frame - 1))
+        last.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_end = 10
+    bpy.context.scene.frame_set(6)
+    bends = rigs.matrices(ob, ["bone.2"])[0, :3, :3] @ np.array(axis)
+    select("bone.2")
+    assert not call("add", plane="HINGE")
+    for goal in ((0.3, 0.4, -1.4), (0.2, 0.5, -1.2)):
+        bpy.context.scene.frame_set(6)
+        rigs.put(ob.pose.bones[last.planar_ik.subtarget], Vector(goal))
+        root, knee = rigs.place(ob, "bone.1"), rigs.place(ob, "bone.2")
+        tip = rigs.evaluated(ob).pose.bones["bone.2"].tail
+        normal = (knee - root).cross(tip - knee).normalized()
+        assert abs(abs(normal.dot(Vector(bends))) - 1.0) < 1e-4
+
+
+def not_in_one_plane(_: Any) -> None:
+    ob, said = line((0, 0, 0), (0, -0.2, -1), (0, 0.2, -2), (0, 0, -3)), io.StringIO()
+    for frame, turn in ((1, 0.0), (10, 0.8)):
+        ob.pose.bones["bone.2"].rotation_quaternion = Quaternion((0, 1, 0), turn)
+        ob.pose.bones["bone.2"].keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_end = 10
+    select("bone.3")
+    with contextlib.redirect_stdout(said):
+        assert not call("add", bones="3")
+    assert re.search(r"'bone.2' is not where it was in frame \d+: by [\d.]+ of the limb's length", said.getvalue())
+
+
+def how_long_it_is(_: Any) -> None:
+    ob, shown = test_cylinders.added(), Shown()
+    select("housing")
+    bpy.context.scene.unit_settings.system = "METRIC"
+    installed.addon("ui.panel").draw_cylinder(shown, bpy.context)
+    length = (rigs.place(ob, "housing") - rigs.place(ob, "rod")).length
+    assert f"Length {length:.2f} m" in " ".join(shown.texts), shown.texts
+
+
+def crossed(_: Any) -> None:
+    """A parallelogram goes on crossed past half a turn, but with *IK Flip* keyed where the bones lie in line."""
+    end, ground = complex(0.2, 0.4), complex(1.5, 0.0)
+    machine = linkages.four_bars(0j, end, ground, ground + end, 2.0 * pi)
+    ob = linkages.drawn(machine)
+    rigs.click(ob, *(bone.name for bone in ob.pose.bones))
+    assert not call("add")
+    last = ob.pose.bones["a second"]
+
+    def lag() -> list[float]:
+        found = []
+        for frame in range(1, linkages.FRAMES + 1):
+            bpy.context.scene.frame_set(frame)
+            crank, rocker = (rigs.evaluated(ob).pose.bones[name].vector for name in ("crank", "a first"))
+            found.append(crank.angle(rocker, 0.0))
+        return found
+
+    off = np.array(lag())
+    line_at = [k for k in range(1, len(off)) if (off[k] > 1e-3) != (off[k - 1] > 1e-3)]
+    assert (off > 0.1).any()
+    assert (off < 1e-3).any()
+    first = off[0] > 1e-3
+    for k in [0, *line_at]:
+        last.planar_ik.flip = bool((off[k] > 1e-3) != first)
+        last.keyframe_insert('["IK Flip"]', frame=k + 1)
+    assert max(lag()) < 1e-3
+
+
+def halfway_too(_: Any) -> None:
+    """Also where the crank turns by a radian a frame."""
+    machine = linkages.MACHINES["four bar"]
+    ob = linkages.drawn(machine)
+    rigs.click(ob, *(bone.name for bone in ob.pose.bones))
+    assert not call("add")
+    rigs.turn_crank(ob, {frame: frame - 1.0 for frame in range(1, linkages.FRAMES + 2)})
+    assert not call("bake", remove=True)
+    assert linkages.worst(machine, ob, 0.5) < 1e-5
+
+
 LIMITS: Claims = {
     "A limb has two, three or four bones": too_many_bones,
     "at most 0.35 of the limb's length beside it": beside_the_plane,
@@ -596,6 +736,11 @@ SENTENCES: dict[str, Claims] = {
         "in its own plane; it does not reach what is beside that": beside_a_hinge,
         "the rig gets controls and the foot's constraints, and no helper bones": live,
         "Then press *G*: the new control is selected.": the_control_is_selected,
+        "The first line is the limb, *Left Leg*; its tooltip says which bones.": its_bones_in_the_tooltip,
+        "flipped pose assets and *Symmetrize* are right by themselves.": assets_are_flipped,
+        "A foot that turns with its control shows no turn of its own: the panel says which control to turn.": (
+            turn_the_control
+        ),
         "The toes' own pose goes on top.": toes_on_top,
         "The poles of legs go half with the foot and half with the hips: *Pole Follow*": half_with_the_foot,
         "*Setup* has it for other limbs whose target and pole are bones of the rig.": of_an_arm_too,
@@ -607,6 +752,10 @@ SENTENCES: dict[str, Claims] = {
         "poles stay on the side to which the knee bends.": beside_the_knee,
         "Add refuses *Hinge* where a limb leaves its plane": leaves_its_plane,
         "Where bones would turn by more, the limb gets *IK Twist* with keys;": its_twist_is_keyed,
+        "A limb that is straight at rest bends about the axis that it is seen to bend about in all frames.": (
+            about_the_axis_seen
+        ),
+        "and says where the joints of three or four bones do not lie in one.": not_in_one_plane,
     },
     "docs/machines.md": {
         "A target counts in the plane only, however far before it.": a_boom,
@@ -614,6 +763,9 @@ SENTENCES: dict[str, Claims] = {
         "the arm takes the pose that comes nearest, and the panel says that a joint is at its limit.": at_its_limit,
         "by how much the first bone may turn from rest, above 0 towards where the joint points.": towards_the_joint,
         "*For Games* gives cylinders keys, too.": cylinders_get_keys,
+        "Click one to see how long it is, and how far out.": how_long_it_is,
+        "goes on crossed: key *IK Flip* in that frame, and again where they do next.": crossed,
+        "A bake holds the joints of closed loops halfway between frames, too, to a hundred thousandth": halfway_too,
     },
     "docs/scripting.md": {
         "`enabled`, `target` and `chain_count` make a limb of a bone that is none yet, of two bones if nothing "
