@@ -17,7 +17,7 @@ from typing import Any
 import bpy
 
 from ..blender.words import Refused
-from ..tasks.limbs import frames_counted
+from ..tasks.status import frames_counted
 from .arguments import DONE, FAILED, FOUND, WRONG_CALL, output_of, parse
 from .interrupting import Interrupted, heed_signals, interruptible, received
 from .shots import open_shot, save, say

@@ -16,8 +16,8 @@ from ..blender.animation import drivers_of
 from ..blender.dependencies import is_python
 from ..blender.types import all_objects, can_edit_bones, is_armature, view_layer_of
 from ..blender.words import Refused
-from ..tasks.limbs import limbs_of
 from ..tasks.selection import is_match
+from ..tasks.status import limbs_of
 from .interrupting import heed_signals
 
 VERSION = bpy.app.version[:2]

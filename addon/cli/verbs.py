@@ -19,7 +19,6 @@ from ..tasks.baking import BakeRequest, bake, frames_by_step
 from ..tasks.contact_markers import Contacts
 from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
-from ..tasks.limbs import description_of, is_converted, is_leg, limbs_of
 from ..tasks.modes import repairs_for
 from ..tasks.planting import NoContacts, PlantOptions, plant
 from ..tasks.selection import (
@@ -32,7 +31,7 @@ from ..tasks.selection import (
     matches_of,
 )
 from ..tasks.setting import set_limbs
-from ..tasks.status import LimbReport, reported, status_now
+from ..tasks.status import LimbReport, description_of, is_converted, is_leg, limbs_of, reported, status_now
 from .arguments import options_of
 from .interrupting import heed_signals
 from .shots import is_linked, limbs_asked_for, make_local, rigs_of, say

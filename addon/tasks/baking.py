@@ -29,8 +29,8 @@ from ..motion.passing import play
 from ..motion.seen import SeenLimb, check_alone, method_of, see_limbs
 from ..motion.writing import check_keys
 from .games import bake_for_game
-from .limbs import frames_counted, limbs_counted
 from .modes import STAYING, remove
+from .status import frames_counted, limbs_counted
 
 Array = NDArray[Any]
 

@@ -37,8 +37,8 @@ from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_re
 from ..motion.writing import KeyedPart, Run, Task, Writing
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied
-from .limbs import is_leg
 from .selection import limbs_without_ik
+from .status import is_leg
 
 Array = NDArray[Any]
 

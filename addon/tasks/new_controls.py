@@ -29,7 +29,7 @@ from ..rigging.control_shapes import (
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import unit_array
-from .limbs import is_leg
+from .status import is_leg
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.06
 """How long the bones of controls are, in lengths of their limb."""

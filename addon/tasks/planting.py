@@ -12,12 +12,12 @@ from ..blender.transaction import as_one
 from ..blender.types import scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import HEIGHT, SPEED
+from ..limb.tips import foot_of
 from ..limb.tolerances import UNSEEN
 from ..rigging.description import ref_of
 from . import holding
 from .adding import FEWER_KEYS, LimbRequest, add
 from .contact_markers import Contacts, find_contacts, mark_contacts
-from .limbs import foot_of
 from .setting import add_foot_roll
 
 NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"

@@ -1,9 +1,11 @@
-"""How a limb is: whether it reached its target, in both modes, the evaluated tip against that and against where the
-solver puts it; whether what was made for it still fits; and the lines that are drawn of it. Nothing is changed."""
+"""What a limb is and what became of it, as an enum and numbers, for whoever shows it: whether it reached its target, in
+both modes, the evaluated tip against that and against where the solver puts it; whether what was made for it still
+fits; and the lines that are drawn of it. Nothing is changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from enum import Enum
 from math import cos, pi, sin
 from typing import Any, NamedTuple
 
@@ -15,9 +17,13 @@ from numpy.typing import NDArray
 from ..blender.editing import keeping_frame, set_frame
 from ..blender.stepping import Progress, rate_of
 from ..blender.types import ArmatureObject, is_evaluated, scene_of, view_layer_of
-from ..blender.words import Refused
+from ..blender.words import Message, Refused
 from ..feet.soles import paths_of, sole_of
+from ..finding.branches import BranchLimbs
+from ..finding.knees import bends_to, upright
+from ..limb import storage
 from ..limb.features import FEATURES
+from ..limb.features.feature import Choice
 from ..limb.features.pole_follow import NEEDS
 from ..limb.follow import (
     RigSlider,
@@ -29,27 +35,19 @@ from ..limb.follow import (
     rig_slider,
     tip_at_rest,
 )
-from ..limb.parts import Parts
-from ..limb.settings import VERSION, VERSION_KEY
+from ..limb.names import ARM, LEG, has_word, side_sign
+from ..limb.parts import ALL, Parts
+from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, VERSION, VERSION_KEY, slider_of
 from ..limb.solving import BONE_MOVED, BONE_SCALED, SCALED_APART, SIZELESS, LimbsNow, Measured, limbs_now, measure
 from ..limb.spec import differs
-from ..limb.storage import (
-    bones_of_limb,
-    by_rig,
-    chain_bones,
-    choices_of,
-    has_slider,
-    is_live,
-    is_on_rig,
-    mode_of,
-    read_slider,
-)
+from ..limb.storage import bones_of_limb, chain_bones, check_complete, has_slider, is_converted, is_limb, limbs_of
 from ..limb.table import Table, table_of
-from ..limb.tips import FOOT_GONE, group_of, is_foot_gone, tip_of
+from ..limb.tips import FOOT_GONE, foot_of, group_of, is_foot_gone, tip_of
 from ..limb.tolerances import KEPT, MISS, ROUNDING, SEEN, STRAIGHT
 from ..limb.transforms import own_location
 from ..motion.reading import bones_to_read, new_recording, readers_of
-from ..rigging.description import describe, ref_of, spec_of
+from ..rigging.control_shapes import Place, is_on_ground
+from ..rigging.description import Description, describe, ref_of, spec_of
 from ..rigging.features import follows_own_bones
 from ..rigging.marks import Made, made_on
 from ..rigging.parts import needed_parts
@@ -58,47 +56,70 @@ from ..solver.rotation import rotate
 from ..solver.triangle import Reach
 from .contact_markers import Contacts, contacts_known, readable_limbs_beside
 
-__all__ = ["RigSlider", "Status", "Structure", "Table", "rig_slider"]
+__all__ = [
+    "CHOICE",
+    "FEATURES",
+    "IN_ONE_PLANE",
+    "KNEE_LIMITS",
+    "Choice",
+    "Description",
+    "RigSlider",
+    "bends_to",
+    "chain_bones",
+    "check_complete",
+    "is_converted",
+    "is_limb",
+    "limbs_of",
+    "rig_slider",
+    "side_sign",
+]
 
 Array = NDArray[Any]
 
 
-class Status(NamedTuple):
-    """What became of a limb: how its target was reached, how far its tip is from it in scene units, and a sentence, as
-    a template with values. ``is_fk`` says that its influence is 0, ``is_ik`` that it is 1."""
+class Outcome(Enum):
+    """What became of a limb. The value is what is said of that: {distance} is from its tip to its target, {why} says
+    what is wrong."""
 
+    REACHED = "On target"
+    EASED = "Eased, {distance}"  # softness keeps the tip off a target in reach
+    TOO_FAR = "{distance} too far"
+    TOO_NEAR = "{distance} too near"
+    LIMITED = "{distance} off: a joint is at its limit"
+    FK = "FK"
+    LIVE_OFF = "In FK, because Live is off in this scene"
+    BLENDING = "Blending"
+    BLENDING_OFF = "Blending, {distance}"
+    SCALED_UNEVENLY = (
+        "{distance} from the target: the rig is scaled unevenly, and Blender blends FK and IK in the world"
+    )
+    INVALID = "{why}"  # it can't be posed, or is not where it should be
+
+
+class Status(NamedTuple):
+    """What became of a limb, how the solver reached its target, and how far its tip is from that, in scene units; how
+    much of IK shows; and what is wrong with one that is `Outcome.INVALID`."""
+
+    outcome: Outcome
     reach: Reach
     residual: float
-    template: str
-    values: dict[str, Any]
-    is_fk: bool = False
-    is_ik: bool = True
+    influence: float
+    why: Message = Message("")  # it is constant
+
+    @property
+    def is_fk(self) -> bool:
+        """Whether nothing of IK shows."""
+        return self.influence <= 0.0
 
     @property
     def is_broken(self) -> bool:
-        """Whether the limb can't be posed, or is not where it should be: the message says why."""
-        return self.reach == Reach.INVALID
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether the target is reached."""
-        return self.reach == Reach.REACHED
-
-    @property
-    def is_off(self) -> bool:
-        """Whether the limb is a live one while *Live* is off."""
-        return self.template == OFF
-
-    @property
-    def is_eased(self) -> bool:
-        """Whether softness keeps the tip off a target in reach."""
-        return self.template == EASED
+        """Whether the limb can't be posed, or is not where it should be."""
+        return self.outcome is Outcome.INVALID
 
     @property
     def message(self) -> str:
-        """The sentence in English, with distances in scene units."""
-        values = {name: f"{value:.3g}" if isinstance(value, float) else value for name, value in self.values.items()}
-        return self.template.format(**values)
+        """The sentence in English, with the distance in scene units."""
+        return self.outcome.value.format(distance=f"{self.residual:.3g}", why=self.why)
 
 
 class Structure(NamedTuple):
@@ -109,16 +130,6 @@ class Structure(NamedTuple):
     broken: str
 
 
-EASED = "Eased, {distance}"
-BLENDING, BLENDING_ON_TARGET = "Blending, {distance}", "Blending"
-SENTENCES = {
-    Reach.REACHED: "On target",
-    Reach.TOO_FAR: "{distance} too far",
-    Reach.TOO_NEAR: "{distance} too near",
-    Reach.LIMITED: "{distance} off: a joint is at its limit",
-}
-OFF = "In FK, because Live is off in this scene"
-SCALED_UNEVENLY = "{distance} from the target: the rig is scaled unevenly, and Blender blends FK and IK in the world"
 MOVED_BY_OTHERS = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
@@ -127,37 +138,28 @@ def structure_of(limb: PoseBone) -> Structure:
     return Structure(table_of(limb.id_data, [limb]), problems_of([limb])[0])
 
 
-def status_of(limb: PoseBone, depsgraph: Depsgraph, structure: Structure | None = None) -> Status:
-    """The status of one limb, by its last bone on the original rig. Who knows its ``structure`` saves the time to look
-    at it."""
-    return statuses(limb.id_data, [limb], depsgraph, structure)[0]
-
-
 def as_shown(status: Status, limb: PoseBone, slider: RigSlider, depsgraph: Depsgraph) -> Status:
     """The status of a limb on a rig that blends it with an FK chain of its own, by how far it shows."""
     rig: Any = limb.id_data.evaluated_get(depsgraph)
     shown = rig.pose.bones[slider.copying]
     influence = shown.constraints[slider.constraint].influence
-    if status.reach == Reach.INVALID or influence >= 1.0:
+    if status.is_broken or influence >= 1.0:
         return status
     if influence <= 0.0:
-        return status._replace(template="FK", values={}, is_fk=True, is_ik=False)
+        return status._replace(outcome=Outcome.FK, influence=0.0)
     own = shown.bone.matrix_local.inverted() @ tip_at_rest(limb)
-    target: Any = follow_of(limb).pairs[0]
-    off = rig.matrix_world @ shown.matrix @ own - matrix_of(target[0], target[1], depsgraph).translation
-    template, values = _blending(off.length, MISS * limb.length)
-    return status._replace(template=template, values=values, is_fk=False, is_ik=False)
-
-
-def _blending(distance: float, slack: float) -> tuple[str, dict[str, Any]]:
-    """What a limb between FK and IK says of its distance from the target."""
-    return (BLENDING, {"distance": distance}) if distance > slack else (BLENDING_ON_TARGET, {})
+    target, bone = follow_of(limb).pairs[0]
+    place = matrix_of(target, bone, depsgraph).translation  # type: ignore[arg-type]  # it is there
+    off = (rig.matrix_world @ shown.matrix @ own - place).length
+    outcome = _outcome_at(influence, status.reach, off <= MISS * limb.length)
+    return status._replace(outcome=outcome, residual=off, influence=influence)
 
 
 def status_now(context: Context, limb: PoseBone) -> Status:
     """The status of one limb as the context's view layer shows it; ``limb`` may be of the evaluated rig."""
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
-    return status_of(limb.id_data.original.pose.bones[limb.name], depsgraph)
+    ob = limb.id_data.original
+    return statuses(ob, [ob.pose.bones[limb.name]], depsgraph)[0]
 
 
 def side_now(context: Context, limb: PoseBone) -> int:
@@ -165,7 +167,7 @@ def side_now(context: Context, limb: PoseBone) -> int:
     it, and 0 straight."""
     evaluated: Any = limb.id_data.original.evaluated_get(context.evaluated_depsgraph_get())
     last = evaluated.pose.bones[limb.name]
-    tip = last.matrix @ Vector(tip_of(last, choices_of(last)["tip"]).tolist())
+    tip = last.matrix @ Vector(tip_of(last, storage.choices_of(last)["tip"]).tolist())
     root, knee, end = [*(bone.head for bone in bones_of_limb(last)), tip][:3]
     one, other = (evaluated.matrix_world.to_3x3() @ along for along in (knee - root, end - knee))
     turn = one.x * other.z - one.z * other.x
@@ -175,17 +177,31 @@ def side_now(context: Context, limb: PoseBone) -> int:
 def statuses(
     ob: ArmatureObject, limbs: Sequence[PoseBone], depsgraph: Depsgraph, structure: Structure | None = None
 ) -> list[Status]:
-    """The status of limbs of one rig, as it is evaluated now; ``structure`` is that of one."""
-    if not is_evaluated(ob, depsgraph):
-        return [_invalid("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name) for _ in limbs]
-    if ob.data.pose_position == "REST":
-        return [
-            _invalid("'{rig}' is in Rest Position, where nothing is posed: choose Pose Position", rig=ob.name)
-        ] * len(limbs)
-    problems = [unposable_status(limb) for limb in limbs]
+    """The status of limbs of one rig, by their last bones on the original, as it is evaluated now. Who knows the
+    ``structure`` of a single one saves the time to look at it."""
+    problem = _unposed(ob, depsgraph)
+    problems = [problem or why_unposable(limb) for limb in limbs]
     posed = [limb for limb, problem in zip(limbs, problems, strict=True) if not problem]
     judged = iter(_judged(ob, posed, depsgraph, structure) if posed else ())
-    return [problem or next(judged) for problem in problems]
+    return [Status(Outcome.INVALID, Reach.INVALID, 0.0, 1.0, why) if why else next(judged) for why in problems]
+
+
+def _unposed(ob: ArmatureObject, depsgraph: Depsgraph) -> Message | None:
+    """Why no limb of a rig can be posed, if so."""
+    if not is_evaluated(ob, depsgraph):
+        return Message("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name)
+    if ob.data.pose_position == "REST":
+        return Message("'{rig}' is in Rest Position, where nothing is posed: choose Pose Position", rig=ob.name)
+    return None
+
+
+def why_unposable(limb: PoseBone) -> Message | None:
+    """Why a limb can't be posed at all, if so."""
+    try:
+        check_posable(limb)
+    except Refused as why:
+        return why.message
+    return None
 
 
 def _judged(
@@ -193,61 +209,53 @@ def _judged(
 ) -> list[Status]:
     now = limbs_now(ob, limbs, depsgraph, table=structure.table if structure else None)
     scene: Any = depsgraph.scene
-    is_off = [not is_live(scene) and mode_of(limb) == "LIVE" for limb in limbs]
+    is_off = [not storage.is_live(scene) and storage.mode_of(limb) == "LIVE" for limb in limbs]
     now.sliders["influence"][is_off] = 0.0
     measured, broken = measure(now), [structure.broken] if structure else problems_of(limbs)
     judged = [_status(limb, broken[row], measured, row) for row, limb in enumerate(limbs)]
     return [
-        status._replace(template=OFF) if off and status.reach != Reach.INVALID else status
+        status._replace(outcome=Outcome.LIVE_OFF) if off and not status.is_broken else status
         for status, off in zip(judged, is_off, strict=True)
     ]
 
 
-def unposable_status(limb: PoseBone) -> Status | None:
-    """The status of a limb that can't be posed at all; None if it can."""
-    try:
-        check_posable(limb)
-    except Refused as why:
-        return _invalid(why.message.template, **why.message.values)
-    return None
-
-
 def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status:
+    """What became of one limb of those that were measured, whose mechanism may be ``broken``."""
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
-    off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
-    influence = float(measured.influence[row])
+    influence, reach = float(measured.influence[row].clip(0.0, 1.0)), Reach(int(measured.solution.reach[row]))
     scale = measured.sizes[row] / measured.lengths[row]
     longest = scale * max(bone.bone.length for bone in chain_bones(limb))  # Blender counts heads from tails
     slack = ROUNDING * max(longest, float(np.abs(measured.targets[row]).max())) + MISS * measured.sizes[row]
-    reach = Reach(int(measured.solution.reach[row]))
+    blended = 0.0 if influence in (0.0, 1.0) else 2.0 * SEEN * measured.sizes[row]
+    off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
+    is_off = off > slack + blended or measured.knee_errors[row] > slack + blended + 2.0 * SEEN * measured.sizes[row]
+    outcome, why = _outcome_at(influence, reach, residual <= float(slack)), Message(MOVED_BY_OTHERS)
     if not np.isfinite([residual, off]).all():
-        return _invalid(SIZELESS, bone=limb.name)
-    allowed = slack if influence in (0.0, 1.0) else slack + 2.0 * SEEN * measured.sizes[row]
-    is_fk, is_ik = influence <= 0.0, influence >= 1.0
-    stray = None if broken else misplaced_bone(limb, float(MISS * measured.lengths[row]))
-    if stray:
-        return Status(Reach.INVALID, residual, stray[0], {"bone": stray[1].name}, is_fk=is_fk, is_ik=is_ik)
-    is_off = off > allowed or measured.knee_errors[row] > allowed + 2.0 * SEEN * measured.sizes[row]
-    if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(limb) == "RIG":
-        return Status(reach, residual, SCALED_UNEVENLY, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
-    if is_off and not broken and (bone := inheriting_otherwise(limb)):
-        return _invalid(SCALED_APART, bone=bone.name)
-    if broken or is_off:
-        return Status(Reach.INVALID, residual, broken or MOVED_BY_OTHERS, {"bone": limb.name}, is_fk=is_fk, is_ik=is_ik)
-    if influence <= 0.0:
-        return Status(reach, residual, "FK", {}, is_fk=True, is_ik=False)
-    if influence < 1.0:
-        template, values = _blending(residual, slack)
-        return Status(reach, residual, template, values, is_fk=False, is_ik=False)
-    if residual <= slack:
-        return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
-    if reach == Reach.REACHED:  # softness keeps it off
-        return Status(reach, residual, EASED, {"distance": residual})
-    return Status(reach, residual, SENTENCES.get(reach, MOVED_BY_OTHERS), {"distance": residual})
+        outcome, residual, why = Outcome.INVALID, 0.0, Message(SIZELESS, bone=limb.name)
+    elif found := Message(broken, bone=limb.name) if broken else misplaced_bone(limb, MISS * measured.lengths[row]):
+        outcome, why = Outcome.INVALID, found
+    elif is_off and measured.is_uneven and 0.0 < influence < 1.0 and storage.mode_of(limb) == "RIG":
+        outcome = Outcome.SCALED_UNEVENLY
+    elif is_off:
+        outcome, bone = Outcome.INVALID, inheriting_otherwise(limb)
+        why = Message(SCALED_APART, bone=bone.name) if bone else why
+    if outcome in (Outcome.INVALID, Outcome.REACHED):
+        reach = Reach[outcome.name]
+    return Status(outcome, reach, residual, influence, why)
 
 
-def _invalid(template: str, **values: Any) -> Status:
-    return Status(Reach.INVALID, 0.0, template, values)
+def _outcome_at(influence: float, reach: Reach, is_on_target: bool) -> Outcome:
+    """What became of a limb that stands where the solver puts it."""
+    match influence, is_on_target:
+        case 0.0, _:
+            return Outcome.FK
+        case 1.0, True:
+            return Outcome.REACHED
+        case 1.0, False:
+            return Outcome.EASED if reach is Reach.REACHED else Outcome[reach.name]
+        case _, True:
+            return Outcome.BLENDING
+    return Outcome.BLENDING_OFF
 
 
 # whether it fits
@@ -281,7 +289,7 @@ def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
 
 
 def _has_parts(limb: PoseBone) -> bool:
-    return bool(bones_of_limb(limb)) and (is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
+    return bool(bones_of_limb(limb)) and (storage.is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
 
 
 def problem_of_version(limb: PoseBone) -> str:
@@ -318,17 +326,17 @@ def inheriting_otherwise(limb: PoseBone) -> PoseBone | None:
     return next((bone for bone in chain_bones(limb) if bone.parent and bone.bone.inherit_scale not in allowed), None)
 
 
-def misplaced_bone(limb: PoseBone, least: float) -> tuple[str, PoseBone] | None:
-    """A bone of a limb that is scaled or moved by its own channels where IK can't follow, with the message; None if
-    there is none. ``least`` is what counts as moved, in the armature. Location of the first bone is fine, and so is its
-    scale in FK with Stretch."""
+def misplaced_bone(limb: PoseBone, least: float) -> Message | None:
+    """Which bone of a limb is scaled or moved by its own channels where IK can't follow, as a message; None if there is
+    none. ``least`` is what counts as moved, in the armature. Location of the first bone is fine, and so is its scale in
+    FK with Stretch."""
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
         if max(abs(size - 1.0) for size in bone.scale[:]) > KEPT:
-            return BONE_SCALED, bone
+            return Message(BONE_SCALED, bone=bone.name)
     for bone in chain[1:]:
         if np.abs(own_location(bone)).max() > least:
-            return BONE_MOVED, bone
+            return Message(BONE_MOVED, bone=bone.name)
     return None
 
 
@@ -370,16 +378,16 @@ def figure(
     limb: PoseBone,
     depsgraph: Depsgraph,
     view: Viewpoint = Viewpoint(),  # noqa: B008  # it is constant
-    table: Table | None = None,
+    structure: Structure | None = None,
 ) -> list[Stroke]:
     """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
     reach where the target is near that (or all of it, stretched too), and its whole solution where it is between FK and
     IK."""
-    if not is_evaluated(limb.id_data, depsgraph) or unposable_status(limb):
+    if not is_evaluated(limb.id_data, depsgraph) or why_unposable(limb):
         return []
-    now = limbs_now(limb.id_data, [limb], depsgraph, is_whole=True, table=table)
+    now = limbs_now(limb.id_data, [limb], depsgraph, is_whole=True, table=structure.table if structure else None)
     measured = measure(now)
-    target, influence = measured.targets[0], read_slider(limb, "influence")
+    target, influence = measured.targets[0], storage.read_slider(limb, "influence")
     if not np.isfinite(target).all() or influence <= 0.0:
         return []
     root = now.frames[0, :3, 3]
@@ -465,7 +473,7 @@ def reported(
 ) -> list[LimbReport]:
     """What limbs do in these frames; a tip that is farther off than ``max_miss`` is missed, else one that does not
     reach its target."""
-    scene, rigs = scene_of(context), by_rig(limbs)
+    scene, rigs = scene_of(context), storage.by_rig(limbs)
     readable = readable_limbs_beside(context, limbs)
     recording = new_recording(readable, frames, bones_to_read, False)
     states: dict[PoseBone, list[FrameStatus]] = {limb: [] for limb in limbs}
@@ -477,7 +485,7 @@ def reported(
             for ob, group in rigs.items():
                 for limb, status in zip(group, statuses(ob, group, depsgraph), strict=True):
                     states[limb].append(_frame_status(frame, status, max_miss))
-            readers_of(recording, _evaluated_by(depsgraph), lambda ob: ob)(i)
+            readers_of(recording, depsgraph.id_eval_get, lambda ob: ob)(i)
     rate = rate_of(scene)
     paths = {limb: paths_of(recording, limb, sole_of(recording, limb, rate)) for limb in readable}
     listed = contacts_known(scene, [limb for limb in limbs if limb in paths], frames, paths)
@@ -485,12 +493,85 @@ def reported(
     return [LimbReport(limb, states[limb], contacts.get(limb)) for limb in limbs]
 
 
-def _evaluated_by(depsgraph: Depsgraph) -> Callable[[Any], Any]:
-    return lambda ob: ob.evaluated_get(depsgraph)
-
-
 def _frame_status(frame: float, status: Status, max_miss: float | None) -> FrameStatus:
-    is_off = not status.is_reached if max_miss is None else status.residual > max_miss
+    is_off = status.reach != Reach.REACHED if max_miss is None else status.residual > max_miss
     reach = status.reach.name if status.is_broken or not status.is_fk else "FK"
-    problem = status.message if status.is_broken or status.is_off else ""
-    return FrameStatus(frame, reach, status.residual, status.is_ik and is_off, problem)
+    problem = status.message if status.outcome in (Outcome.INVALID, Outcome.LIVE_OFF) else ""
+    return FrameStatus(frame, reach, status.residual, status.influence >= 1.0 and is_off, problem)
+
+
+# what it is
+
+
+def description_of(limb: PoseBone) -> Description:
+    """The description of a limb."""
+    return describe(ref_of(limb))
+
+
+def arm_or_leg(limb: PoseBone) -> str:
+    """``ARM`` or ``LEG``, nothing where the bones' names don't say."""
+    names = [bone.name for bone in chain_bones(limb)]
+    return next(
+        (kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(has_word(name, words) for name in names)), ""
+    )
+
+
+def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
+    """Whether a limb, or what could be one, is a leg, a foreleg too: its foot rests on the ground, or its bones are
+    called as a leg's and not as an arm's."""
+    chain, foot = chain_bones(limb, segments), foot_of(limb)
+    root, tip = chain[0].bone.head_local, foot.bone.head_local if foot else limb.bone.tail_local
+    length = sum(bone.bone.length for bone in chain)
+    place = Place(tip, upright(limb.id_data), length, (tip - root).normalized())
+    if foot and is_on_ground(limb.id_data, foot, place):
+        return True
+    names = [bone.name for bone in chain]
+    return any(has_word(name, LEG) for name in names) and not any(has_word(name, ARM) for name in names)
+
+
+def is_arm_or_leg(bone: PoseBone) -> bool:
+    """Whether a bone is of an arm or a leg of its rig, where some are clear: a finger is not."""
+    limbs = BranchLimbs(bone.id_data)
+    return not limbs.clear or limbs.at(bone) is not None
+
+
+class Field(NamedTuple):
+    """The custom property of a slider: its data path from the limb's last bone, its label, its tooltip, and whether it
+    has a number for each bone."""
+
+    path: str
+    label: str
+    description: str
+    is_of_bones: bool
+
+
+def field_of(name: str) -> Field:
+    """The field of a setting."""
+    slider = slider_of(name)
+    return Field(slider.path, slider.label, slider.description, slider.bone != ALL)
+
+
+def limb_fingerprint(limb: PoseBone) -> tuple[Any, ...]:
+    """What of a limb a person may edit without Blender building its depsgraph again."""
+    chain: Any = chain_bones(limb)
+    bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(limb)) if bone]
+    rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]
+    local = tuple(bone.use_local_location for bone in bones)
+    features = tuple(key in limb for key in FEATURE_KEYS)  # type: ignore[operator]
+    group = str(group_of(limb).to_dict())
+    return len(limb.id_data.pose.bones), tuple(rest), local, features, group, follow_of(limb)
+
+
+def limbs_counted(count: int) -> Message:
+    """A number of limbs, in words."""
+    return Message("1 limb") if count == 1 else Message("{count} limbs", count=count)
+
+
+def frames_counted(count: int) -> Message:
+    """A number of frames, in words."""
+    return Message("1 frame") if count == 1 else Message("{count} frames", count=count)
+
+
+def contacts_counted(count: int) -> Message:
+    """A number of contacts with the ground, in words."""
+    return Message("1 contact") if count == 1 else Message("{count} contacts", count=count)

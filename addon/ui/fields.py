@@ -14,8 +14,8 @@ from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..blender.words import Refused, translated_text
-from ..tasks.limbs import FEATURES, IN_ONE_PLANE, Description, description_of, field_of
 from ..tasks.setting import set_slider
+from ..tasks.status import FEATURES, IN_ONE_PLANE, Description, description_of, field_of
 from .finding import Name, active_limb, name_of
 from .operators.setting import draw_set
 from .preferences import PLANE

@@ -15,8 +15,8 @@ from ..blender.handlers import Handlers, add_handlers, remove_handlers
 from ..blender.types import is_armature, view_layer_of
 from ..blender.words import Refused
 from ..tasks import selection
-from ..tasks.limbs import check_complete, is_limb
 from ..tasks.selection import followers, is_in_view, limbs_of_bones
+from ..tasks.status import check_complete, is_limb
 
 
 def selected_limbs(context: Context) -> list[PoseBone]:

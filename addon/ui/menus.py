@@ -9,8 +9,8 @@ import bpy
 from bpy.types import Context, Event, Menu, Operator
 
 from ..blender.types import is_armature
-from ..tasks.limbs import description_of
 from ..tasks.selection import candidates, limbs_in_view, limbs_offered
+from ..tasks.status import description_of
 from .finding import selected_limbs
 
 

@@ -17,7 +17,7 @@ from ..blender.types import scene_of, view_layer_of
 from ..tasks.status import Stroke, Viewpoint, figure
 from .finding import active_limb
 from .preferences import preference
-from .state import slider_of_rig, status_in, table_known
+from .state import slider_of_rig, status_in, structure_known
 
 log = logging.getLogger("planar_ik")
 
@@ -64,7 +64,8 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     view: Any = context.region_data
     along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None
-    return figure(limb, depsgraph, Viewpoint(along, _is_dragging(context), settings.shows_reach), table_known(limb))
+    viewpoint = Viewpoint(along, _is_dragging(context), settings.shows_reach)
+    return figure(limb, depsgraph, viewpoint, structure_known(limb))
 
 
 def _is_dragging(context: Context) -> bool:

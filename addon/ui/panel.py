@@ -11,10 +11,9 @@ from bpy.types import Context, Panel, PoseBone
 from ..blender.types import scene_of
 from ..blender.words import translated_text
 from ..tasks.cylinders import cylinder_at, is_our_cylinder, stroke_of
-from ..tasks.limbs import description_of, limbs_counted
 from ..tasks.modes import repairs_for
 from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
-from ..tasks.status import Status
+from ..tasks.status import Status, description_of, limbs_counted
 from .fields import draw_fields, draw_line
 from .finding import (
     active_limb,
@@ -28,7 +27,7 @@ from .finding import (
 from .operators.cylinders import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, selectable_refs
-from .state import colour_of, dot_icon, draw_lines, length_text, sentence_of, slider_of_rig, status_in, title_of
+from .state import dot_of, draw_lines, length_text, sentence_of, slider_of_rig, status_in, title_of
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""
@@ -169,7 +168,7 @@ def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> No
     column = layout.column(align=True)
     for limb in sorted(limbs, key=lambda limb: (limb.id_data.name, [*limb.id_data.pose.bones].index(limb))):
         row = column.row(align=True)
-        row.label(text="", icon_value=dot_icon(colour_of(status_in(context, limb))))
+        row.label(text="", icon_value=dot_of(status_in(context, limb)))
         draw_line(row, limb)
     draw_parts(layout, limbs[0])
     layout.operator("pose.planar_ik_switch")
@@ -181,7 +180,7 @@ def draw_state(layout: Any, context: Context, limb: PoseBone, status: Status) ->
     if status.is_broken:
         draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(limb, status), limb))
     else:
-        layout.label(text=sentence, icon_value=dot_icon(colour_of(status)), translate=False)
+        layout.label(text=sentence, icon_value=dot_of(status), translate=False)
 
 
 def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:

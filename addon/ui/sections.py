@@ -10,7 +10,7 @@ from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of
 from ..blender.words import translated_text
-from ..tasks.limbs import FEATURES, KNEE_LIMITS, Choice, Description, description_of, limbs_of
+from ..tasks.status import FEATURES, KNEE_LIMITS, Choice, Description, description_of, limbs_of
 from .fields import draw_line
 from .finding import active_limb, rig_in_view
 from .operators.adding import MODES

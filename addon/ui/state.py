@@ -14,19 +14,9 @@ from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from ..blender.types import scene_of, view_layer_of
 from ..blender.words import translated_text
-from ..tasks.limbs import arm_or_leg, description_of, is_leg, limb_fingerprint, limbs_of, side_sign
+from ..tasks import status as about
 from ..tasks.selection import control_of
-from ..tasks.status import (
-    RigSlider,
-    Status,
-    Structure,
-    Table,
-    as_shown,
-    rig_slider,
-    status_of,
-    structure_of,
-    unposable_status,
-)
+from ..tasks.status import Outcome, Status, description_of, statuses
 from .finding import cached_until_posed, cached_until_rebuilt, name_of
 
 DOT_COLOURS = {
@@ -35,6 +25,10 @@ DOT_COLOURS = {
     "RED": (0.95, 0.25, 0.2),
     "GREY": (0.55, 0.55, 0.55),
 }
+
+COLOUR_OF = {Outcome.REACHED: "GREEN", Outcome.FK: "GREY", Outcome.LIVE_OFF: "GREY"}
+COLOUR_OF |= dict.fromkeys((Outcome.EASED, Outcome.BLENDING, Outcome.BLENDING_OFF, Outcome.SCALED_UNEVENLY), "AMBER")
+"""Green is on target, amber is off it because somebody wants it so; what is not named is red: short, or broken."""
 
 SIZE = 32
 """Pixels of an icon, across."""
@@ -52,54 +46,36 @@ def status_in(context: Context, limb: PoseBone) -> Status:
 
 
 def _status(limb: PoseBone, depsgraph: Depsgraph) -> Status:
-    status = status_of(limb, depsgraph, structure_known(limb))
+    (status,) = statuses(limb.id_data, [limb], depsgraph, structure_known(limb))
     if status.is_broken:  # maybe by an edit that nothing says more of
-        status = status_of(limb, depsgraph)
+        (status,) = statuses(limb.id_data, [limb], depsgraph)
     slider = slider_of_rig(limb)
-    return as_shown(status, limb, slider, depsgraph) if slider else status
+    return about.as_shown(status, limb, slider, depsgraph) if slider else status
 
 
-def structure_known(limb: PoseBone) -> Structure | None:
+def structure_known(limb: PoseBone) -> about.Structure | None:
     """The structure of a limb, nothing of one that can't be posed; looked at anew when its rig is edited."""
-    if unposable_status(limb):
+    if about.why_unposable(limb):
         return None
-    return cached_until_rebuilt(("structure", name_of(limb), *limb_fingerprint(limb)), lambda: structure_of(limb))
+    key = "structure", name_of(limb), *about.limb_fingerprint(limb)
+    return cached_until_rebuilt(key, lambda: about.structure_of(limb))
 
 
-def table_known(limb: PoseBone) -> Table | None:
-    """What the solver takes of a limb."""
-    structure = structure_known(limb)
-    return structure.table if structure else None
-
-
-def slider_of_rig(limb: PoseBone) -> RigSlider | None:
+def slider_of_rig(limb: PoseBone) -> about.RigSlider | None:
     """The slider of the rig's own that switches a limb, if there is one."""
-    return cached_until_rebuilt(("slider", name_of(limb)), lambda: rig_slider(limb))
+    return cached_until_rebuilt(("slider", name_of(limb)), lambda: about.rig_slider(limb))
 
 
 def sentence_of(context: Context, status: Status) -> str:
-    """What a status says, in the scene's units."""
-    scene = scene_of(context)
-    values = {
-        name: length_text(scene, value) if isinstance(value, float) else value for name, value in status.values.items()
-    }
-    return translated_text(status.template, **values)
+    """What a status says, in the scene's units and the language of the interface."""
+    return translated_text(
+        status.outcome.value, distance=length_text(scene_of(context), status.residual), why=status.why
+    )
 
 
-def colour_of(status: Status) -> str:
-    """The colour of what a status says: green is on target, amber is off it because somebody wants it so, red short."""
-    if status.is_broken:
-        return "RED"
-    if status.is_fk:
-        return "GREY"
-    if not status.is_ik or status.is_eased:
-        return "AMBER"
-    return "GREEN" if status.is_reached else "RED"
-
-
-def dot_icon(colour: str) -> int:
-    """The number of the icon of a colour."""
-    number: int = _icons[0][colour].icon_id
+def dot_of(status: Status) -> int:
+    """The number of the icon of a status: a dot in its colour."""
+    number: int = _icons[0][COLOUR_OF.get(status.outcome, "RED")].icon_id
     return number
 
 
@@ -177,14 +153,14 @@ def joint_label(limb: PoseBone) -> str:
 
 
 def _joint(limb: PoseBone) -> str:
-    kind = arm_or_leg(limb) if len(description_of(limb).segments) == 2 else ""
+    kind = about.arm_or_leg(limb) if len(description_of(limb).segments) == 2 else ""
     return {"ARM": "Elbow", "LEG": "Knee"}.get(kind, "Bend")
 
 
 def _title(limb: PoseBone) -> tuple[str, bool]:
     """The title in English, and whether it says what kind of limb it is."""
     title = _named(limb)
-    counts = Counter(map(_named, limbs_of(limb.id_data)))
+    counts = Counter(map(_named, about.limbs_of(limb.id_data)))
     if title and counts[title] == 1:
         return title, True
     target, bone = control_of(limb)
@@ -195,5 +171,5 @@ def _title(limb: PoseBone) -> tuple[str, bool]:
 
 def _named(limb: PoseBone) -> str:
     """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
-    kind = arm_or_leg(limb)
-    return TITLES.get(("FORELEG" if kind == "ARM" and is_leg(limb) else kind, side_sign(limb.name)), "")
+    kind = about.arm_or_leg(limb)
+    return TITLES.get(("FORELEG" if kind == "ARM" and about.is_leg(limb) else kind, about.side_sign(limb.name)), "")

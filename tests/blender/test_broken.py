@@ -54,7 +54,7 @@ def untrue(last):
         residual = float(np.linalg.norm(joints[2] - target))
         if abs(limb.residual - residual) > 1e-5:
             yield f"frame {frame}: residual {limb.residual} is {residual}"
-        if limb.reach == "REACHED" and residual > 1e-4 and not limb.status.is_eased:
+        if limb.reach == "REACHED" and residual > 1e-4 and limb.status.outcome.name != "EASED":
             yield f"frame {frame}: not reached"
         is_off = np.abs(joints - oracle.expected(last).joints).max() > 1e-3
         if is_off and limb.reach != "INVALID":

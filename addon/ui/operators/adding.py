@@ -15,9 +15,9 @@ from ...blender.stepping import Steps
 from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.adding import FEWER_KEYS, TURNS, Added, LimbRequest, add, as_options
-from ...tasks.limbs import bends_to, chain_bones, description_of, frames_counted, is_leg, limbs_counted
 from ...tasks.modes import STAYING, remove
 from ...tasks.selection import candidates, convertible, limbs_to_add, requests_by_name
+from ...tasks.status import bends_to, chain_bones, description_of, frames_counted, is_leg, limbs_counted
 from ..finding import require_limbs
 from ..preferences import KNEE, preference
 from ..state import draw_lines

@@ -14,9 +14,8 @@ from ...blender.words import Refused
 from ...tasks import modes
 from ...tasks.adding import FEWER_KEYS
 from ...tasks.converting import convert, unconvert
-from ...tasks.limbs import description_of, is_converted, limbs_counted, limbs_of
 from ...tasks.selection import candidates, convertible
-from ...tasks.status import mechanism_problem
+from ...tasks.status import description_of, is_converted, limbs_counted, limbs_of, mechanism_problem
 from ..finding import require_limbs, rig_in_view, selected_limbs
 from .adding import MODE
 from .base import PoseOperator, RigOperator

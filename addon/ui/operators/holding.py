@@ -25,9 +25,9 @@ from ...tasks.contact_markers import (
 )
 from ...tasks.frame_ranges import range_source, range_to_hold
 from ...tasks.holding import MOST_EASE, HoldOptions, HoldReport, hold_tips, sole_contact
-from ...tasks.limbs import check_complete, contacts_counted, description_of, frames_counted, is_arm_or_leg, is_leg
 from ...tasks.planting import NOT_LOW, PlantOptions, plant
 from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
+from ...tasks.status import check_complete, contacts_counted, description_of, frames_counted, is_arm_or_leg, is_leg
 from ..finding import selected_limbs
 from ..state import length_text
 from .adding import rigify_ik

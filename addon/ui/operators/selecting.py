@@ -11,7 +11,7 @@ from ...blender.dependencies import BoneRef
 from ...blender.selecting import select
 from ...blender.words import Refused, translated_text
 from ...tasks import selection
-from ...tasks.limbs import is_limb
+from ...tasks.status import is_limb
 from ..finding import limbs_active_first, rig_in_view
 from ..state import slider_of_rig
 from .base import LimbOperator

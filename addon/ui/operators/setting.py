@@ -11,8 +11,8 @@ from ...blender.selecting import select_if_shown
 from ...blender.types import all_objects
 from ...blender.words import Refused, translated_text
 from ...tasks.following import follow, make_poles, make_targets, pickable
-from ...tasks.limbs import CHOICE, FEATURES
 from ...tasks.setting import set_limbs
+from ...tasks.status import CHOICE, FEATURES
 from ..finding import active_limb, selected_limbs
 from ..preferences import PLANE
 from ..state import joint_label

@@ -14,10 +14,10 @@ from ...blender.types import ENDLESS, all_objects, scene_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.contact_markers import FrameRange
 from ...tasks.frame_ranges import range_animated
-from ...tasks.limbs import frames_counted, limbs_counted
 from ...tasks.mirroring import mirror
 from ...tasks.parenting import parent_controls, possible_parents
 from ...tasks.snapping import other_mode, snap_fk, snap_target, switch, switch_over
+from ...tasks.status import frames_counted, limbs_counted
 from ..finding import selected_limbs
 from .base import LimbOperator, PoseOperator
 

@@ -102,7 +102,7 @@ def test_what_stands_is_a_leg(addon: Any, name: str) -> None:
     ob = CHARACTERS[name].make()
     select_all(ob)
     assert not call("add", plane="POLE")
-    tasks, titles = addon("tasks.limbs"), addon("ui.state")
+    tasks, titles = addon("tasks.status"), addon("ui.state")
     legs = {limb.name for limb in tasks.limbs_of(ob) if tasks.is_leg(limb)}
     arms = {"forearm.L", "forearm.R"} if name in ("T-pose", "A-pose", "human", "puppet") else set()
     arms = {"mixamorig:LeftForeArm", "mixamorig:RightForeArm"} if name == "Mixamo" else arms
