@@ -33,7 +33,7 @@ from .placing import ControlPlacing, Reread, controls_of, parents_of, place_cont
 from .poses import LimbPoses, fk_poses, world_turns
 from .reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
 from .thinning import Sampling, sampling_of
-from .writing import KeyedPart, Run, Task, Writing, no_points
+from .writing import KeyedPart, Run, Task, Writing
 
 Array = NDArray[Any]
 
@@ -94,7 +94,7 @@ def show_controls(task: Task, placings: Sequence[ControlPlacing]) -> Steps[list[
     channels = [channel for placing in placings for channel in placing.channels]
     asked, progress = Asked(parents_of(refs), channels=channels, controls=refs), task.next_progress()
     recording = yield from record(task.context, [], sampling, asked, progress=progress if task.frames else float)
-    parts = [KeyedPart([channel], no_points, lambda of, rows: dict.fromkeys(of, (rows, None))) for channel in channels]
+    parts = [KeyedPart([channel], lambda _, of: lambda values, at: [*values.values()]) for channel in channels]
     before, values = copied(recording.channels), copied(recording.channels)
     writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
 

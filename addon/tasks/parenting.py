@@ -1,24 +1,26 @@
-"""Parent Control: controls hang on another bone or object, by Blender's own Child Of with a keyed influence, and stand
-where they stood: now, or in every frame of a range."""
+"""Parent Control: controls hang on another bone or object in place of what carries them, by Blender's own Child Of with
+a keyed influence, and stand where they stood: now, or in every frame of a range."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from math import inf
 from typing import Any
 
 import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
+from numpy.typing import NDArray
 
+from ..blender.action_writer import ActionWriter
 from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.fcurves import ONE_KEY
+from ..blender.fcurves import ONE_KEY, hold, read_keys
 from ..blender.keying import key_changes
 from ..blender.stepping import Steps, Stepwise, times_of
 from ..blender.transaction import transactional_steps
-from ..blender.types import announce, announce_keys, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
+from ..blender.types import announce, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
 from ..blender.words import Refused
 from ..limb.solving import UNEVEN, is_uneven
 from ..limb.storage import is_control, is_mechanism_bone
@@ -26,20 +28,27 @@ from ..motion.frames import around, frames_of
 from ..motion.ik import show_controls
 from ..motion.passing import record
 from ..motion.placing import ControlPlacing
-from ..motion.reading import Asked, matrices_of
+from ..motion.reading import Asked, Channel, matrices_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.description import ref_of
+from ..solver.matrices import inverted_all
+
+Array = NDArray[Any]
 
 NAME = "Parent"
 """What its constraints are called, before what a control hangs on."""
 
+CARRYING = ("CHILD_OF", "ARMATURE")
+"""Constraints that carry a control besides its parent: these let go while it hangs on something else."""
+
 
 def possible_parents(context: Context, controls: Sequence[PoseBone]) -> Iterator[BoneRef]:
-    """What controls can hang on: bones of their rigs, then objects, but not what moves with the controls."""
+    """What controls can hang on: bones of their rigs, then objects, but not what carries or moves with the controls."""
     among, layer = Dependencies(), view_layer_of(context)
     rigs = dict.fromkeys(bone.id_data for bone in controls)
-    refs: list[BoneRef] = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
+    above = [bone.parent for bone in controls]
+    refs: list[BoneRef] = [(ob, bone.name) for ob in rigs for bone in bones_of(ob) if bone not in above]
     refs = [ref for ref in refs if is_control(*ref) or not is_mechanism_bone(ref[0].data.bones[ref[1]])]  # type: ignore[union-attr]
     for ref in (*refs, *((ob, "") for ob in layer.objects if ob not in rigs)):
         if not any(among.moves_with(ref, bone.id_data, {bone.name}) for bone in controls):
@@ -61,55 +70,51 @@ def parent_controls(
         if is_uneven(np.array(ref[0].matrix_world)):
             raise Refused(UNEVEN, object=ref[0].name, bone=ref[1])
     task = Task(context, frames, keeps_others=around(context, refs) if frames else None)
-    sampling = sampling_of(task.frames)
-    seen = yield from record(context, [], sampling, Asked([*refs, parent]), progress=task.next_progress())
+    asked, progress = Asked([*refs, parent], controls=refs), task.next_progress()
+    seen = yield from record(context, [], sampling_of(task.frames), asked, progress=progress)
     places = {ref: matrices_of(seen, ref).copy() for ref in refs}
-    ends = (frames[0], frames[-1]) if frames else None
+    scene, now = scene_of(context), scene_of(context).frame_current
     is_animated = bool(frames or frames_of(context, [*refs, parent]).at)
+    times = times_of(scene, ([frames[0], frames[-1]] if frames else [now]) if is_animated else ())
+    kept = times_of(scene, task.keeps_others or (-inf, now))
     for ref in refs:
-        _hang(context, ref, parent, Matrix(matrices_of(seen, parent)[0].tolist()), ends, is_animated)
+        inverse = inverted_all(matrices_of(seen, parent)[:1]) @ places[ref][:1] @ inverted_all(seen.bases[ref][:1])
+        _hang(context, ref, parent, Matrix(inverse[0].tolist()), times, kept)
     view_layer_of(context).update()
     lengths = [np.full(len(m), bones_of(ob)[name].length) for (ob, name), m in places.items()]
     placings = [
         ControlPlacing(ref, ref, m[:, :3, 3], size, m) for (ref, m), size in zip(places.items(), lengths, strict=True)
     ]
     key_changes(context, (yield from show_controls(task, placings)))
-    for channel in [channel for placing in placings for channel in placing.channels if ends]:
-        _hold(channel.object, channel.path, ends[1:], is_cut=True)  # type: ignore[index]
+    for channel in [channel for placing in placings for channel in placing.channels if frames]:
+        _hold_cut(channel, frames[-1])  # type: ignore[index]
 
 
-def _hang(
-    context: Context, ref: BoneRef, parent: BoneRef, at: Matrix, ends: tuple[float, float] | None, is_animated: bool
-) -> None:
-    """Add the constraint, with the parent's place in the first frame taken out, and key its influence."""
+def _hang(context: Context, ref: BoneRef, parent: BoneRef, inverse: Matrix, times: Array, kept: Array) -> None:
+    """Add the constraint, which puts the control's own transform below ``inverse`` below the parent. From the first to
+    the last of these times it alone carries the control; before and after, as far as ``kept``, it does not."""
     ob, name = ref
     announce(ob)
-    announce_keys(ob)
     owner: Any = bones_of(ob)[name]
+    others = [other for other in owner.constraints if other.type in CARRYING]
     constraint = owner.constraints.new("CHILD_OF")
     constraint.name, constraint.target = f"{NAME}: {parent[1] or parent[0].name}", parent[0]
     if has_bone(*parent):
         constraint.subtarget = parent[1]
-    constraint.owner_space, constraint.inverse_matrix = "WORLD", at.inverted_safe()
-    first = ends[0] if ends else scene_of(context).frame_current
-    keys = {first - 1: 0.0, first: 1.0} | ({ends[1] + 1: 0.0} if ends else {})
-    path = f'{path_to_bone(name)}.constraints["{constraint.name}"].influence'
-    for frame, influence in keys.items() if is_animated else ():
-        constraint.influence = influence
-        ob.keyframe_insert(path, frame=float(times_of(scene_of(context), [frame])[0]), group=name)
-    _hold(ob, path, [*keys] if is_animated else [])
-    constraint.influence = 1.0
+    constraint.owner_space, constraint.inverse_matrix = "LOCAL", inverse  # what it makes of that is in the world
+    writer = ActionWriter(context, ob) if len(times) else None
+    for one, before in ((constraint, 0.0), *((other, other.influence) for other in others)):
+        path, now = f'{path_to_bone(name)}.constraints["{one.name}"].influence', float(one == constraint)
+        one.influence = now
+        if writer:
+            writer.set_between(path, times, now, before, kept)
     tag_rig(owner)
 
 
-def _hold(ob: Any, path: str, frames: Sequence[float], is_cut: bool = False) -> None:
-    """Have keys in these frames hold their values until the next ones. At a cut that is the next frame: a channel
-    without a key there goes on as before, and stays as it is."""
-    scene = scene_of(bpy.context)
-    times, nexts = times_of(scene, frames), times_of(scene, [frame + 1.0 for frame in frames])
-    for curve in [curve for curve in curves_of(ob) if curve.data_path == path]:
-        points = [*curve.keyframe_points]
-        for key, after in pairwise(points):
-            is_meant = np.abs(times - key.co.x) < ONE_KEY
-            if is_meant.any() and not (is_cut and after.co.x > nexts[is_meant].max() + ONE_KEY):
-                key.interpolation = "CONSTANT"
+def _hold_cut(channel: Channel, frame: float) -> None:
+    """Have the key in a frame hold its value until the next frame. A channel without a key there goes on as before, and
+    stays as it is."""
+    time, after = times_of(scene_of(bpy.context), [frame, frame + 1.0])
+    for curve in curves_of(channel.object):
+        if curve.data_path == channel.path and (np.abs(read_keys(curve)[0] - after) < ONE_KEY).any():
+            hold(curve, time)

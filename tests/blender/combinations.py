@@ -410,8 +410,8 @@ def check(
     allowed = np.full((*before.shape[:2], 3), WHOLE)
     # halfway between what keys in whole frames can say
     allowed[2:-1:2] = HALF + off(before[2:-1:2], (before[1:-2:2] + before[3::2]) / 2, made.size)
-    if hangs:  # there influence goes from 0 to 1 and back, and what turns has straight keys
-        allowed[[1 + i for i, time in enumerate(made.frames) if time % 1 and PART[0] - 1 < time < PART[1] + 1]] = np.inf
+    if hangs:  # keys can't say where it is from the last frame that it hangs to the next
+        allowed[1 + made.frames.index(PART[1] + 0.5)] = np.inf
     worse = off(before, after, made.size) / allowed
     if worse.max() <= 1.0:
         return
