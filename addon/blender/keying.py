@@ -16,6 +16,9 @@ from .words import Refused
 CHANGED = 1e-5
 """How much a locked number has to change, next to what it is, for that to need a key."""
 
+ONLY_THERE = {"INSERTKEY_REPLACE", "INSERTKEY_AVAILABLE"}
+"""Options with which Blender warns where no curve is there yet."""
+
 _LOCKS = {
     "location": "lock_location",
     "scale": "lock_scale",
@@ -79,7 +82,8 @@ def key_automatically(context: Context, owner: Any, paths: Iterable[str], group:
     make_editable(owner.id_data)
     for path in paths:
         place = listed.get((owner, path)) if listed else None
-        if listed is not None and place is None:
+        is_new = options & ONLY_THERE and not is_animated(owner, path, strips=False)
+        if is_new or (listed is not None and place is None):
             continue
         for index in _numbers(owner, path, place):
             owner.keyframe_insert(

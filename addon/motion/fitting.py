@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import pi, radians, sin
+from math import cos, pi, radians, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..finding.branches import BranchLimbs
 from ..limb.features import FEATURES
 from ..limb.features.slide import check_two_bones
 from ..limb.follow import Follow, place_of
-from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, is_straight, rest_geometry, unlocked_axis
+from ..limb.rest_geometry import IDENTITY, RestGeometry, Turn, hinge_axis, is_straight, rest_geometry, unlocked_axis
 from ..limb.solving import SCALED_APART, SIZELESS, evaluated_joints, frame_now
 from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
@@ -73,11 +73,13 @@ class Fit(NamedTuple):
 
 class Wish(NamedTuple):
     """What of a limb is chosen: its ``plane``, or ``AUTO`` for what fits; whether its tip is where the ``FOOT`` begins
-    or at the last bone's ``TAIL``; and what it bends about if it is straight or a hinge, in its last bone's axes."""
+    or at the last bone's ``TAIL``; what it bends about if it is straight or a hinge, in its last bone's axes; and the
+    ``reference_rotations`` to begin with, if that is not the rest pose."""
 
     plane: str = "AUTO"
     tip: str = "FOOT"
     axis: Any = None
+    reference_rotations: tuple[Turn, ...] = ()
 
 
 AS_FITS = Wish()
@@ -94,7 +96,7 @@ def fit(
     """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``, as
     far as one may ``wish``; raises `Refused`. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`)
     the fit may be."""
-    plane, tip, axis = wish
+    plane, tip, axis, reference = wish
     check_two_bones(plane, limb.name, segments)
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
@@ -106,7 +108,7 @@ def fit(
     _check_sized(evaluated, limb, segments)
     turns = turns_now(evaluated, limb, segments)
     candidates: list[tuple[Any, Fit]] = []
-    for reference_rotations in ((), turns):
+    for reference_rotations in (reference, turns):
         if reference_rotations and plane in IN_ONE_PLANE and _bends_elsewhere(limb, segments, turns, axis, tip):
             axis = ()
         geometry = rest_geometry(limb, segments, reference_rotations, axis, tip, plane)
@@ -276,17 +278,21 @@ TO_ONE_SIDE = 0.2
 """What part of all bends has to be left once those to one side are set off against those to the other."""
 
 
-def bend_axes_seen(
-    recording: Recording, limbs: Sequence[tuple[PoseBone, tuple[int, ...]]], tip: str
-) -> dict[tuple[Any, str], Axis]:
-    """The bend axes of limbs of two segments that are straight at rest and bend in the recording, in their last bones'
-    own space, by rig and name. A limb is given by its last bone and segments."""
-    axes = {
-        (limb.id_data, limb.name): _axis_of(recording, limb, segments, tip)
-        for limb, segments in limbs
-        if len(segments) == 2 and is_straight(rest_geometry(limb, segments, tip=tip))
-    }
-    return {ref: axis for ref, axis in axes.items() if axis is not None}
+def bend_seen(
+    recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str, may_rest_bent: bool
+) -> tuple[Axis | None, tuple[Turn, ...]]:
+    """The axis about which a limb of two segments bends in the recording, in its last bone's space, where it is
+    straight at rest; and if it ``may_rest_bent``, where that is to the other side, as legs of captures rest: then with
+    how its bones are turned where it is straight, by their own channels."""
+    geometry = rest_geometry(limb, segments, tip=tip)
+    axis = _axis_of(recording, limb, segments, tip) if len(segments) == 2 else None
+    if axis is None or is_straight(geometry):
+        return axis, ()
+    if not (may_rest_bent and geometry.frame[:3, 2] @ rest_matrix(limb.bone)[:3, :3] @ axis < -ALIKE):
+        return None, ()
+    half_bend = (geometry.angles[0] - geometry.angles[1]) / 2.0
+    x, y, z = map(float, sin(half_bend) * geometry.normals[1])
+    return axis, (IDENTITY, (cos(half_bend), x, y, z))
 
 
 def _axis_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:

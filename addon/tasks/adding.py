@@ -30,7 +30,7 @@ from ..limb.tips import AT_TAIL, foot_of, length_of, tip_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
 from ..limb.transforms import rigid
 from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, look, sight
-from ..motion.fitting import Wish, bend_axes_seen, fit, is_of_body, turned_around, with_fit
+from ..motion.fitting import Wish, bend_seen, fit, is_of_body, turned_around, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_in_ik
 from ..motion.reading import Asked, Recording, poses_of
@@ -301,14 +301,12 @@ def _fitted(
 ) -> tuple[list[FittedLimb], list[str], list[Message]]:
     """Limbs as they are seen, with where their tips are, and warnings of those that can't be; raises `Refused` where
     none can."""
-    named = [(request.limb, request.segments) for request in requests]
-    axes = {} if options.turn else bend_axes_seen(recording, named, options.tip)
-    bodies = {limb.id_data for limb, segments in named if is_of_body(recording, limb, segments)}
+    bodies = {one.limb.id_data for one in requests if is_of_body(recording, one.limb, one.segments)}
     limbs, tips, left_out, refusals = list[FittedLimb](), list[str](), list[Message](), list[Refused]()
     for request in requests:
         try:
             tip = _tip_of(context, request, options.tip)
-            limbs.append(_seen(context, request, tip, options, axes, request.limb.id_data in bodies))
+            limbs.append(_seen(context, request, tip, options, recording, request.limb.id_data in bodies))
             tips.append(tip)
         except Refused as why:
             refusals.append(why)
@@ -390,11 +388,11 @@ def _seen(
     request: LimbRequest,
     tip: str,
     options: AddOptions,
-    axes: dict[tuple[Any, str], Any],
+    recording: Recording,
     is_body: bool,
 ) -> FittedLimb:
-    """How a limb stays where it is; one that is straight at rest bends about what of these ``axes`` is its own. A limb
-    of a body that rests flat is no puppet's."""
+    """How a limb stays where it is; one that is straight at rest bends as in its ``recording``, and so does one with a
+    pole that rests bent the other way. A limb of a body that rests flat is no puppet's."""
     limb, segments, turn, loop = request.limb, request.segments, options.turn, request.loop
     plane = request.plane if request.plane != "AUTO" or request.pole else options.knee
     around = _bones_around(request, plane)
@@ -404,10 +402,14 @@ def _seen(
     plane = "POLE" if plane == "AUTO" and not hinge else plane
     follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
     is_flat = plane in ("AUTO", "HINGE") and hinge
-    axis: Any = hinge if around else None if is_flat else axes.get(ref_of(limb))
+    is_limited = any(limit_of(each) for bone in bones_of_limb(limb, segments) for each in bone.constraints)
+    seen: Any = (None, ())
+    if not (turn or around or is_flat):
+        seen = bend_seen(recording, limb, segments, tip, plane == "POLE" and not is_limited)
+    axis: Any = hinge if around else seen[0]
     axis = axis or (None if loop else bend_axis(limb, segments, tip, turn, not is_body))
-    fitted = fit(context, limb, segments, follow, Wish(plane, tip, axis))
-    rest = rest_geometry(limb, segments, (), fitted.bend_axis, tip, fitted.plane)
+    fitted = fit(context, limb, segments, follow, Wish(plane, tip, axis, seen[1]))
+    rest = rest_geometry(limb, segments, seen[1], fitted.bend_axis, tip, fitted.plane)
     if turn and not is_straight(rest):
         fitted = turned_around(fitted, turn, request.pole is not None)
     return FittedLimb(limb, segments, fitted, rest, 0.0 if is_straight(rest) else turn)

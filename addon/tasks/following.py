@@ -14,7 +14,7 @@ from mathutils import Matrix
 from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import set_turn
-from ..blender.stepping import Steps, finished
+from ..blender.stepping import finished
 from ..blender.transaction import transactional
 from ..blender.types import announce, bones_of, own_matrix, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
@@ -30,17 +30,17 @@ from ..limb.follow import (
     pole_goes_along,
     rolled_target,
 )
-from ..limb.rest_geometry import rest_geometry, rest_geometry_of
+from ..limb.rest_geometry import Turn, rest_geometry, rest_geometry_of
 from ..limb.storage import bones_of_limb, choices_of, is_control, path_to_slider, read_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
-from ..motion.fitting import Wish, fit, with_fit
+from ..motion.fitting import Wish, bend_seen, fit, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_controls, show_in_ik
 from ..motion.passing import record
 from ..motion.placing import ControlPlacing
 from ..motion.poses import LimbPoses, evaluated_poses
-from ..motion.reading import matrices_of
+from ..motion.reading import Recording, matrices_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging import feet
@@ -152,9 +152,14 @@ def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Descr
     frames = frames_of(context, seen)
     task = Task(context, frames.at, KEPT, stays=is_posed_by_hand(context, seen), cycle=frames.cycle)
     is_moved = any({old.choices["plane"], changed(old).choices["plane"]} & {*MOVES_ROOT} for old in before.values())
-    poses = finished(_poses_seen(task, limbs)) if frames.at and not is_moved else {}
+    times = sampling_of(task.frames).frames if frames.at else None
+    recording = finished(record(context, limbs, times, influence=1.0, progress=task.next_progress()))
+    poses = {ref_of(limb): _pose_seen(recording, limb) for limb in limbs} if frames.at and not is_moved else {}
     with keeping_poles(context, limbs):
-        descriptions = refitted(context, refs, changed)
+        for limb in limbs:
+            check_editable(limb)
+        with at_influence(context, limbs, 1.0):
+            descriptions = {ref: _refitted(context, ref, changed(old), recording) for ref, old in before.items()}
         if poses and not task.stays:
             descriptions = {ref: _with_keyed(ref, new, before[ref]) for ref, new in descriptions.items()}
         build(context, descriptions)
@@ -175,16 +180,11 @@ def _is_keyed(ref: LimbRef, slider: str) -> bool:
     return is_animated(ref[0], path_to_slider(ref[1], slider))
 
 
-def _poses_seen(task: Task, limbs: Sequence[PoseBone]) -> Steps[dict[LimbRef, LimbPoses]]:
-    """How IK has limbs in the frames of a task, and halfway between these."""
-    times = sampling_of(task.frames).frames
-    recording = yield from record(task.context, limbs, times, influence=1.0, progress=task.next_progress())
-    poses = {}
-    for limb in limbs:
-        foot = foot_of(limb) if foot_follows(limb) else None
-        matrices = matrices_of(recording, (foot.id_data, foot.name)) if foot else None
-        poses[ref_of(limb)] = evaluated_poses(recording, limb, segments_of(limb))._replace(foot=matrices)
-    return poses
+def _pose_seen(recording: Recording, limb: PoseBone) -> LimbPoses:
+    """How IK has a limb in the frames that were read."""
+    foot = foot_of(limb) if foot_follows(limb) else None
+    matrices = matrices_of(recording, (foot.id_data, foot.name)) if foot else None
+    return evaluated_poses(recording, limb, segments_of(limb))._replace(foot=matrices)
 
 
 def without_target(limb: Description) -> Description:
@@ -198,27 +198,18 @@ def without_target(limb: Description) -> Description:
     return limb._replace(target=None, pole=None if hangs else pole)
 
 
-def refitted(
-    context: Context, refs: Sequence[LimbRef], changed: Callable[[Description], Description]
-) -> dict[LimbRef, Description]:
-    """Changed descriptions of limbs with settings that keep the pose that IK shows, and with controls for what they
-    lack."""
-    limbs = [ob.pose.bones[name] for ob, name in refs]
-    for limb in limbs:
-        check_editable(limb)
-    before = {ref: describe(ref) for ref in refs}
-    with at_influence(context, limbs, 1.0):
-        return {ref: _refitted(context, ref, changed(before[ref])) for ref in refs}
-
-
-def _refitted(context: Context, ref: LimbRef, description: Description) -> Description:
-    """A limb that stays as it is, with what it lacks to follow."""
+def _refitted(context: Context, ref: LimbRef, description: Description, recording: Recording) -> Description:
+    """A limb that stays as IK shows it, with controls for what it lacks: a pole where the knee points in what was
+    read."""
     limb = ref[0].pose.bones[ref[1]]
     target, pole = (None if one is None or is_gone(*one) else one for one in (description.target, description.pole))
     follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), description.choices["plane"]
-    wish = Wish(plane, description.tip, description.bend_axis or None)
-    fitted = fit(context, limb, description.segments, follow, wish)
-    rest = rest_geometry(limb, description.segments, (), fitted.bend_axis, description.tip, plane)
+    axis, turns = description.bend_axis or None, tuple[Turn, ...]()
+    if plane == "POLE":
+        seen, turns = bend_seen(recording, limb, description.segments, description.tip, True)
+        axis = seen if turns else axis
+    fitted = fit(context, limb, description.segments, follow, Wish(plane, description.tip, axis, turns))
+    rest = rest_geometry(limb, description.segments, turns, fitted.bend_axis, description.tip, plane)
     seen_limb = FittedLimb(limb, description.segments, fitted, rest)
     foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None
     new_target: Any = target or target_for(context, seen_limb, foot_matrix is not None, skins_of([limb]))

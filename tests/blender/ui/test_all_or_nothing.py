@@ -289,7 +289,7 @@ OPERATORS: dict[str, Case] = {
 
 
 EVALUATIONS = {
-    "add": 39, "remove": 7, "set": 27, "switch": 10, "snap_target": 8, "snap_fk": 27, "mirror": 14, "hold": 4,
+    "add": 39, "remove": 7, "set": 29, "switch": 10, "snap_target": 8, "snap_fk": 27, "mirror": 14, "hold": 4,
     "parent": 8, "find_contacts": 1, "plant": 11, "bake": 25, "convert": 43, "unconvert": 7, "rebuild": 13, "pick": 64,
     "repair": 19, "cylinder": 6, "select": 1,
 }  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import sin
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
+from mathutils import Quaternion, Vector
 
 from tests.blender import rigs
 
@@ -114,3 +116,41 @@ def test_flip_bends_to_the_other_side(biped: Any, mode: str) -> None:
     assert abs(sides[0] + sides[1]).max() < 1e-3
     assert not call("set", flip=False)
     assert abs(joints() - before).max() < STILL
+
+
+@pytest.mark.parametrize(("mode", "plane"), [("RIG", "POLE"), ("LIVE", "FREE"), ("RIG", "FREE")])
+@pytest.mark.parametrize("towards", [(0, -1), (1, 0), (-0.6, 0.8)], ids=str)
+@pytest.mark.parametrize("rest", [0.03, 0.002, -0.002, -0.03])
+def test_poles_stand_where_knees_point(rest: float, towards: Any, mode: str, plane: str) -> None:
+    """Also of legs that rest bent a little to the other side, as captures have them."""
+    ahead, frames = Vector((*towards, 0)), range(1, 9)
+    bones: dict[str, Any] = {"hips": ((0, 0, 1), (0, 0, 1.1), "")}
+    for side, x in ((".L", 0.1), (".R", -0.1)):
+        root, knee, tip = Vector((x, 0, 1)), Vector((x, 0, 0.55)) + ahead * rest, Vector((x, 0, 0.1))
+        bones |= {f"thigh{side}": (root, knee, "hips"), f"shin{side}": (knee, tip, f"thigh{side}")}
+        bones[f"foot{side}"] = (tip, tip + Vector((0, -0.14, -0.08)), f"shin{side}")
+    ob, axis = rigs.rig(bones), ahead.cross((0, 0, 1))
+    for frame, bone in ((frame, bone) for frame in frames for bone in ob.pose.bones if bone.name[:2] in ("th", "sh")):
+        angle = -0.4 * sin(frame) if bone.name[0] == "t" else 0.8 + 0.4 * sin(frame)
+        turn = bone.bone.matrix_local.to_quaternion()
+        bone.rotation_quaternion = turn.inverted() @ Quaternion(axis, -angle) @ turn
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+    def seen() -> Any:
+        for frame in frames:
+            bpy.context.scene.frame_set(frame)
+            yield rigs.matrices(ob, bones)
+
+    before = [*seen()]
+    bpy.context.scene.frame_set(1)
+    select("shin.L", "shin.R")
+    assert not call("add", mode=mode, plane=plane)
+    assert not call("set", plane="POLE")
+    for was, now in zip(before, seen(), strict=True):
+        assert np.abs(was - now).max() < 1e-3
+        for side in (".L", ".R"):
+            limb, pose = ob.pose.bones[f"shin{side}"].planar_ik, rigs.evaluated(ob).pose.bones
+            assert (pose[limb.pole_subtarget].head - pose[f"shin{side}"].head).dot(
+                pose[f"shin{side}"].head - (pose[f"thigh{side}"].head + pose[f"shin{side}"].tail) / 2.0
+            ) > 0.0
+            assert not limb.flip
