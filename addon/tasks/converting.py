@@ -136,7 +136,9 @@ def _convert(
     by_sliders = seen_by_sliders(context, plans)
     warnings = make_converted(context, plans, mode)
     refresh(context)
-    if lost := lost_sliders(context, by_sliders, max(tolerance, NOTICED_MOVE)):
+    lost, told = lost_sliders(context, by_sliders, max(tolerance, NOTICED_MOVE))
+    warnings += told
+    if lost:
         raise NotKept({owners[ref]: why for ref, why in lost.items()})
     reasons = {plan.name: why_moved(plan, warnings) for plan in plans}
     for before in known:

@@ -10,8 +10,9 @@ from bpy.types import Context
 from numpy.typing import NDArray
 
 from ..blender.animation import drivers_of, is_animated, property_at, set_at, value_at
-from ..blender.types import split_path, view_layer_of
-from ..blender.words import Refused
+from ..blender.dependencies import constraint_targets
+from ..blender.types import bones_of, has_bone, path_to_bone, split_path, view_layer_of
+from ..blender.words import Message, Refused
 from ..finding.constraints import read_by, slider_read
 from ..rigging.description import LimbRef
 from .converted import Conversion
@@ -21,17 +22,25 @@ Array = NDArray[Any]
 ENDLESS = 1e3
 """From where on the end of a slider is none: it is moved by 1 then."""
 
+SCALES = (0.7, 1.3)
+"""What bones are scaled by that may lengthen a limb."""
+
+LENGTHENED = 0.05
+"""From which part of a limb's length on their scale counts as lengthening it."""
+
 
 NONE: Array = np.empty(0)
 
 
 class State(NamedTuple):
-    """A slider of a datablock, by its data path and as people call it, at a value; of nothing, all as it is now."""
+    """A slider of a datablock, by its data path and as people call it, at a value; of nothing, all as it is now.
+    Up to ``told`` of a limb's length, how it moves it otherwise is only told."""
 
     owner: Any = None
     path: str = ""
     name: str = ""
     value: Any = None
+    told: float = 0.0
 
 
 class Limb(NamedTuple):
@@ -49,19 +58,26 @@ def seen_by_sliders(context: Context, plans: Sequence[Conversion]) -> dict[LimbR
     return _seen(context, {ref: limb for ref, limb in limbs.items() if len(limb.seen) > 1})
 
 
-def lost_sliders(context: Context, before: dict[LimbRef, Limb], tolerance: float) -> dict[LimbRef, Refused]:
-    """Why limbs can't be made, of those that a slider no more moves as it did, by more than a tolerance."""
-    refused = dict[LimbRef, Refused]()
+def lost_sliders(
+    context: Context, before: dict[LimbRef, Limb], tolerance: float
+) -> tuple[dict[LimbRef, Refused], list[Message]]:
+    """Why limbs can't be made, of those that a slider no more moves as it did, by more than a tolerance; and warnings
+    of others."""
+    refused, warnings = dict[LimbRef, Refused](), list[Message]()
     for ref, limb in _seen(context, before).items():
         off = {state: float(np.abs(seen - before[ref].seen[state]).max()) for state, seen in limb.seen.items()}
-        worst = max(off, key=lambda state: off[state])
-        if off[worst] > max(tolerance, 2.0 * off[State()]):
-            template = (
-                "'{slider}' moves '{bone}' by up to {moved} of its length otherwise than IK: leave it to Blender's"
-            )
+        most = max(tolerance, 2.0 * off[State()])
+        worst = max(off, key=lambda state: (off[state] > max(most, state.told), off[state]))
+        if off[worst] > most:
             values = {"slider": worst.name, "bone": ref[1], "moved": f"{off[worst]:.2g}"}
-            refused[ref] = Refused(template, **values)
-    return refused
+            if off[worst] > worst.told:
+                refused[ref] = Refused(f"{OTHERWISE}: leave it to Blender's", **values)
+            else:
+                warnings.append(Message(OTHERWISE, **values))
+    return refused, warnings
+
+
+OTHERWISE = "'{slider}' moves '{bone}' by up to {moved} of its length otherwise than IK"
 
 
 def _seen(context: Context, limbs: dict[LimbRef, Limb]) -> dict[LimbRef, Limb]:
@@ -80,9 +96,15 @@ def _seen(context: Context, limbs: dict[LimbRef, Limb]) -> dict[LimbRef, Limb]:
 
 def _states_of(plan: Conversion) -> Iterator[State]:
     """The ends of the sliders that drivers of a limb's bones read, but for those of its IK constraints' influence and
-    mute, of which it has its own."""
+    mute, of which it has its own; and scales of bones that others of its constraints follow."""
     limb = plan.solvers.limb
-    own = [constraint.path_from_id() for constraint in plan.solvers.all_acting]
+    acting = plan.solvers.all_acting
+    for constraint in [one for bone in plan.solvers.bones for one in bone.constraints if one not in acting]:
+        for owner, name in constraint_targets(constraint):
+            if not constraint.mute and has_bone(owner, name) and not all(bones_of(owner)[name].lock_scale):
+                for scale in SCALES:
+                    yield State(owner, f"{path_to_bone(name)}.scale", name, (scale,) * 3, LENGTHENED)
+    own = [constraint.path_from_id() for constraint in acting]
     left_out = {f"{path}.{name}" for path in own for name in ("influence", "mute")}
     for curve in drivers_of(limb.id_data):
         bone, path = split_path(curve.data_path)

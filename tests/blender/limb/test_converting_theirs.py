@@ -99,6 +99,15 @@ def copied_turn() -> tuple[Any, str]:
     return ob, "follow thigh"
 
 
+def copied_scale() -> tuple[Any, str]:
+    """The bones are as long as the scale of a control says."""
+    ob, *_ = leg()
+    for name in LEG[:2]:
+        made = ob.pose.bones[name].constraints.new("COPY_SCALE")
+        made.target, made.subtarget = ob, "c_leg_pole.L"
+    return ob, "c_leg_pole.L"
+
+
 def iterations() -> tuple[Any, str]:
     """A slider says how often Blender's IK tries; the bone that is named is the one with the constraint."""
     ob, ik, control = leg()
@@ -124,7 +133,7 @@ def mmd() -> tuple[Any, str]:
     return ob, ""
 
 
-TABLE = [pole_angle, pole_angle_posed, stretch_length, auto_stretch, use_stretch, copied_turn, iterations]
+TABLE = [pole_angle, pole_angle_posed, stretch_length, auto_stretch, use_stretch, copied_turn, copied_scale, iterations]
 
 
 def states(ob: Any) -> np.ndarray:
