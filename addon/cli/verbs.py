@@ -101,7 +101,7 @@ def _hold(arguments: Namespace) -> Answer:
     known = contact_markers.contacts_in_range(bpy.context, limbs, frames, heed_signals) if limbs else []
     if not known:
         return _none_stands(limbs)
-    request = HoldOptions(rolls=True, is_mean=options.pop("place") != "NOW", **options)
+    request = HoldOptions(plants=True, is_mean=options.pop("place") != "NOW", **options)
     contacts = [of_limb.contacts for of_limb in known]
     held = _done(hold_tips.steps(bpy.context, [of_limb.limb for of_limb in known], contacts, request))
     return _held(limbs, known, held, frames)

@@ -11,6 +11,7 @@ from bpy.types import Object, PoseBone, Scene
 
 from ..blender.types import ArmatureObject, announce, is_armature, path_to_custom, tag_rig
 from ..blender.words import Refused
+from .features import FEATURES
 from .features.feature import Slider
 from .names import side_sign
 from .parts import ALL, MADE_BY_US
@@ -340,6 +341,12 @@ def is_mechanism_constraint(constraint: Any) -> bool:
 def is_on_rig(limb: PoseBone) -> bool:
     """Whether a limb has a mechanism, whole or not."""
     return any(is_mechanism_constraint(constraint) for bone in chain_bones(limb) for constraint in bone.constraints)
+
+
+def has_helpers(limb: PoseBone) -> bool:
+    """Whether a limb has helper bones, or should: for its mechanism, or for a feature."""
+    features = (feature for feature in FEATURES if feature.has_helpers)
+    return is_on_rig(limb) or any(has_slider(limb, key) for feature in features for key in feature.keys)
 
 
 MAKING = "making"

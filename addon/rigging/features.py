@@ -25,7 +25,17 @@ from ..limb.storage import bones_of_limb, chain_bones, path_to_slider, read_slid
 from ..limb.tips import foot_of
 from .controls import Control
 from .description import Description, LimbRef, describe, ref_of
-from .feet import Lying, foot_matrix_of, pivots_found, pivots_of, pivots_of_image, toes_free, turn_between, turn_off
+from .feet import (
+    Lying,
+    foot_matrix_of,
+    mirrored_pivots,
+    pivots_found,
+    pivots_of,
+    pivots_of_image,
+    toes_free,
+    turn_between,
+    turn_off,
+)
 
 
 def foot_turn_off(
@@ -59,6 +69,27 @@ def roll_for(
     pivots = pivots_of(limb) or pivots_of_image(limb) or pivots_found(limb, geometry or rest_geometry_of(limb), lying)
     toes = toes_free(ref[0], description.foot, dependencies)
     return description.with_sliders_of("foot_roll")._replace(roll=Roll(dict(pivots), toes))
+
+
+def with_pivots_found(description: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
+    """A limb that has a foot roll with its pivots found anew; without it, where the foot no longer follows."""
+    if description.roll is None:
+        return description
+    if description.foot_turn is None:
+        return description.without("foot_roll")
+    return roll_for(description, ref, dependencies)
+
+
+def with_pivots_mirrored(
+    description: Description, ob: ArmatureObject, across: Matrix, dependencies: Dependencies
+) -> Description:
+    """A limb with the image of the foot roll that it has from the other side, mirrored ``across`` the armature; without
+    that, where it has no foot."""
+    roll = description.roll
+    if roll is None or not description.foot:
+        return description._replace(roll=None)
+    pivots, toes = mirrored_pivots(roll.pivots, across), toes_free(ob, description.foot, dependencies)
+    return description._replace(roll=Roll(pivots, toes))
 
 
 def pole_follow_for(description: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
@@ -193,7 +224,7 @@ def live_for_now(
     return {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, []
 
 
-def reset_roll(limbs: Sequence[PoseBone]) -> list[Change]:
+def level_feet(limbs: Sequence[PoseBone]) -> list[Change]:
     """Set roll and bank of limbs to 0 where no keys or drivers set them; returns the changes."""
     changes = []
     for limb in filter(has_roll, limbs):

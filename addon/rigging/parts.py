@@ -265,13 +265,14 @@ def united(parts: Mapping[str, Parts]) -> Parts:
 
 def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> dict[str, Parts]:
     """The parts of a limb by the feature that they are for, and those of its mechanism, if it has one of this spec."""
-    limb, bones = ref[0].pose.bones[ref[1]], ref[0].data.bones
+    limb, bones, is_near = ref[0].pose.bones[ref[1]], ref[0].data.bones, _is_bone_of(ref, description.target)
     making = Making(
         value=description,
         length=limb.bone.length,
         tip=tip_at_rest(limb),
         foot_rest=bones[description.foot].matrix_local if description.foot else None,
-        is_near=_is_bone_of(ref, description.target),
+        is_near=is_near,
+        is_foot_near=is_near or description.roll is not None,
         is_sharing=bool(_shared_by_foot(ref, description)),
     )
     parts = {"": parts_of(spec)} if spec else {}

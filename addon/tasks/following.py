@@ -13,25 +13,20 @@ from mathutils import Matrix
 
 from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
-from ..blender.rotation import set_turn
 from ..blender.stepping import finished
 from ..blender.transaction import transactional
 from ..blender.types import announce, bones_of, own_matrix, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable, pickable
-from ..limb.features import BY_NAME
 from ..limb.follow import (
     Follow,
-    flat_toes,
     follow_of,
     has_pole_follow,
     is_gone,
     matrix_of,
-    pole_goes_along,
-    rolled_target,
 )
 from ..limb.rest_geometry import Turn, rest_geometry, rest_geometry_of
-from ..limb.storage import bones_of_limb, choices_of, is_control, path_to_slider, read_slider, segments_of
+from ..limb.storage import bones_of_limb, choices_of, is_control, path_to_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
 from ..motion.fitting import Wish, bend_seen, fit, with_fit
@@ -43,10 +38,9 @@ from ..motion.poses import LimbPoses, evaluated_poses
 from ..motion.reading import Recording, matrices_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
-from ..rigging import feet
 from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..rigging.features import foot_turn_off, keeping_pose, reset_roll, with_pole_follow
+from ..rigging.features import foot_turn_off, keeping_pose, level_feet, with_pole_follow
 from ..rigging.feet import at_influence, foot_follows, foot_matrix_of
 from ..solver.limb import MOVES_ROOT
 from .new_controls import FittedLimb, pole_for, skins_of, target_for
@@ -59,48 +53,19 @@ def keeping_poles(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]
     refs, depsgraph = [(limb.id_data, limb.name) for limb in limbs], context.evaluated_depsgraph_get()
     following = [limb for limb in limbs if has_pole_follow(limb) and not is_gone(*follow_of(limb).pairs[1])]
     poled: Any = [(limb, follow_of(limb).pairs[1]) for limb in following]
-    kept = [_placed(pole, limb, matrix_of(pole[0], pole[1], depsgraph)) for limb, pole in poled]
+    kept = [placed_at(pole, limb, matrix_of(pole[0], pole[1], depsgraph)) for limb, pole in poled]
     yield
     poles = [follow_of(ob.pose.bones[name]).pairs[1] for ob, name in refs]
-    _put(context, [stay for stay in kept if stay.control in poles])
+    put_controls(context, [stay for stay in kept if stay.control in poles])
 
 
-@contextmanager
-def keeping_rolled_feet(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
-    """Have the controls of limbs that are rolled now go where their feet are, and toes stay as they are turned, after
-    their foot roll is taken away."""
-    flat, kept = {toe for limb in limbs for toe in flat_toes(limb)}, _at_rolled_targets(context, limbs)
-    turns = feet.turns_of_feet(context, limbs) if kept else []
-    toes = [(toe.id_data, toe.name, turn) for toe, turn in turns if toe in flat]
-    yield
-    _put(context, kept)
-    for ob, name, turn in toes:
-        set_turn(ob.pose.bones[name], turn)
-        tag_rig(ob.pose.bones[name])
-    view_layer_of(context).update()
-
-
-def _at_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[ControlPlacing]:
-    """The controls of limbs that are rolled now, where their rolled targets are; their poles where they are."""
-    kept, depsgraph = list[ControlPlacing](), context.evaluated_depsgraph_get()
-    for limb in limbs:
-        helper = rolled_target(limb)
-        if helper and any(read_slider(limb, name) for name in BY_NAME["foot_roll"].keys):
-            target, pole = follow_of(limb).pairs  # type: Any, Any
-            rolled = matrix_of(limb.id_data, helper.name, depsgraph)
-            kept.append(_placed(target, limb, rolled))
-            if pole_goes_along(limb):
-                kept.append(_placed(pole, limb, matrix_of(pole[0], pole[1], depsgraph), is_turned=False))
-    return kept
-
-
-def _placed(control: BoneRef, limb: PoseBone, matrix: Matrix, is_turned: bool = True) -> ControlPlacing:
+def placed_at(control: BoneRef, limb: PoseBone, matrix: Matrix, is_turned: bool = True) -> ControlPlacing:
     """A control that is to be seen where a world matrix is, and turned so if ``is_turned``; the limb gives its size."""
     matrices, size = np.array([matrix], float), np.array([sum(rest_geometry_of(limb).lengths)])
     return ControlPlacing(control, control, matrices[:, :3, 3], size, matrices if is_turned else None)
 
 
-def _put(context: Context, kept: Sequence[ControlPlacing]) -> None:
+def put_controls(context: Context, kept: Sequence[ControlPlacing]) -> None:
     """Have controls seen where they are to be, one of several limbs once. Raises `Refused`."""
     if kept:
         finished(show_controls(Task(context, None), [*{one.control: one for one in kept}.values()]))
@@ -135,7 +100,7 @@ def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[M
 
 def make_targets(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Make a new target for each limb, at its tip. Raises `Refused`."""
-    reset_roll(limbs)
+    level_feet(limbs)
     view_layer_of(context).update()
     _refit(context, limbs, without_target)
 

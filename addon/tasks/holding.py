@@ -69,7 +69,7 @@ def hold_tips(
     plants = []
     for limb, of_limb in zip(limbs, contacts, strict=True):
         check_hold(context, limb)
-        plants.append(limb_to_hold(limb, of_limb, request.rolls, within))
+        plants.append(limb_to_hold(limb, of_limb, request.plants, within))
     report = yield from hold_limbs(context, plants, request, within)
     if report is None:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
@@ -97,7 +97,7 @@ class HoldOptions(NamedTuple):
     limb; whether what carries legs goes down where they do not reach; and the mesh that feet stand on, by name."""
 
     ease: int = 3
-    rolls: bool = False
+    plants: bool = False
     is_mean: bool = False
     tolerance: float = ON_TARGET
     lower_hips: bool = False
@@ -148,11 +148,11 @@ class LimbToHold(NamedTuple):
     contacts: list[Contact]
 
 
-def limb_to_hold(limb: PoseBone, contacts: Sequence[Contact], rolls: bool, within: FrameRange) -> LimbToHold:
-    """A limb to be held in contacts, as far as these are ``within`` a range: whose foot ``rolls``, if it can, in all of
-    each, else where it is on its sole."""
+def limb_to_hold(limb: PoseBone, contacts: Sequence[Contact], plants: bool, within: FrameRange) -> LimbToHold:
+    """A limb to be held in contacts, as far as these are ``within`` a range: whose foot it ``plants``, if that has a
+    foot roll, in all of each, else where it is on its sole."""
     contacts = [clipped for contact in contacts for clipped in contact.within(within)]
-    if not (rolls and has_roll(limb) and rolled_target(limb)):
+    if not (plants and has_roll(limb) and rolled_target(limb)):
         return LimbToHold(
             limb, False, [sole_contact(frames) for contact in contacts for frames in contact.ranges_on(SOLE)]
         )
@@ -195,7 +195,7 @@ def hold_limbs(
     yield from place_controls(placings, recording, values, reread)
     writing.finish(recording, values)
     slip = _slip(recording, plans, soles, [_by_ground(plan) for plan in plans])
-    if request.rolls:
+    if request.plants:
         _check_turned(recording, plans, [each.turns for each in seen])
         slack = SLACK * max(plan.leg.size for plan in plans)
         if slip.median > slipped.median + slack or slip.most > slipped.most + slack:

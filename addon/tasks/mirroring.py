@@ -53,8 +53,8 @@ from ..rigging.build import build
 from ..rigging.control_shapes import Drawing
 from ..rigging.controls import Control, drawn_bone, name_of_control, rig_root
 from ..rigging.description import Description, LimbRef, describe
-from ..rigging.features import live_for_now, with_pole_follow
-from ..rigging.feet import SIDEWAYS, mirrored_pivots, offset_of, toes_free, turn_between
+from ..rigging.features import live_for_now, with_pivots_mirrored, with_pole_follow
+from ..rigging.feet import SIDEWAYS, offset_of, turn_between
 from ..solver.matrices import inverted_all
 
 Array = NDArray[Any]
@@ -320,7 +320,6 @@ def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, depende
         target=followed.get("target"),
         pole=followed.get("pole"),
         pole_follow=its.pole_follow if its.pole == followed.get("pole") else None,
-        roll=None,
         sliders=mine.sliders | {name: value for name, value in its.sliders.items() if name in mine.sliders},
         mode=its.mode,
         constraint=its.constraint,
@@ -330,12 +329,7 @@ def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, depende
         target = next((image for image in images if image.kind == "target"), None)
         foot_turn = _foot_turn(pair, target, depsgraph) if target and any(mine.foot_turn) else (0.0, 0.0, 0.0)
         description = description._replace(foot_turn=foot_turn if description.foot else None)
-    if mine.roll and description.foot:
-        pivots = mirrored_pivots(mine.roll.pivots, pair.across)
-        description = description._replace(
-            roll=mine.roll._replace(pivots=pivots, toes=toes_free(pair.ob, description.foot, dependencies))
-        )
-    return with_pole_follow(description, pair.image)
+    return with_pole_follow(with_pivots_mirrored(description, pair.ob, pair.across, dependencies), pair.image)
 
 
 def _foot_of(pair: Pair, mine: Description) -> str:

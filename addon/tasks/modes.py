@@ -25,13 +25,13 @@ from ..finding.checking import (
 )
 from ..limb.follow import follow_of, gone_controls, is_gone
 from ..limb.names import other_side
-from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_complete, is_on_rig, limbs_of, mode_of
+from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_complete, has_helpers, is_on_rig, limbs_of, mode_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..live import refresh
 from ..rigging.build import build
 from ..rigging.controls import coloured_as_other_side, recolour
 from ..rigging.description import LimbRef, describe, ref_of, spec_of
-from ..rigging.features import roll_for
+from ..rigging.features import with_pivots_found
 from .following import make_poles, make_targets
 from .status import Status, mechanism_problem, problem_of_version, problems_of
 
@@ -115,18 +115,11 @@ def _rebuild(context: Context, refs: Sequence[LimbRef]) -> None:
     for limb in filter(is_foot_gone, limbs):
         mark_tip(limb)
     descriptions, dependencies = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}, Dependencies()
-    has_bones = [
-        description.mode == "RIG" or description.roll or description.pole_follow
-        for description in descriptions.values()
-    ]
-    _check_takes_bones([limb for limb, has in zip(limbs, has_bones, strict=True) if has])
+    _check_takes_bones([limb for limb in limbs if has_helpers(limb)])
     for limb, (ref, description) in zip(limbs, [*descriptions.items()], strict=True):
         if description.mode == "RIG":
             check_length(limb)
-        if description.roll and description.foot_turn is not None:
-            descriptions[ref] = roll_for(description, ref, dependencies)
-        elif description.roll:
-            descriptions[ref] = description.without("foot_roll")
+        descriptions[ref] = with_pivots_found(description, ref, dependencies)
     build(context, descriptions, anew=descriptions)
     for ob, name in descriptions:
         recolour(ob.pose.bones[name])

@@ -77,7 +77,7 @@ def plant(
             raise NoContacts(KEEP_STILL, first=frames[0], last=frames[-1])
         request = holding.HoldOptions(
             ease=description.ease,
-            rolls=True,
+            plants=True,
             is_mean=True,
             lower_hips=description.lower_hips,
             ground=description.ground,

@@ -3,7 +3,8 @@ features, mode. What does not fit raises TypeError, ValueError or `Refused`, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -12,16 +13,26 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.keying import key_automatically
+from ..blender.rotation import set_turn
 from ..blender.stepping import finished, rate_of
 from ..blender.transaction import as_one, transactional
-from ..blender.types import has_bone, scene_of
+from ..blender.types import has_bone, scene_of, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
 from ..feet.soles import lying_of
 from ..finding.checking import check_addable, check_chain, check_editable, check_followed
 from ..finding.knees import bend_axis
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.feature import TURN_LIMITS
-from ..limb.follow import follow_of_constraint, has_pole_follow, has_roll, rolled_target
+from ..limb.follow import (
+    flat_toes,
+    follow_of,
+    follow_of_constraint,
+    has_pole_follow,
+    has_roll,
+    matrix_of,
+    pole_goes_along,
+    rolled_target,
+)
 from ..limb.rest_geometry import hinge_axis, rest_geometry_of
 from ..limb.settings import (
     ALLOWED,
@@ -52,11 +63,12 @@ from ..limb.storage import (
 from ..limb.tips import foot_of
 from ..motion.frames import frames_of, moved_by
 from ..motion.passing import record
+from ..motion.placing import ControlPlacing
 from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import pole_follow_for, roll_for, with_foot
-from ..rigging.feet import Lying
-from .following import keeping_poles, keeping_rolled_feet, refollow, set_plane
+from ..rigging.feet import Lying, turns_of_feet
+from .following import keeping_poles, placed_at, put_controls, refollow, set_plane
 from .modes import remove, set_mode
 
 
@@ -97,8 +109,37 @@ def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
     for limb in limbs:
         check_editable(limb)
     refs = [ref_of(limb) for limb in limbs]
-    with keeping_rolled_feet(context, limbs):
+    with _keeping_rolled_feet(context, limbs):
         build(context, {ref: describe(ref).without("foot_roll") for ref in refs})
+
+
+@contextmanager
+def _keeping_rolled_feet(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
+    """Have the controls of limbs that are rolled now go where their feet are, and toes stay as they are turned, after
+    their foot roll is taken away."""
+    flat, kept = {toe for limb in limbs for toe in flat_toes(limb)}, _at_rolled_targets(context, limbs)
+    turns = turns_of_feet(context, limbs) if kept else []
+    toes = [(toe.id_data, toe.name, turn) for toe, turn in turns if toe in flat]
+    yield
+    put_controls(context, kept)
+    for ob, name, turn in toes:
+        set_turn(ob.pose.bones[name], turn)
+        tag_rig(ob.pose.bones[name])
+    view_layer_of(context).update()
+
+
+def _at_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[ControlPlacing]:
+    """The controls of limbs that are rolled now, where their rolled targets are; their poles where they are."""
+    kept, depsgraph = list[ControlPlacing](), context.evaluated_depsgraph_get()
+    for limb in limbs:
+        helper = rolled_target(limb)
+        if helper and any(read_slider(limb, name) for name in BY_NAME["foot_roll"].keys):
+            target, pole = follow_of(limb).pairs  # type: Any, Any
+            rolled = matrix_of(limb.id_data, helper.name, depsgraph)
+            kept.append(placed_at(target, limb, rolled))
+            if pole_goes_along(limb):
+                kept.append(placed_at(pole, limb, matrix_of(pole[0], pole[1], depsgraph), is_turned=False))
+    return kept
 
 
 @transactional

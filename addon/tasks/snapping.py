@@ -30,7 +30,7 @@ from ..motion.seen import check_alone, see_limbs
 from ..motion.thinning import sampling_of
 from ..motion.writing import Run, Task, Writing
 from ..rigging.description import ref_of
-from ..rigging.features import reset_roll
+from ..rigging.features import level_feet
 from .baking import key_in_fk, with_end
 
 
@@ -47,7 +47,7 @@ def snap_target(
     lengths of the limb. Returns warnings."""
     check_snap(limbs, "IK")
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
-    leveled = reset_roll(limbs) if frames is None else []
+    leveled = level_feet(limbs) if frames is None else []
     changes, warnings = yield from _show_in(_task(context, limbs, frames, tolerance), limbs, "IK")
     key_changes(context, [*leveled, *changes])
     return warnings
@@ -131,7 +131,7 @@ def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, i
     check_snap(limbs, to)
     others = [limb for limb in limbs if read_slider(limb, "influence") != (to == "IK")]
     switched = [change_of(limb, "influence") for limb in limbs]
-    leveled = reset_roll(others) if to == "IK" else []
+    leveled = level_feet(others) if to == "IK" else []
     is_keyed = insert_keys or is_autokey_on(context) or any(is_animated(*key[:2], strips=False) for key in switched)
     keys = [scene_of(context).frame_current] if is_keyed else []
     changes, warnings = finished(_show_in(Task(context, None, keys=keys), others, to))

@@ -30,7 +30,6 @@ from ..limb.follow import (
     check_posable,
     follow_of,
     has_pole_follow,
-    has_roll,
     matrix_of,
     rig_slider,
     tip_at_rest,
@@ -280,16 +279,13 @@ def mechanism_problem(limb: PoseBone) -> str:
 
 def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
     """`mechanism_problem` each of some limbs of one rig."""
-    made = made_on(limbs[0].id_data) if any(map(_has_parts, limbs)) else {}
+    having = [limb for limb in limbs if bones_of_limb(limb) and storage.has_helpers(limb)]
+    made = made_on(limbs[0].id_data) if having else {}
     return [
         (FOOT_GONE if is_foot_gone(limb) else problem_of_version(limb))
-        or (_problem(limb, made[limb.name]) if _has_parts(limb) else "")
+        or (_problem(limb, made[limb.name]) if limb in having else "")
         for limb in limbs
     ]
-
-
-def _has_parts(limb: PoseBone) -> bool:
-    return bool(bones_of_limb(limb)) and (storage.is_on_rig(limb) or has_roll(limb) or has_pole_follow(limb))
 
 
 def problem_of_version(limb: PoseBone) -> str:

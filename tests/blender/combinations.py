@@ -566,7 +566,7 @@ def hips_too_high(made: Scene) -> str:
     bpy.context.view_layer.update()
     before, limbs = snapshot(), [ob.pose.bones[limb[-2]] for limb in made.limbs]
     stands = [[holding.sole_contact(contacts.FrameRange(8, 13))] for _ in limbs]
-    options = holding.HoldOptions(rolls=True, is_mean=True, lower_hips=True)
+    options = holding.HoldOptions(plants=True, is_mean=True, lower_hips=True)
     try:
         missed = holding.hold_tips(bpy.context, limbs, stands, options).missed
     except installed.addon("blender.words").Refused as why:

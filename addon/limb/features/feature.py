@@ -72,14 +72,15 @@ class Choice(NamedTuple):
 
 class Making(NamedTuple):
     """What is known where a limb is made: the limb as a value, how long its last bone is, where its tip and its foot
-    rest in the armature, and whether its target is a bone of its rig, which hangs on the same bone as the foot
-    (``is_sharing``)."""
+    rest in the armature; and whether its target is a bone of its rig (``is_near``), what its foot follows
+    (``is_foot_near``), and whether these hang on one bone (``is_sharing``)."""
 
     value: Any
     length: float
     tip: Any
     foot_rest: Any
     is_near: bool
+    is_foot_near: bool
     is_sharing: bool
 
 
@@ -99,6 +100,7 @@ class Feature(NamedTuple):
     least_bones: int = 2  # how many bones a limb has to have for it
     is_usual: bool = False  # whether all such limbs have it from the start
     is_in_mechanism: bool = True  # or made besides
+    has_helpers: bool = False  # whether it has helper bones also without a mechanism
     is_had: Callable[[Any], bool] | None = None  # whether a value has it; by its sliders, if nothing else is said
     is_possible: Callable[[Any], bool] = lambda _value: True  # whether it is worth a button
     why_not: Callable[[Any], str] = lambda _value: ""  # why a value that is given it can't have it, with {bone} in it

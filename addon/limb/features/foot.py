@@ -26,8 +26,7 @@ sheared."""
 
 def _made(making: Making) -> Parts:
     turn = making.value.foot_turn
-    is_near = making.is_near or making.value.roll is not None
-    of_spaces, space = (IN_SPACE, SHARED) if making.is_sharing else (spaces(is_near), "")
+    of_spaces, space = (IN_SPACE, SHARED) if making.is_sharing else (spaces(making.is_foot_near), "")
     copying = ConstraintSpec("foot", FOOT, "COPY_ROTATION", TARGET, of_spaces, space=space)
     if not any(turn):
         return Parts((), (copying,), (acting("foot", FOOT),))

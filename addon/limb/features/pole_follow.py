@@ -72,6 +72,7 @@ FEATURE = Feature(
     description="Have a slider say how far poles go with the targets, or leave them to what they hang on",
     fields=("pole_follow",),
     is_in_mechanism=False,
+    has_helpers=True,
     is_had=lambda value: value.pole_follow is not None,
     is_possible=lambda value: bool(value.pole),
     made=_made,

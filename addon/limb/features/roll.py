@@ -154,6 +154,7 @@ FEATURE = Feature(
     description="Let feet roll on heel, ball and toe, and tilt on their edges, or not",
     fields=("roll",),
     is_in_mechanism=False,
+    has_helpers=True,
     is_had=lambda value: value.roll is not None and bool(value.foot),
     is_possible=lambda value: bool(value.foot),
     made=_made,

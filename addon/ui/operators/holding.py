@@ -156,7 +156,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
         request = HoldOptions(
             ease=self.ease,
-            rolls=is_contacts,
+            plants=is_contacts,
             is_mean=is_mean,
             lower_hips=is_contacts and self.lower_hips,
         )

@@ -247,7 +247,7 @@ def test_a_foot_that_rolls_is_planted_as_it_stands(addon, rolling):
 
     before = seen()
     holding = addon("tasks.holding")
-    request = holding.HoldOptions(rolls=True, is_mean=True)
+    request = holding.HoldOptions(plants=True, is_mean=True)
     report = holding.hold_tips(bpy.context, lasts, [of_limb.contacts for of_limb in listed], request)
     now = seen()
     assert not report.warnings
