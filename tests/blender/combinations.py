@@ -89,8 +89,6 @@ def chosen(seed: int) -> dict[str, Any]:
     fit = [name for name in sorted(VERBS) if name not in ONLY or ONLY[name](case)]
     case["verbs"] = rng.sample([name for name in fit if name not in LAST_VERBS], rng.choice((0, 1, 1)))
     case["verbs"].append(rng.choice(fit))
-    if seed % 6 == 4:  # besides those, which stay what they were drawn to be
-        case["verbs"].append(PARENT)
     return case
 
 
@@ -617,7 +615,6 @@ LAST_VERBS = ("bake and remove", "bake for games", "plant")
 """After these a limb may be no more, or stand elsewhere."""
 
 ONLY: dict[str, Callable[[dict[str, Any]], bool]] = {
-    PARENT: lambda _: False,
     "mirror there and back": lambda case: case["rig"] == "legs" and case["names"] == "given",
     "plant": lambda case: case["rig"] in ("leg", "legs") and case["names"] == "given" and "limb" in case["moves"],
     "rebuild": lambda case: case["mode"] == "RIG",
