@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import curves_everywhere
@@ -29,7 +30,8 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.tips import foot_of
-from ..limb.tolerances import KEPT, UNSEEN
+from ..limb.tolerances import KEPT, MISS
+from ..limb.transforms import own_location
 from .limits import limit_of
 
 OUT_OF_PLANE = 0.35
@@ -162,13 +164,13 @@ def check_overruled(limb: PoseBone) -> None:
 def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) -> None:
     """Refuse a bone of a limb that is scaled by its own channels, or moved where it is not the first, which ``slides``;
     or a twist bone that is turned."""
-    is_moved = not slides and not (bone.bone.use_connect and bone.parent) and bone.location.length > UNSEEN * length
+    is_moved = not slides and bool(np.abs(own_location(bone)).max() > MISS * length)
     is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > KEPT
-    path, limits = path_to_bone(bone.name), {"location": UNSEEN * length, "scale": KEPT}
+    path, limits = path_to_bone(bone.name), {"location": (0.0, MISS * length), "scale": (1.0, KEPT)}
     for curve in curves_everywhere(bone.id_data, muted=False):
         name = curve.data_path.removeprefix(f"{path}.")
-        if curve.data_path.startswith(path) and name in limits and _span(curve) > limits[name]:
-            is_moved |= name == "location" and not (slides or bone.bone.use_connect)
+        if curve.data_path.startswith(path) and name in limits and _farthest(curve, limits[name][0]) > limits[name][1]:
+            is_moved |= name == "location" and not (slides or (bone.bone.use_connect and bone.parent))
             is_scaled |= name == "scale"
     if is_moved or is_scaled:
         raise Refused(BONE_MOVED if is_moved else BONE_SCALED, bone=bone.name)
@@ -177,9 +179,9 @@ def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) ->
         raise Refused("Twist bone '{bone}' is turned: clear its rotation", bone=bone.name)
 
 
-def _span(curve: Any) -> float:
-    values = [key.co.y for key in curve.keyframe_points]
-    return max(values) - min(values) if values else 0.0
+def _farthest(curve: Any, value: float) -> float:
+    """How far from a value the keys of a curve go."""
+    return max((abs(key.co.y - value) for key in curve.keyframe_points), default=0.0)
 
 
 def check_followed(

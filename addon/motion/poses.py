@@ -13,7 +13,7 @@ from ..limb.rest_geometry import squared
 from ..limb.solving import BONE_MOVED
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.tips import foot_of, rest_matrix
-from ..limb.tolerances import KEPT, UNSEEN
+from ..limb.tolerances import KEPT, MISS
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..rigging import feet
 from ..rigging.description import LimbRef
@@ -86,7 +86,7 @@ def _check_own(recording: Recording, limb: PoseBone, length: float) -> None:
         location, scale = (channel_of(recording, limb.id_data, bone.name, name) for name in ("location", "scale"))
         moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
         is_scaled = bool((np.abs(scale - 1.0) > KEPT).any())
-        if k and moved > UNSEEN * length:
+        if k and moved > MISS * length:
             raise Refused(BONE_MOVED, bone=bone.name)
         if is_scaled and not (k == 0 and has_slider(limb, "stretch")):
             raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)

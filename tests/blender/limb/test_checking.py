@@ -89,6 +89,27 @@ def test_refusals_change_nothing(add, refused, case):
     assert rigs.snapshot() == before
 
 
+@pytest.mark.parametrize("frames", [(1, 9), (5,)], ids=["always", "in one frame"])
+@pytest.mark.parametrize("noise", [1e-6, 2e-5, 2.9e-5, 4e-5, 9e-5, 3e-4])
+def test_what_is_added_reaches(add, refused, noise, frames):
+    """Locations of lower bones: as little as IK holds, or refused."""
+    ob = rigs.biped()
+    edited(ob, lambda edit: setattr(edit["shin.L"], "use_connect", False))
+    shin, size = bones(ob)["shin.L"], sum(ob.data.bones[name].length for name in ("thigh.L", "shin.L"))
+    for frame in (1, 5, 9):
+        shin.location.x = noise * size if frame in frames else 0.0
+        shin.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    if noise > 3e-5:
+        with pytest.raises(refused, match="own location"):
+            add(ob, "shin.L")
+        return
+    add(ob, "shin.L")
+    for frame in range(1, 10):
+        bpy.context.scene.frame_set(frame)
+        assert bones(ob)["shin.L"].planar_ik.reach == "REACHED"
+
+
 def test_limbs_that_share_a_bone_are_refused(add, refused):
     ob = rigs.biped()
     with pytest.raises(refused):
