@@ -211,54 +211,49 @@ def _distances(steps: NDArray[Any]) -> NDArray[Any]:
     return distances
 
 
-SIZES = {**ROTATION_SIZES, "location": 3, "scale": 3}
+CHANNELS = {**ROTATION_SIZES, "location": 3, "scale": 3}
 """The channels of a bone, and how many numbers each has."""
+
+SIZES = {**CHANNELS, "tail": 3, "matrix": 16}
+"""What is read of all bones at once."""
 
 
 _RESOLVE: Any = bpy.types.bpy_struct.path_resolve
 
+Rows = NDArray[np.float32]
 
-def read_channel(ob: Any, channel: str) -> NDArray[np.float32]:
-    """The numbers of a channel of all bones ``(bones, numbers)``, in single precision as Blender keeps them."""
-    bones = bones_of(ob)
-    rows: NDArray[np.float32] = np.empty((len(bones), SIZES[channel]), np.float32)
-    bones.foreach_get(channel, rows.reshape(-1))
+
+def read_rows(rigs: Sequence[Any], ends: Sequence[int], name: str) -> Rows:
+    """The numbers of a property of all bones of several rigs, (bones, numbers), in single precision as Blender keeps
+    them; ``ends`` says how many bones a rig and those before have. One that is None has zeros."""
+    rows = np.zeros((ends[-1], SIZES[name]), np.float32)
+    flat, size = rows.reshape(-1), SIZES[name]
+    for ob, first, end in zip(rigs, (0, *ends), ends, strict=False):
+        if ob is not None:
+            ob.pose.bones.foreach_get(name, flat[first * size : end * size])
     return rows
 
 
-def read_matrices(ob: Any) -> NDArray[np.float32]:
-    """The pose matrices of all bones ``(bones, 4, 4)``; of an evaluated object, as it is shown."""
+def read_matrices(rigs: Sequence[Any], ends: Sequence[int]) -> Rows:
+    """The pose matrices of the same bones, (bones, 4, 4); of an evaluated object, as it is shown."""
+    return read_rows(rigs, ends, "matrix").reshape(-1, 4, 4).swapaxes(1, 2)  # Blender's own are by columns
+
+
+def write_rows(ob: Any, channel: str, rows: Rows, which: Sequence[int]) -> None:
+    """Write a channel of all bones (bones, numbers), of which some have other numbers than the rig. The evaluated pose
+    stays as it is until ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also evaluates what hangs on the
+    object's transform."""
     bones = bones_of(ob)
-    flat: NDArray[np.float32] = np.empty(16 * len(bones), np.float32)
-    bones.foreach_get("matrix", flat)
-    return flat.reshape(-1, 4, 4).swapaxes(1, 2)  # Blender's own are by columns
-
-
-def write_channel(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
-    """Write a channel where it differs from what `read_channel` gave ``before``. The evaluated pose stays as it is
-    until ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also evaluates what hangs on the object's
-    transform."""
-    if np.array_equal(rows, before):
-        return
     if ob.library is None:
-        bones_of(ob).foreach_set(channel, rows.reshape(-1))
+        bones.foreach_set(channel, rows.reshape(-1))
         return
-    bones = bones_of(ob)
-    for index in _differing(rows, before):  # of linked objects, Blender lets bones be set only one by one
+    for index in which:  # of linked objects, Blender lets bones be set only one by one
         setattr(bones[index], channel, rows[index])
 
 
-def restore_channel(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
-    """Put back what was read where others were written, and leave the evaluated pose as it is: Blender is not told."""
-    which = _differing(rows, before)
+def restore_rows(ob: Any, channel: str, rows: Rows, which: Sequence[int]) -> None:
+    """Put back a channel of some bones, and leave the evaluated pose as it is: Blender is not told."""
     # For a bone by its number, Blender goes through all before it.
-    bones: Any = bones_of(ob).values() if len(which) > len(before) // 4 else bones_of(ob)
-    for index, numbers in zip(which, before[which], strict=True):  # setting all at once, Blender would be told
-        _RESOLVE(bones[index], channel, False).foreach_set(numbers)
-
-
-def _differing(rows: NDArray[np.float32], others: NDArray[np.float32]) -> list[int]:
-    """The bones whose numbers are others, to the bit."""
-    different = rows.view(np.int32) != others.view(np.int32)
-    which: list[int] = different.any(axis=1).nonzero()[0].tolist()
-    return which
+    bones: Any = bones_of(ob).values() if len(which) > len(rows) // 4 else bones_of(ob)
+    for index in which:  # setting all at once, Blender would be told
+        _RESOLVE(bones[index], channel, False).foreach_set(rows[index])

@@ -27,7 +27,7 @@ from .parts import ALL
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import every_slider
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
-from .table import ABSENT, Batch, Kinds, LimbEntry, Table, table_of
+from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
 from .tolerances import ON_TARGET, UNSEEN
 from .transforms import own_location, unposed
@@ -45,38 +45,23 @@ class Solution(NamedTuple):
     root: Array | None = None  # (..., n, 3): where first joints go in G; None where none does
 
 
-def pose_matrices(evaluated: ArmatureObject) -> Array:
-    """The matrices of all bones of an evaluated pose, (bones, 4, 4), in the armature."""
-    return read_matrices(evaluated).astype(float)
-
-
-def frames_now(table: Table, evaluated: ArmatureObject, poses: Array, locations: Array | None) -> Array:
-    """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it,
-    ``locations`` are `locations_now`."""
-    parents = poses[table.parents]
+def frames_now(table: Table, poses: Array, locations: Array | None) -> Array:
+    """Where the frame G of each limb is in its armature now, (n, 4, 4). ``poses`` are the matrices of all bones of the
+    table's rigs, ``locations`` those that the channels of first bones say, (n, 3)."""
+    parents = poses[table.parents].astype(float)
     parents[table.parents == ABSENT] = np.eye(4)
-    return frames_below(table, evaluated, parents, locations)
+    return frames_below(table, parents, locations)
 
 
-def locations_now(table: Table, rig: ArmatureObject) -> Array | None:
-    """The locations of the limbs' first bones as their channels say, (n, 3); None where all are at 0. Live limbs that
-    slide have theirs in the original rig's channels, as `own_turns` says."""
-    bones = rig.pose.bones
-    locations = {row: bones[table.limbs[row].bones[0]].location[:] for row in table.loose}
-    if not any(number for location in locations.values() for number in location):
-        return None
-    return np.array([locations.get(row, (0.0, 0.0, 0.0)) for row in range(len(table.limbs))])
-
-
-def frames_below(table: Table, ob: ArmatureObject, parents: Array, locations: Array | None) -> Array:
-    """Where the frame G of each limb is in the armature, (..., n, 4, 4), where the parents of their first bones have
+def frames_below(table: Table, parents: Array, locations: Array | None) -> Array:
+    """Where the frame G of each limb is in its armature, (..., n, 4, 4), where the parents of their first bones have
     these poses (..., n, 4, 4) and these have these locations (..., n, 3), if any; the identity stands for no parent."""
     frames: Array = parents @ table.to_parent
     if locations is not None:
         frames[..., :3, 3] += (frames[..., :3, :3] @ table.axes @ locations[..., None])[..., 0]
     for row in table.not_plain:
         geometry = table.limbs[row].geometry
-        first = ob.data.bones[geometry.names[0]]
+        first = table.rigs[table.rig[row]].data.bones[geometry.names[0]]
         location = None if locations is None else locations[..., row, :]
         carried = unposed(first, parents[..., row, :, :], location)
         frames[..., row, :, :] = carried @ inverted(geometry.rest[0]) @ geometry.frame
@@ -97,29 +82,26 @@ def frame_now(evaluated: ArmatureObject, geometry: RestGeometry) -> Array:
     return frame
 
 
-def places(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph) -> tuple[Array, Array]:
-    """Where targets and poles are in the rig's armature, (n, 3) each; a limb without one has NaN there."""
+def places(table: Table, depsgraph: Depsgraph) -> Array:
+    """Where targets and poles are in the world, (2, n, 3); a limb without one has NaN there."""
     evaluated_one: Any = depsgraph.id_eval_get
-    world_places: list[Any] = [
+    found: list[Any] = [
         place_of(ob, bone, depsgraph) if bone else evaluated_one(ob).matrix_world.translation
         for ob, bone in table.followed
     ]
-    numbers = np.fromiter(
-        chain.from_iterable(NOWHERE if place is None else place for place in (*world_places, None)), float
-    )
-    inverse: Any = evaluated.matrix_world.inverted_safe()
-    from_world = np.array([row[:] for row in inverse])  # of the matrix itself, it takes longer
-    target, pole = (numbers.reshape(-1, 3) @ from_world[:3, :3].T + from_world[:3, 3])[table.follows]
-    return target, pole
+    numbers = np.fromiter(chain.from_iterable(NOWHERE if place is None else place for place in (*found, None)), float)
+    return numbers.reshape(-1, 3)[table.follows]
 
 
 NOWHERE = (nan, nan, nan)
 
 
-def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
-    """The sliders of limbs by name, (n) each; a feature that a limb lacks is at its default."""
-    bones: Any = evaluated.pose.bones
-    rows = [bones[limb.name] for limb in table.limbs]
+def sliders_of(table: Table, rigs: Sequence[Any]) -> dict[str, Array]:
+    """The sliders of limbs by name, (n) each, of evaluated rigs; a feature that a limb lacks is at its default, as are
+    those of a rig that is None."""
+    shown = [None if ob is None else ob.pose.bones for ob in rigs]
+    owners = [shown[place] for place in table.rig.tolist()]
+    rows = [{} if bones is None else bones[limb.name] for bones, limb in zip(owners, table.limbs, strict=True)]
     values: dict[str, Array] = {}
     absent: dict[float, Array] = {}  # what is at the same default shares its numbers
     for slider in every_slider():
@@ -137,16 +119,6 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
         except KeyError:
             values[slider.name] = np.array([bone.get(key, slider.default) for bone in rows], float)
     return values
-
-
-def own_turns(table: Table, rig: ArmatureObject) -> Array:
-    """The bones' own (FK) rotations as their channels say, (n, segments, 4), w first. Live limbs have them in the
-    original rig's channels; in those of the evaluated one is the solution."""
-    bones = rig.pose.bones
-    own = at_rest(table.bones.shape)
-    for row, limb in enumerate(table.limbs):
-        own[row, : len(limb.bones)] = [get_turn(bones[name]) for name in limb.bones]
-    return own
 
 
 def at_rest(shape: Sequence[int]) -> Array:
@@ -178,22 +150,26 @@ def limbs_now(
     """Read limbs of a rig by their last bones; with ``is_whole``, as if all influence was 1. Who knows their ``table``
     saves the time to make it."""
     evaluated: Any = ob.evaluated_get(depsgraph)
-    table, poses = table or table_of(ob, limbs), pose_matrices(evaluated)
-    frames = frames_now(table, evaluated, poses, locations_now(table, ob))
-    target, pole = (into_frames(frames, place) for place in places(table, evaluated, depsgraph))
-    sliders = sliders_of(table, evaluated)
+    table, bones = table or table_of(limbs), ob.pose.bones
+    poses, world = read_matrices([evaluated], table.ends).astype(float), np.array(evaluated.matrix_world, float)
+    locations, own = np.zeros((len(limbs), 3)), at_rest(table.bones.shape)
+    for row, limb in enumerate(table.limbs):  # of the original rig: live limbs have the solution in the evaluated one
+        own[row, : len(limb.bones)] = [get_turn(bones[name]) for name in limb.bones]
+        if not limb.is_connected:
+            locations[row] = bones[limb.bones[0]].location
+    frames = world @ frames_now(table, poses, locations)
+    target, pole = into_frames(frames, places(table, depsgraph))
+    sliders = sliders_of(table, [evaluated])
     if is_whole:
         sliders["influence"] = np.ones(len(limbs))
-    world = np.array(evaluated.matrix_world, float)
-    own, length = own_turns(table, ob), own_lengths(ob, limbs)
     return LimbsNow(
         table=table,
         poses=poses,
         world=world,
-        frames=world @ frames,
+        frames=frames,
         sliders=sliders,
         own=own,
-        own_length=length,
+        own_length=own_lengths(ob, limbs),
         target=target,
         pole=pole,
     )
@@ -207,51 +183,47 @@ def own_lengths(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Array:
 
 
 def into_frames(frames: Array, points: Array) -> Array:
-    """Points (..., n, 3) of the armature in each limb's frame G (..., n, 4, 4); not finite where something is scaled to
-    nothing."""
+    """Points (..., n, 3) in each limb's frame G (..., n, 4, 4), which is where they are; not finite where something is
+    scaled to nothing."""
     return applied(inverted_all(frames), points)
 
 
-def into_limbs(table: Table, evaluated: ArmatureObject, locations: Array | None) -> Array:
-    """What takes points of the armature into each limb's frame G now: the inverse of `frames_now`. As a rule, a few
-    bones carry all limbs of a rig."""
-    if table.not_plain or len(table.parent_bones) > MANY:
-        return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated), locations))
-    poses = read_matrices(evaluated)
-    inverses = np.array([_inverse(poses[parent]) if parent != ABSENT else np.eye(4) for parent in table.parent_bones])
-    into: Array = table.from_parent @ inverses[table.parent_of_limb]
+def into_limbs(table: Table, rigs: Sequence[Any], locations: Array | None) -> Array:
+    """What takes points of the world into each limb's frame G now, (n, 4, 4), of evaluated rigs; not a number for one
+    that is None. As a rule, a few bones carry all limbs of a rig."""
+    poses = read_matrices(rigs, table.ends)
+    worlds: Array = np.array([UNSHOWN if ob is None else [row[:] for row in ob.matrix_world] for ob in rigs])
+    if table.not_plain:
+        frames: Array = worlds[table.rig] @ frames_now(table, poses, locations)
+        return inverted_all(frames)
+    bones, places_of_rigs = table.carriers.T
+    carriers = poses[bones].astype(float)
+    carriers[bones == ABSENT] = np.eye(4)
+    into: Array = table.from_parent @ inverted_all(worlds[places_of_rigs] @ carriers)[table.carrier]
     if locations is not None:
         into[:, :3, 3] -= (table.axes @ locations[..., None])[..., 0]
     return into
 
 
-def _inverse(matrix: Array) -> Array:
-    try:
-        return inverted(matrix)
-    except ZeroDivisionError:
-        return np.full((4, 4), nan)
-
-
-MANY = 12
-"""From so many parent bones on, their inverses take less time by arrays."""
+UNSHOWN = [[nan] * 4] * 4
 
 
 Sliders = dict[str, Array]
 
 
 def solve(
-    kinds: Kinds, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = ON_TARGET
+    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = ON_TARGET
 ) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
     (..., n, segments, 4), not needed where all targets are there and every influence is 1.
 
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
-    shape = target.shape[:-1]
-    turns = np.empty((*shape, kinds.segments, 4)) if len(kinds.batches) == 1 else at_rest((*shape, kinds.segments))
-    root = np.zeros((*shape, 3)) if kinds.moves_roots else None
+    shape, segments = target.shape[:-1], table.bones.shape[1]
+    turns = np.empty((*shape, segments, 4)) if len(table.batches) == 1 else at_rest((*shape, segments))
+    root = np.zeros((*shape, 3)) if table.moved_roots else None
     solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape), root)
-    for batch in kinds.batches:
+    for batch in table.batches:
         rows = batch.rows
         batch_own = None if own is None else own[..., rows, :, :]
         poses = _pose_batch(batch, target[..., rows, :], pole[..., rows, :], sliders, batch_own, tolerance)
@@ -274,7 +246,7 @@ def joints_in(table: Table, solution: Solution) -> Array:
     limbs that have fewer."""
     turns = solution.turns
     places = np.empty((*turns.shape[:-1], 3))
-    for batch in table.kinds.batches:
+    for batch in table.batches:
         rows, count = batch.rows, len(batch.reference.lengths)
         components: Any = [tuple(np.moveaxis(turns[..., rows, k, :], -1, 0)) for k in range(count)]
         root: Any = ORIGIN if solution.root is None else tuple(np.moveaxis(solution.root[..., rows, :], -1, 0))
@@ -320,7 +292,7 @@ def _pose_batch(
 def solve_rows(table: Table, target: Array, pole: Array, sliders: Sliders) -> Pose:
     """The only limb of a table in IK, for rows of targets and poles in G (rows, 3) that are there, and of sliders
     (rows): what is asked for often, of few rows."""
-    batch, single = table.kinds.batches[0], table.singles[0]
+    batch, single = table.batches[0], table.singles[0]
     settings, pole_taken = _settings_and_pole(batch, target, pole, sliders)
     components = None if pole_taken is None else tuple(pole_taken.T)
     with np.errstate(all="ignore"):
@@ -402,7 +374,7 @@ class Measured(NamedTuple):
 def measure(now: LimbsNow) -> Measured:
     """Measure where knees and tips of limbs are, and where they should be."""
     table = now.table
-    solution = solve(table.kinds, now.target, now.pole, now.sliders, now.own)
+    solution = solve(table, now.target, now.pole, now.sliders, now.own)
     turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
     stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
     joints = applied(now.frames[:, None], joints_in(table, solution._replace(turns=turns, stretch=stretch)))

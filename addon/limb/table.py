@@ -1,9 +1,12 @@
-"""What of a rig's limbs does not change while they move: their geometry at rest, what they follow, and all of it as
+"""What of limbs does not change while they move: their geometry at rest, what they follow, and all of it as
 arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
@@ -71,14 +74,6 @@ class Batch(NamedTuple):
     outwards: Array  # signs of their swivels
 
 
-class Kinds(NamedTuple):
-    """Limbs of one rig, or of several, in batches: what `solve` asks of them."""
-
-    batches: tuple[Batch, ...]
-    segments: int  # how many the limb with most has
-    moves_roots: bool  # whether IK moves the first joint of some limb
-
-
 class SingleLimb(NamedTuple):
     """One limb as the solver takes it, in floats."""
 
@@ -87,28 +82,37 @@ class SingleLimb(NamedTuple):
     settings: Settings  # those that do not animate
 
 
-class Table(NamedTuple):
-    """What of n limbs of a rig does not change while they move. Arrays and tuples have a row for each limb, where
-    nothing else is said. Bones are indices in the rig's pose; `ABSENT` is that of none."""
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What of n limbs of one rig, or of several, does not change while they move. Arrays and tuples have a row for each
+    limb, where nothing else is said. Bones are counted through the poses of all rigs, one after the other; `ABSENT` is
+    that of none."""
 
     limbs: tuple[LimbEntry, ...]
+    rigs: tuple[ArmatureObject, ...]
+    ends: tuple[int, ...]  # for each rig, how many bones it and those before have
+    rig: Array  # (n,): the limbs' rigs, by their places
     parents: Array  # (n,): the bones that carry them
-    parent_bones: tuple[int, ...]  # those bones, each once
-    parent_of_limb: Array  # (n,): indices in ``parent_bones``
+    carriers: Array  # (carriers, 2): those bones with their rigs, each once
+    carrier: Array  # (n,): indices in ``carriers``
     bones: Array  # (n, segments): the segments' first bones; as many as the limb with most has
     last_bones: Array  # (n,)
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     from_parent: Array  # (n, 4, 4): and back
     not_plain: tuple[int, ...]  # the rows of limbs that inherit in another way
     axes: Array  # (n, 3, 3): those of the first bones at rest, in G, by columns
-    loose: tuple[int, ...]  # the rows of limbs whose first bones may have a location of their own
-    kinds: Kinds
-    singles: tuple[SingleLimb, ...]
+    loose: Array  # the rows of limbs whose first bones may have a location of their own
+    batches: tuple[Batch, ...]
     is_poled: Array  # (n,): whether there is a pole, and the plane is its
     moved_roots: tuple[int, ...]  # the rows of limbs whose first joint IK moves
     sliders: tuple[Slider, ...]  # those that some limb has
     followed: tuple[BoneRef, ...]  # all targets and poles, each once
     follows: Array  # (2, n): indices in ``followed`` of the limbs' targets, and of their poles
+
+    @cached_property
+    def singles(self) -> tuple[SingleLimb, ...]:
+        """Each limb as the solver takes it alone."""
+        return tuple(_single(row, self.batches) for row in range(len(self.limbs)))
 
 
 def entry_of(limb: PoseBone) -> LimbEntry:
@@ -136,45 +140,43 @@ def entry_of(limb: PoseBone) -> LimbEntry:
     )
 
 
-def table_of(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Table:
-    """The table of limbs of one rig. ``ob`` may be the original or evaluated."""
+def table_of(limbs: Sequence[PoseBone], rigs: Iterable[ArmatureObject] = ()) -> Table:
+    """The table of limbs by their last bones, of original or of evaluated rigs; ``rigs`` are counted first, and may
+    have none of them."""
     entries = tuple(entry_of(limb) for limb in limbs)
-    index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
-    parents = [ob.pose.bones[entry.bones[0]].parent for entry in entries]
-    parent_indices = [index[parent.name] if parent else ABSENT for parent in parents]
-    parent_bones = (*dict.fromkeys(parent_indices),)
+    refs = [(limb.id_data, entry) for limb, entry in zip(limbs, entries, strict=True)]
+    places = {ob: place for place, ob in enumerate(dict.fromkeys((*rigs, *(ob for ob, _ in refs))))}
+    index = {ref: i for i, ref in enumerate((ob, bone.name) for ob in places for bone in ob.pose.bones)}
+    above = [(ob, ob.pose.bones[entry.bones[0]].parent) for ob, entry in refs]
+    parents = [(index[ob, parent.name] if parent else ABSENT, places[ob]) for ob, parent in above]
+    carriers = {carrier: number for number, carrier in enumerate(dict.fromkeys(parents))}
     pairs = [(entry.follow.pairs[0], entry.follow.pairs[1] if entry.plane == "POLE" else NOTHING) for entry in entries]
     followed = dict.fromkeys(pair for both in pairs for pair in both if pair[0])
     numbers = {pair: number for number, pair in enumerate(followed)}
-    kinds = kinds_of(entries)
-    most = kinds.segments
-    bones = [[*(index[name] for name in entry.bones), *[ABSENT] * (most - len(entry.bones))] for entry in entries]
+    most = max((len(entry.bones) for entry in entries), default=2)
+    bones = [[*(index[ob, name] for name in one.bones), *[ABSENT] * (most - len(one.bones))] for ob, one in refs]
     return Table(
         limbs=entries,
-        parents=np.array(parent_indices, int),
-        parent_bones=parent_bones,
-        parent_of_limb=np.array([parent_bones.index(parent) for parent in parent_indices], int),
+        rigs=(*places,),
+        ends=(*accumulate(len(ob.pose.bones) for ob in places),),
+        rig=np.array([places[ob] for ob, _ in refs], int),
+        parents=np.array([parent for parent, _ in parents], int),
+        carriers=np.array([*carriers], int).reshape(-1, 2),
+        carrier=np.array([carriers[parent] for parent in parents], int),
         bones=np.array(bones, int).reshape(-1, most),
-        last_bones=np.array([index[entry.name] for entry in entries], int),
+        last_bones=np.array([index[ob, entry.name] for ob, entry in refs], int),
         to_parent=np.array([entry.to_parent for entry in entries]).reshape(-1, 4, 4),
         from_parent=np.array([inverted(entry.to_parent) for entry in entries]).reshape(-1, 4, 4),
         not_plain=tuple(row for row, entry in enumerate(entries) if not entry.is_plain),
         axes=np.array([entry.axes for entry in entries]).reshape(-1, 3, 3),
-        loose=tuple(row for row, entry in enumerate(entries) if not entry.is_connected),
-        kinds=kinds,
-        singles=tuple(_single(row, kinds.batches) for row in range(len(entries))),
+        loose=np.flatnonzero([not entry.is_connected for entry in entries]),
+        batches=tuple(_batches(entries)),
         is_poled=np.array([entry.is_poled for entry in entries], bool),
         moved_roots=tuple(row for row, entry in enumerate(entries) if entry.plane in MOVES_ROOT),
         sliders=tuple(slider for slider in every_slider() if any(has_slider(limb, slider.name) for limb in limbs)),
         followed=tuple(followed),  # type: ignore[arg-type]
         follows=np.array([[numbers.get(pair, ABSENT) for pair in both] for both in pairs], int).reshape(-1, 2).T,
     )
-
-
-def kinds_of(limbs: Sequence[LimbEntry]) -> Kinds:
-    """Limbs, perhaps of several rigs, as `solve` takes them."""
-    segments = max((len(limb.bones) for limb in limbs), default=2)
-    return Kinds(tuple(_batches(limbs)), segments, any(limb.plane in MOVES_ROOT for limb in limbs))
 
 
 def _batches(limbs: Sequence[LimbEntry]) -> Iterator[Batch]:

@@ -7,7 +7,7 @@ or settings changed, after undo, and in another file. Nothing else is kept from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, cast
 
 import bpy
@@ -22,24 +22,23 @@ from ..limb.follow import solver_follow
 from ..limb.settings import FEATURE_KEYS
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, group_of, limbs_of, mode_of
-from ..limb.table import ABSENT, Kinds, Table, kinds_of, table_of
+from ..limb.table import ABSENT, Table, table_of
 
 
 class BonesOfMode(NamedTuple):
-    """The bones of a group that have their rotation in one mode: their places in the pose, and those of their rotations
-    among (limbs, segments), which may be all."""
+    """The bones of a level that have their rotation in one mode: which they are, and the places of their rotations
+    among (limbs, segments)."""
 
     mode: str
     channel: str
     bones: Any
     limbs: Any
     segments: Any
-    has_all: bool
 
 
 class ScaledBones(NamedTuple):
-    """The bones of a group that a stretch scales, a row each: their places in the pose, the rows of their limbs,
-    and the power of the stretch that each axis is scaled by (bones, 3)."""
+    """The bones of a level that a stretch scales, a row each: which they are, the rows of their limbs, and the power of
+    the stretch that each axis is scaled by (bones, 3)."""
 
     bones: Any
     limbs: Any
@@ -47,8 +46,8 @@ class ScaledBones(NamedTuple):
 
 
 class BonesAtRest(NamedTuple):
-    """The bones of a group whose own scale or location IK leaves out, a row each: their places in the pose, and the
-    rows of their limbs."""
+    """The bones of a level whose own scale or location IK leaves out, a row each: which they are, and the rows of their
+    limbs."""
 
     channel: str
     rest: float
@@ -56,28 +55,19 @@ class BonesAtRest(NamedTuple):
     limbs: Any
 
 
-class LimbGroup(NamedTuple):
-    """The limbs of one rig in a level."""
+class Level(NamedTuple):
+    """Limbs of all rigs that don't depend on each other: they are solved together."""
 
-    rig: ArmatureObject
     table: Table
-    rows: slice  # theirs among all limbs of the level
     by_mode: tuple[BonesOfMode, ...]
     scaled: ScaledBones | None
     at_rest: tuple[BonesAtRest, ...]
 
 
-class Level(NamedTuple):
-    """Limbs that don't depend on each other: those of all rigs are solved together."""
-
-    groups: tuple[LimbGroup, ...]
-    kinds: Kinds
-    size: int  # how many limbs these are
-
-
 class LivePlan(NamedTuple):
-    """The live limbs of a depsgraph in levels of dependency; for each of their rigs a fingerprint from when the plan
-    was made, and the animated paths. ``tag`` is what is to be evaluated again after channels were written."""
+    """The live limbs of a depsgraph in levels of dependency, whose tables all count the bones of all rigs; for each of
+    the rigs a fingerprint from when the plan was made, and the animated paths. ``tag`` is what is to be evaluated again
+    after channels were written."""
 
     levels: list[Level]
     fingerprints: dict[ArmatureObject, Any]
@@ -95,7 +85,7 @@ def make_plan(depsgraph: Depsgraph) -> LivePlan:
     limbs = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
     of_rigs = by_rig(limbs)
     return LivePlan(
-        levels=[_level(level) for level in levels_of(limbs)],
+        levels=[_level(table_of(level, of_rigs)) for level in levels_of(limbs)],
         fingerprints={rig: rig_fingerprint(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
         paths={rig: animated_paths(rig) for rig in of_rigs},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
@@ -146,54 +136,29 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
         yield numbers.tobytes()
 
 
-def _level(limbs: Iterable[PoseBone]) -> Level:
-    groups = tuple(_groups(limbs))
-    entries = [limb for group in groups for limb in group.table.limbs]
-    return Level(groups, kinds_of(entries), len(entries))
+def _level(table: Table) -> Level:
+    scaled = _scaled(table)
+    return Level(table, tuple(_by_mode(table)), scaled, tuple(_at_rest(table, scaled)))
 
 
-def _groups(level: Iterable[PoseBone]) -> Iterator[LimbGroup]:
-    first = 0
-    for rig, limbs in by_rig(level).items():
-        table = table_of(rig, limbs)
-        rows = slice(first, first + len(limbs))
-        first = rows.stop
-        scaled = _scaled(rig, table)
-        yield LimbGroup(
-            rig=rig,
-            table=table,
-            rows=rows,
-            by_mode=tuple(_by_mode(rig, table)),
-            scaled=scaled,
-            at_rest=tuple(_at_rest(table, scaled)),
-        )
-
-
-def _by_mode(rig: ArmatureObject, table: Table) -> Iterator[BonesOfMode]:
+def _by_mode(table: Table) -> Iterator[BonesOfMode]:
     places: dict[str, list[tuple[int, int, int]]] = {}
     for row, limb in enumerate(table.limbs):
+        bones = table.rigs[table.rig[row]].pose.bones
         for segment, name in enumerate(limb.bones):
-            mode: str = rig.pose.bones[name].rotation_mode
-            places.setdefault(mode, []).append((int(table.bones[row, segment]), row, segment))
+            places.setdefault(bones[name].rotation_mode, []).append((table.bones[row, segment], row, segment))
     for mode, rows_of_mode in places.items():
-        bones, limbs, segments = (np.array(column) for column in zip(*rows_of_mode, strict=True))
-        yield BonesOfMode(
-            mode=mode,
-            channel=rotation_channel(mode),
-            bones=bones,
-            limbs=limbs,
-            segments=segments,
-            has_all=len(rows_of_mode) == table.bones.size,
-        )
+        yield BonesOfMode(mode, rotation_channel(mode), *np.array(rows_of_mode).T)
 
 
-def _scaled(rig: ArmatureObject, table: Table) -> ScaledBones | None:
+def _scaled(table: Table) -> ScaledBones | None:
     """A bone that inherits the size of the limb's bone above it is as much longer by that."""
-    bones, names = rig.pose.bones, rig.pose.bones.keys()
     rows: list[tuple[int, int, Any]] = []
     for row, limb in enumerate(table.limbs):
+        place = table.rig[row]
+        bones, first = table.rigs[place].pose.bones, (0, *table.ends)[place]
         powers = np.log2(scales_of(limb, 2.0))
-        rows += [(names.index(bone.name), row, powers) for bone in scaled_bones(bones[limb.name])]
+        rows += [(first + bones.find(bone.name), row, powers) for bone in scaled_bones(bones[limb.name])]
     return ScaledBones(*(np.array(column) for column in zip(*rows, strict=True))) if rows else None
 
 

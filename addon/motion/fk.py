@@ -46,7 +46,7 @@ def _solution(recording: Recording, rig: Rig, influence: float | None) -> Soluti
     sliders, into = dict(limbs.sliders), inverted_all(limbs.frames)
     if influence is not None:
         sliders["influence"] = np.full_like(sliders["influence"], influence)
-    return solve(rig.table.kinds, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
+    return solve(rig.table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
 
 
 def _solved(recording: Recording, rig: Rig, row: int, solution: Solution) -> Values:
@@ -162,7 +162,7 @@ def part_of_fk(limb: PoseBone, tolerance: float, table: Table | None = None, row
     modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
     channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
     scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(limb)]
-    table = table or table_of(ob, [limb])
+    table = table or table_of([limb])
     ref, reference = table.limbs[row], table.singles[row].reference
     moved = [Channel.of_bone(ob, bones[0].name, "location")] if row in table.moved_roots else []
     lengths = {bone.name: lever_of(bone) for bone in following}

@@ -54,7 +54,7 @@ def part_of_ik(
     return KeyedPart(
         channels,
         lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name], arm_for(tolerance)).points,
-        truth=None if poses is None else lambda: _joints_posed(poses[ob, name], table_of(ob, [ob.pose.bones[name]])),
+        truth=None if poses is None else lambda: _joints_posed(poses[ob, name], table_of([ob.pose.bones[name]])),
     )
 
 
@@ -85,7 +85,7 @@ class _IKPoints:
     """What a limb is solved from besides the channels that get keys, over the frames."""
 
     def __init__(self, recording: Recording, values: Values, limb: PoseBone, arm: float) -> None:
-        self._limb, self._table, self._arm = limb, table_of(limb.id_data, [limb]), arm
+        self._limb, self._table, self._arm = limb, table_of([limb]), arm
         rig = next(rig for rig in recording.rigs if rig.object == limb.id_data)
         row = [other.name for other in rig.limbs].index(limb.name)
         alone = rig._replace(limbs=[limb], table=self._table)
@@ -146,7 +146,7 @@ def _in_frame(place: Any, values: Values, at: Array) -> Array:
 
 def part_of_bone_above(bone: PoseBone, limb: PoseBone) -> KeyedPart:
     """The own rotation of a bone that carries a limb."""
-    geometry, mode = table_of(limb.id_data, [limb]).limbs[0].geometry, bone.rotation_mode
+    geometry, mode = table_of([limb]).limbs[0].geometry, bone.rotation_mode
     size, channel = sum(geometry.lengths), rotation_channel_of((bone.id_data, bone.name))
     away = float((bones_of_limb(limb)[0].bone.head_local - bone.bone.head_local).length)
 
@@ -159,7 +159,7 @@ def part_of_bone_above(bone: PoseBone, limb: PoseBone) -> KeyedPart:
 def part_of_foot(limb: PoseBone) -> KeyedPart:
     """The own rotation of the foot of a limb that does not follow its target."""
     foot: Any = foot_of(limb)
-    mode, size = foot.rotation_mode, sum(table_of(limb.id_data, [limb]).limbs[0].geometry.lengths)
+    mode, size = foot.rotation_mode, sum(table_of([limb]).limbs[0].geometry.lengths)
     channel = Channel.of_bone(limb.id_data, foot.name, rotation_channel(mode))
 
     def points(values: Values, _at: Array) -> list[Array]:

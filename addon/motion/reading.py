@@ -252,7 +252,7 @@ def readers_of(
 
 def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: bool) -> RecordedProperty:
     everyone = {bone: i for i, bone in enumerate(ob.pose.bones.keys())}
-    size = {**SIZES, "matrix": 16}[name]
+    size = SIZES[name]
     animated = animated_paths(ob) if is_sure and name != "matrix" else None
     changing = [bone for bone in bones if animated is None or f"{path_to_bone(bone)}.{name}" in animated]
     ordered = dict.fromkeys((*changing, *bones))
@@ -278,7 +278,7 @@ def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:
         object=ob,
         limbs=limbs,
         names=[limb.name for limb in limbs],
-        table=table_of(ob, limbs),
+        table=table_of(limbs),
         sliders=sliders,
         changing=changing,
     )
@@ -329,13 +329,13 @@ def limb_frames(recording: Recording, rig: Rig) -> Array:
         parent = rig.object.data.bones[limb.bones[0]].parent
         if parent:
             parents[:, row] = poses_of(recording, rig.object, parent.name)
-    return frames_below(rig.table, rig.object, parents, _locations(recording, rig))
+    return frames_below(rig.table, parents, _locations(recording, rig))
 
 
 def _locations(recording: Recording, rig: Rig) -> Array | None:
     """The locations of limbs' first bones, ``(frames, limbs, 3)``; None where all are at 0."""
     locations = np.zeros((recording.frames, len(rig.limbs), 3))
-    for row in rig.table.loose:
+    for row in rig.table.loose.tolist():
         locations[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "location")
     return locations if locations.any() else None
 

@@ -134,7 +134,7 @@ MOVED_BY_OTHERS = "Something else moves this limb after the IK: check its constr
 
 def structure_of(limb: PoseBone) -> Structure:
     """The structure of a limb that can be posed, by its last bone on the original rig."""
-    return Structure(table_of(limb.id_data, [limb]), problems_of([limb])[0])
+    return Structure(table_of([limb]), problems_of([limb])[0])
 
 
 def as_shown(status: Status, limb: PoseBone, slider: RigSlider, depsgraph: Depsgraph) -> Status:

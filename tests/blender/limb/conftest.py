@@ -27,7 +27,7 @@ def solved(addon):
         solving = addon("limb.solving")
         ob = lasts[0].id_data
         now = solving.limbs_now(ob, lasts, bpy.context.evaluated_depsgraph_get())
-        found = solving.solve(now.table.kinds, now.target, now.pole, now.sliders, now.own)
+        found = solving.solve(now.table, now.target, now.pole, now.sliders, now.own)
         for row, limb in enumerate(now.table.limbs):
             for name, turn in zip(limb.bones, found.turns[row], strict=True):
                 ob.pose.bones[name].rotation_mode = "QUATERNION"

@@ -457,7 +457,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
     """Taking back what was lent fails: what can be is taken back all the same, and the next event poses again."""
     ob = leg("LIVE")
     posing = addon("live.posing")
-    take_back, failed = posing.restore_channel, []
+    take_back, failed = posing.restore_rows, []
 
     def fail(*args: Any) -> None:
         take_back(*args)
@@ -465,7 +465,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
         raise RuntimeError("on purpose")
 
     with monkeypatch.context() as patch:
-        patch.setattr(posing, "restore_channel", fail)
+        patch.setattr(posing, "restore_rows", fail)
         ob.pose.bones["foot_ik.L"].location.z += 0.1
         bpy.context.view_layer.update()
     assert len(failed) > 1

@@ -185,4 +185,4 @@ def test_the_overlay_knows_of_edits_that_build_no_graph_anew(addon: Any, biped: 
     state.structure_known(last)
     setattr(biped.data.bones["thigh.L"], name, False)
     bpy.context.view_layer.update()
-    assert repr(state.structure_known(last).table.limbs) == repr(table_of(biped, [last]).limbs)
+    assert repr(state.structure_known(last).table.limbs) == repr(table_of([last]).limbs)
