@@ -14,17 +14,7 @@ from .limb.features import BY_NAME
 from .limb.parts import ALL
 from .limb.settings import ALLOWED, CHOICE, CHOICES, every_slider, slider_of, to_word
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
-from .tasks.modes import set_mode
-from .tasks.setting import (
-    check_settable,
-    read_followed,
-    set_chain_count,
-    set_choices,
-    set_enabled,
-    set_followed,
-    set_slider,
-    set_twist,
-)
+from .tasks import modes, setting
 from .tasks.status import Status, side_now, status_now
 
 
@@ -53,7 +43,7 @@ class PlanarIK:
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
-        set_enabled(self.bone, value)
+        setting.set_enabled(self.bone, value)
 
     @property
     def chain_count(self) -> int:
@@ -62,7 +52,7 @@ class PlanarIK:
 
     @chain_count.setter
     def chain_count(self, value: int) -> None:
-        set_chain_count(self.bone, value)
+        setting.set_chain_count(self.bone, value)
 
     @property
     def twist(self) -> tuple[float, ...]:
@@ -71,7 +61,7 @@ class PlanarIK:
 
     @twist.setter
     def twist(self, value: Any) -> None:
-        set_twist(self.bone, value)
+        setting.set_twist(self.bone, value)
 
     @property
     def mode(self) -> str:
@@ -80,8 +70,8 @@ class PlanarIK:
 
     @mode.setter
     def mode(self, value: str) -> None:
-        check_settable(self.bone, "mode")
-        set_mode(bpy.context, [self.bone], to_word("mode", value, ("RIG", "LIVE")))
+        setting.check_settable(self.bone, "mode")
+        modes.set_mode(bpy.context, [self.bone], to_word("mode", value, ("RIG", "LIVE")))
 
     @property
     def status(self) -> Status:
@@ -122,16 +112,16 @@ def _followed(name: str) -> property:
     """A setting of the IK constraint: what the limb follows."""
 
     def write(limb: PlanarIK, value: Any) -> None:
-        set_followed(limb.bone, name, value)
+        setting.set_followed(limb.bone, name, value)
 
-    return property(lambda limb: read_followed(limb.bone, name), write, doc=FOLLOWED[name])
+    return property(lambda limb: setting.read_followed(limb.bone, name), write, doc=FOLLOWED[name])
 
 
 def _slider(name: str) -> property:
     """A setting that animates: a custom property."""
 
     def write(limb: PlanarIK, value: Any) -> None:
-        set_slider(limb.bone, name, value)
+        setting.set_slider(limb.bone, name, value)
 
     slider = slider_of(name)
     doc = _said(slider.description, slider.subtype == "ANGLE", slider.limits)
@@ -142,7 +132,7 @@ def _choice(name: str) -> property:
     """A setting that does not animate."""
 
     def write(limb: PlanarIK, value: Any) -> None:
-        set_choices(limb.bone, {name: value})
+        setting.set_choices(limb.bone, {name: value})
 
     return property(
         lambda limb: choices_of(limb.bone)[name],

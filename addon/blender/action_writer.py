@@ -9,18 +9,7 @@ import numpy as np
 from bpy.types import Context
 from numpy.typing import NDArray
 
-from . import fcurves
-from .animation import (
-    curve_holder,
-    curves_everywhere,
-    curves_of,
-    is_by_strips,
-    modifiers_of,
-    new_curve,
-    set_at,
-    use_copy,
-    value_at,
-)
+from . import animation, fcurves
 from .stepping import stepping, time_now, times_of
 from .types import announce_keys, scene_of, split_path
 
@@ -49,7 +38,7 @@ class ActionWriter:
         if into_new and data.action:
             _use_baked(data)
         is_new = data.action is None
-        self.holder = curve_holder(ob)
+        self.holder = animation.curve_holder(ob)
         if is_new:
             data.action.name = f"{ob.name} Baked"
         self._curves = {(curve.data_path, curve.array_index): curve for curve in self.holder.fcurves}
@@ -72,7 +61,7 @@ class ActionWriter:
         and slopes ``before`` it where these differ are ``(times, numbers)``; ``is_stepped`` holds each value up to the
         next key. What is beside them and from the first to the last time that is ``kept`` stays as it is, by a key on
         each side. With a ``cycle`` they repeat before and after; at ``cuts`` they stay until the next key."""
-        now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
+        now = np.atleast_1d(self._values_before.setdefault(path, animation.value_at(self.object, path)))
         for index in range(values.shape[1]):
             is_all = min(times) <= self._seen_times[0] and max(times) >= self._seen_times[-1]
             curve = self._curve(path, index, cycle is not None or is_all)
@@ -101,7 +90,7 @@ class ActionWriter:
     def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
         """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,
         these values. Steps from one value to another stay steps."""
-        self._values_before.setdefault(path, value_at(self.object, path))
+        self._values_before.setdefault(path, animation.value_at(self.object, path))
         curve = self._curve(path, 0)
         curve.keyframe_points.clear()
         places, first = np.unique([*outside, times[0], times[-1]], return_index=True)
@@ -128,7 +117,7 @@ class ActionWriter:
         goes_on = (
             [key.interpolation for key in old.keyframe_points if key.co.x <= times[-1] + self._frame] if old else []
         )
-        self._values_before.setdefault(path, value_at(self.object, path))
+        self._values_before.setdefault(path, animation.value_at(self.object, path))
         curve, places = self._curve(path, 0), np.array(sorted(numbers))
         fcurves.write_keys(curve, places, np.array([numbers[time] for time in places]), "CONSTANT")
         if goes_on and goes_on[-1] != "CONSTANT" and places[-1] > times[-1]:
@@ -148,7 +137,7 @@ class ActionWriter:
         for path, before in self._values_before.items():
             numbers = [curve.evaluate(self._now) for i in range(4) if (curve := self._curves.get((path, i)))]
             if numbers:
-                set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
+                animation.set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
         self.object.update_tag()
 
     def restore(self, context: Context) -> None:
@@ -156,7 +145,7 @@ class ActionWriter:
         if self._unkeyed:
             context.evaluated_depsgraph_get()
         for path, value in {**self._unkeyed, **self._values_before}.items():
-            set_at(self.object, path, value)
+            animation.set_at(self.object, path, value)
 
     @property
     def paths(self) -> set[str]:
@@ -170,7 +159,7 @@ class ActionWriter:
         if curve is None:
             group = split_path(path)[0] or self.object.name
             said = [] if is_cycle else self._said_by_strips(path)
-            curve = self._curves[path, index] = new_curve(self.holder, path, index, group)
+            curve = self._curves[path, index] = animation.new_curve(self.holder, path, index, group)
             if said:
                 numbers = np.array([np.atleast_1d(one)[index] for one in said], float)
                 fcurves.write_keys(curve, self._seen_times, numbers)
@@ -178,7 +167,7 @@ class ActionWriter:
         if len(curve.sampled_points):
             ends = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
             curve.convert_to_keyframes(ends[0], ends[1] + 1)
-        if modifiers_of(curve) and not is_cycle:
+        if animation.modifiers_of(curve) and not is_cycle:
             times, keys = self._seen_times, fcurves.read_keys(curve)[0].astype(float)
             times = np.sort(np.concatenate((times, keys[(keys < times[0] - 0.5) | (keys > times[-1] + 0.5)])))
             values = np.array([curve.evaluate(time) for time in times])
@@ -197,13 +186,15 @@ class ActionWriter:
     def _said_by_strips(self, path: str) -> list[Any]:
         """What strips say of a property in the scene's frames, which keys in a part of these would replace."""
         ob = self.object
-        if path not in self._by_strips and is_by_strips(ob, path):
-            paths = {curve.data_path for curve in curves_everywhere(ob)} - {curve.data_path for curve in curves_of(ob)}
+        if path not in self._by_strips and animation.is_by_strips(ob, path):
+            paths = {curve.data_path for curve in animation.curves_everywhere(ob)} - {
+                curve.data_path for curve in animation.curves_of(ob)
+            }
             with stepping(self._context) as show_frame:
                 for frame in self._frames:
                     show_frame(frame)
                     for one in paths:
-                        self._by_strips.setdefault(one, []).append(value_at(ob, one))
+                        self._by_strips.setdefault(one, []).append(animation.value_at(ob, one))
         return self._by_strips.get(path, [])
 
 
@@ -224,15 +215,18 @@ def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
     With strips of the NLA, that may be all."""
     data = ob.animation_data
     if data and data.use_nla and data.nla_tracks:
-        return {path: value_at(ob, path) for path in {curve.data_path for curve in curves_everywhere(ob)}}
+        return {
+            path: animation.value_at(ob, path)
+            for path in {curve.data_path for curve in animation.curves_everywhere(ob)}
+        }
     return unkeyed(ob, time)
 
 
 def unkeyed(ob: Any, time: float) -> dict[str, Any]:
     """What of an object's properties is not as its action has it at a time, by data path."""
     posed: dict[str, Any] = {}
-    for curve in curves_of(ob):
-        value = value_at(ob, curve.data_path)
+    for curve in animation.curves_of(ob):
+        value = animation.value_at(ob, curve.data_path)
         number = value[curve.array_index] if isinstance(value, tuple) else value
         if isinstance(number, int | float) and abs(number - curve.evaluate(time)) > UNCHANGED:
             posed[curve.data_path] = value
@@ -242,7 +236,7 @@ def unkeyed(ob: Any, time: float) -> dict[str, Any]:
 def _use_baked(data: Any) -> None:
     """Let animation data use a copy of its action, under a name that says so; the old one stays in the file."""
     old = data.action
-    use_copy(data)
+    animation.use_copy(data)
     data.action.name = f"{old.name} Baked"
     if not old.users and old.is_editable:
         old.use_fake_user = True

@@ -17,8 +17,7 @@ import bpy
 from bpy.types import ID, Context, Object, PoseBone
 from mathutils import Matrix
 
-from .animation import drivers_of, strips_of
-from .editing import edit_mode
+from . import animation, editing
 from .types import BACKUP, can_edit_bones, is_armature
 
 TRANSFORM = (
@@ -77,7 +76,7 @@ class Backup:
             return
         changed = [bone.name for bone in self.data.bones if _rests_elsewhere(self.object.data.bones, bone)]
         if changed or len(self.object.data.bones) != len(self.data.bones):
-            with edit_mode(context, self.object):
+            with editing.edit_mode(context, self.object):
                 _lay_out(self.object.data.edit_bones, self.data.bones, changed)
 
     def loosen(self) -> None:
@@ -85,7 +84,7 @@ class Backup:
         ob, mapping = self.object, CopyToOriginal(self.copy, self.object)
         changed = [pair for pair in self._owners() if _are_constrained_otherwise(*pair, mapping)]
         if changed or (self.data and len(ob.data.bones) != len(self.data.bones)):
-            for driver in drivers_of(ob):  # first: Blender crashes on one that lost what it drives
+            for driver in animation.drivers_of(ob):  # first: Blender crashes on one that lost what it drives
                 ob.animation_data.drivers.remove(driver)
             for now, _ in changed:
                 _remove_constraints(now)
@@ -107,7 +106,7 @@ class Backup:
             _restore_constraints(now, before, mapping)
             copy_properties(now, before)  # which drivers have to find: those that fail once stay so
         kept = _remove_drivers(ob, self.copy, mapping)  # with a constraint, Blender 5 takes its drivers away
-        for driver in drivers_of(self.copy)[kept:]:
+        for driver in animation.drivers_of(self.copy)[kept:]:
             _copy_driver(ob, driver, mapping)
         if not self.had_animation and ob.animation_data:
             ob.animation_data_clear()
@@ -144,7 +143,7 @@ class Backup:
 
 def _users_in(ob: Object) -> list[Any]:
     """What of an object uses actions: its animation data, and the strips of its NLA."""
-    return [ob.animation_data, *strips_of(ob)] if ob.animation_data else []
+    return [ob.animation_data, *animation.strips_of(ob)] if ob.animation_data else []
 
 
 def _slot_of(user: Any) -> int | None:
@@ -245,9 +244,9 @@ def _restore_constraints(now: Any, before: Any, mapping: CopyToOriginal) -> None
 
 def _remove_drivers(ob: Object, copy: Object, mapping: CopyToOriginal) -> int:
     """Take the drivers away from the first on that is not as before; how many are left."""
-    both = zip(drivers_of(ob), drivers_of(copy), strict=False)
+    both = zip(animation.drivers_of(ob), animation.drivers_of(copy), strict=False)
     kept = len([*takewhile(lambda pair: not _driver_differs(*pair, mapping), both)])
-    for driver in drivers_of(ob)[kept:]:
+    for driver in animation.drivers_of(ob)[kept:]:
         ob.animation_data.drivers.remove(driver)  # type: ignore[union-attr]  # it has drivers
     return kept
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, Object
 
-from . import fcurves
-from .animation import curves_of, is_animated, is_by_strips, make_editable, set_at, value_at
+from . import animation, fcurves
 from .types import path_to_bone, scene_of
 from .words import Refused
 
@@ -57,8 +56,8 @@ def key(
     scene = scene_of(context)
     options = {"INSERTKEY_CYCLE_AWARE"} if scene.tool_settings.use_keyframe_cycle_aware else set()
     at = scene.frame_current if frame is None else frame
-    make_editable(owner.id_data)
-    for index in indexes if isinstance(value_at(owner, path), tuple) else [-1]:
+    animation.make_editable(owner.id_data)
+    for index in indexes if isinstance(animation.value_at(owner, path), tuple) else [-1]:
         owner.keyframe_insert(path, index=index, frame=at, group=group, options=options, keytype=_kind(context))
 
 
@@ -79,10 +78,10 @@ def key_automatically(context: Context, owner: Any, paths: Iterable[str], group:
         "INSERTKEY_NEEDED": is_needed,
     }
     options = {option for option, is_wanted in flags.items() if is_wanted}
-    make_editable(owner.id_data)
+    animation.make_editable(owner.id_data)
     for path in paths:
         place = listed.get((owner, path)) if listed else None
-        is_new = options & ONLY_THERE and not is_animated(owner, path, strips=False)
+        is_new = options & ONLY_THERE and not animation.is_animated(owner, path, strips=False)
         if is_new or (listed is not None and place is None):
             continue
         for index in _numbers(owner, path, place):
@@ -106,8 +105,8 @@ def key_from(
     ``holds`` what it is now; one without a next key goes back to the old state ``until`` a frame. What is locked is
     left alone unless it was changed.
     """
-    make_editable(owner.id_data)
-    frame, now, kind = scene_of(context).frame_current, value_at(owner, path), _kind(context)
+    animation.make_editable(owner.id_data)
+    frame, now, kind = scene_of(context).frame_current, animation.value_at(owner, path), _kind(context)
     indices = keyable_indices(owner, path, before)
     curves = {curve.array_index: curve for curve in _keyed(owner, path)}
     for i in [i for i in indices if i in curves]:
@@ -124,10 +123,10 @@ def key_from(
     missing = [i for i in indices if i not in curves]
     if missing:
         key(context, owner, path, group, missing)
-        set_at(owner, path, before)
+        animation.set_at(owner, path, before)
         for at in (frame - 1, *([] if until is None else [until])):
             key(context, owner, path, group, missing, at)
-        set_at(owner, path, now)
+        animation.set_at(owner, path, now)
     for curve in _keyed(owner, path):
         constant = [*([frame - 1] if curve.array_index in missing else []), *([frame] if holds else [])]
         near = [p for p in curve.keyframe_points if any(abs(p.co.x - frame) <= fcurves.ONE_KEY for frame in constant)]
@@ -136,7 +135,7 @@ def key_from(
 
 
 def _keyed(owner: Any, path: str) -> list[Any]:
-    return [curve for curve in curves_of(owner) if curve.data_path == path and len(curve.keyframe_points)]
+    return [curve for curve in animation.curves_of(owner) if curve.data_path == path and len(curve.keyframe_points)]
 
 
 def next_key(curve: Any, frame: float) -> float | None:
@@ -148,7 +147,7 @@ def next_key(curve: Any, frame: float) -> float | None:
 
 def keyable_indices(owner: Any, path: str, before: Any) -> list[int]:
     """The indices of a changed property that may get keys: all but those that are locked and unchanged."""
-    now, locks = value_at(owner, path), locks_of(owner, path)
+    now, locks = animation.value_at(owner, path), locks_of(owner, path)
     numbers = [*zip(now, before, strict=True)] if isinstance(now, tuple) else [(now, before)]
     kept = {i for i, locked in enumerate(locks) if locked and _is_same(*numbers[i])}
     return [i for i in range(len(numbers)) if i not in kept]
@@ -207,12 +206,12 @@ class Change(NamedTuple):
     def of_property(cls, ob: Object, bone: str, path: str) -> Change:
         """The record of a property of a bone, or of an object if no bone is named, before it is changed."""
         full = full_path(bone, path)
-        return cls(ob, full, value_at(ob, full), bone)
+        return cls(ob, full, animation.value_at(ob, full), bone)
 
     @property
     def is_done(self) -> bool:
         """Whether it has another value now."""
-        return bool(value_at(self.object, self.path) != self.before)
+        return bool(animation.value_at(self.object, self.path) != self.before)
 
 
 def full_path(bone: str, path: str) -> str:
@@ -224,7 +223,7 @@ def key_changes(context: Context, changes: Iterable[Change]) -> None:
     """Key changed properties where they have keys already, so that the next frame keeps them, or as Auto Keying
     wants. What strips alone move is left as posed by hand: one key would replace them in all frames."""
     for change in changes:
-        if is_animated(change.object, change.path, strips=False):
+        if animation.is_animated(change.object, change.path, strips=False):
             which = keyable_indices(change.object, change.path, change.before)
             key(context, change.object, change.path, change.group, which)
         elif change.is_done and is_autokey_on(context):
@@ -245,12 +244,12 @@ def key_changes_from(
     for change in changes:
         owner, path = change.object, change.path
         is_wanted = insert_keys or (is_auto and (listed is None or (owner, path) in listed))
-        if is_wanted and change.is_done and is_by_strips(owner, path):
+        if is_wanted and change.is_done and animation.is_by_strips(owner, path):
             template = "NLA strips move '{name}', and a key would replace them: switch over a range"
             raise Refused(template, name=change.group or owner.name)
-        if is_animated(owner, path, strips=False) or (is_wanted and change.is_done):
+        if animation.is_animated(owner, path, strips=False) or (is_wanted and change.is_done):
             keyed.append(change)
-            nexts += [next_key(curve, frame) for curve in curves_of(owner) if curve.data_path == path]
+            nexts += [next_key(curve, frame) for curve in animation.curves_of(owner) if curve.data_path == path]
     until = min((time for time in nexts if time is not None), default=None)
     for change in keyed:
         key_from(context, *change, until=None if holds else until, holds=holds)

@@ -12,8 +12,7 @@ import numpy as np
 from bpy.types import Context, Scene
 from numpy.typing import NDArray
 
-from .animation import curves_everywhere
-from .editing import keeping_frame, keeping_unkeyed, set_frame
+from . import animation, editing
 from .types import scene_of, view_layer_of
 
 Arguments = ParamSpec("Arguments")
@@ -58,9 +57,9 @@ def stepping(context: Context) -> Iterator[Callable[[float], None]]:
     """Gives a function that shows a frame of the scene, as playback would. Afterwards the scene is back at its frame,
     with what was posed there without keys."""
     scene = scene_of(context)
-    animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
-    with keeping_unkeyed(context, animated), keeping_frame(scene):
-        yield lambda frame: set_frame(scene, frame)
+    animated = [ob for ob in view_layer_of(context).objects if animation.curves_everywhere(ob)]
+    with editing.keeping_unkeyed(context, animated), editing.keeping_frame(scene):
+        yield lambda frame: editing.set_frame(scene, frame)
 
 
 def rate_of(scene: Scene) -> float:

@@ -21,10 +21,8 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object, Scene
 
-from .animation import all_curve_lists
+from . import animation, editing, stepping
 from .backup import Backup
-from .editing import ViewState, without_window_updates
-from .stepping import Steps
 from .types import BACKUP, all_objects, is_armature, listeners, view_layer_of
 
 BLOCK_KINDS = ("objects", "meshes", "armatures", "collections", "scenes", "actions")
@@ -75,7 +73,7 @@ class Transaction:
 
     def __init__(self, context: Context) -> None:
         self.waiting: list[Callable[[], None]] = []
-        self.view = ViewState(context)
+        self.view = editing.ViewState(context)
         self.actions: dict[Any, ActionBackup] = {}
         self.backups: dict[Object, Backup] = {}
         self.markers: dict[Scene, list[tuple[Any, ...]]] = {}
@@ -124,12 +122,12 @@ class Transaction:
 
     def _restore_objects(self, context: Context) -> None:
         backups = self.backups.values()
-        with without_window_updates():
+        with editing.without_window_updates():
             for backup in backups:
                 backup.loosen()  # first: Blender complains of what names bones that are gone
         for backup in backups:
             backup.restore_bones(context)
-        with without_window_updates():
+        with editing.without_window_updates():
             for backup in backups:
                 backup.restore_structure()
         view_layer_of(context).update()  # which sets what is animated
@@ -190,7 +188,7 @@ KEY_CHOICES = ("interpolation", "type", "handle_left_type", "handle_right_type")
 def _content(action: Any) -> Any:
     """All that an action says, to be compared."""
     slots = [(slot.handle, slot.identifier) for slot in getattr(action, "slots", ())]
-    return slots, [[_curve(curve) for curve in curves] for curves in all_curve_lists(action)]
+    return slots, [[_curve(curve) for curve in curves] for curves in animation.all_curve_lists(action)]
 
 
 def _curve(curve: Any) -> Any:
@@ -257,12 +255,12 @@ def transactional(task: Callable[Concatenate[Context, Rest], Result]) -> Callabl
 
 
 def transactional_steps(
-    task: Callable[Concatenate[Context, Rest], Steps[Result]],
-) -> Callable[Concatenate[Context, Rest], Steps[Result]]:
+    task: Callable[Concatenate[Context, Rest], stepping.Steps[Result]],
+) -> Callable[Concatenate[Context, Rest], stepping.Steps[Result]]:
     """The same for a task in steps, also if it is closed before its end."""
 
     @wraps(task)
-    def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> Steps[Result]:
+    def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> stepping.Steps[Result]:
         with as_one(context):
             return (yield from task(context, *args, **options))
 

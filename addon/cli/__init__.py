@@ -18,10 +18,8 @@ import bpy
 
 from ..blender.words import Refused
 from ..tasks.status import frames_counted
+from . import interrupting, shots, verbs
 from .arguments import DONE, FAILED, FOUND, WRONG_CALL, output_of, parse
-from .interrupting import Interrupted, heed_signals, interruptible, received
-from .shots import open_shot, save, say
-from .verbs import RUN, Line, refuse_linked, unmatched
 
 log = logging.getLogger("planar_ik")
 
@@ -36,10 +34,10 @@ def main(words: list[str]) -> int:
     except SystemExit as leaving:  # how argparse ends after --help, and after a complaint
         return WRONG_CALL if leaving.code else DONE
     try:
-        with interruptible():
+        with interrupting.interruptible():
             codes = [_guarded(arguments, source) for source in arguments.inputs]
-    except Interrupted:
-        return 128 + received[0] if received else 130
+    except interrupting.Interrupted:
+        return 128 + interrupting.received[0] if interrupting.received else 130
     return FAILED if FAILED in codes else FOUND if FOUND in codes else DONE
 
 
@@ -49,20 +47,20 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         _print(arguments, source, {"output": str(output), "skipped": True})
         return DONE
     try:
-        warnings = open_shot(source, arguments)
-        warnings += unmatched(arguments)
+        warnings = shots.open_shot(source, arguments)
+        warnings += verbs.unmatched(arguments)
         for warning in warnings:
-            say(f"{source}: {warning}")
-        answer = RUN[arguments.command](arguments)
+            shots.say(f"{source}: {warning}")
+        answer = verbs.RUN[arguments.command](arguments)
         if not answer.lines:
-            refuse_linked(arguments)
+            verbs.refuse_linked(arguments)
         wrong = _wrong_limbs(arguments, answer.lines) or "; ".join(warnings) if arguments.strict else ""
         lines = answer.lines or [{"nothing": answer.nothing}]
         lines = lines if wrong else _saved(arguments, source, lines, answer.changed)
-        heed_signals()
+        interrupting.heed_signals()
     except Refused as why:
         return _failed(arguments, source, str(why))
-    except Interrupted:
+    except interrupting.Interrupted:
         _failed(arguments, source, "interrupted, nothing was written")
         raise
     except Exception as error:  # the next file is to be processed whatever became of this one
@@ -73,26 +71,26 @@ def _guarded(arguments: Namespace, source: Path) -> int:
     for line in lines:
         _print(arguments, source, line)
     if not answer.lines:
-        say(f"{source}: {answer.nothing}")
+        shots.say(f"{source}: {answer.nothing}")
     if wrong:
         unwritten = "" if arguments.command == "report" else ", nothing was written"
-        say(f"{source}: --strict found something{unwritten}: {wrong}")
+        shots.say(f"{source}: --strict found something{unwritten}: {wrong}")
         return FOUND
     return DONE
 
 
 def _failed(arguments: Namespace, source: Path, why: str) -> int:
     sentence = " ".join(why.split())
-    say(f"{source}: {sentence}")
+    shots.say(f"{source}: {sentence}")
     _print(arguments, source, {"error": sentence})
     return FAILED
 
 
-def _print(arguments: Namespace, source: Path, line: Line) -> None:
+def _print(arguments: Namespace, source: Path, line: verbs.Line) -> None:
     print(json.dumps({"command": arguments.command, "file": str(source), **line}), flush=True)
 
 
-def _wrong(arguments: Namespace, line: Line) -> str:
+def _wrong(arguments: Namespace, line: verbs.Line) -> str:
     """What is wrong with a limb: it has a problem, misses, or, in a report, stands still without the extension."""
     if line.get("problem"):
         return str(line["problem"])
@@ -101,12 +99,12 @@ def _wrong(arguments: Namespace, line: Line) -> str:
     return "live" if arguments.command == "report" and line.get("mode") == "LIVE" else ""
 
 
-def _wrong_limbs(arguments: Namespace, lines: list[Line]) -> str:
+def _wrong_limbs(arguments: Namespace, lines: list[verbs.Line]) -> str:
     wrong = [(line, why) for line in lines if (why := _wrong(arguments, line))]
     return ", ".join(f"{line['object']}:{line['limb']} ({why})" for line, why in wrong)
 
 
-def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int) -> list[Line]:
+def _saved(arguments: Namespace, source: Path, lines: list[verbs.Line], changed: int) -> list[verbs.Line]:
     """Write the open file if a command has an output, but not over its source if nothing ``changed``; give its lines,
     with the output's name if that was written."""
     if arguments.command == "report" or not (arguments.in_place or arguments.output):
@@ -114,7 +112,7 @@ def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int) 
     output = output_of(source, arguments)
     if not changed and output == source:
         return lines
-    save(output)
+    shots.save(output)
     return [{**line, "output": str(output)} for line in lines]
 
 

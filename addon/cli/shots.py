@@ -12,12 +12,10 @@ from typing import Any
 import bpy
 from bpy.types import Object, PoseBone
 
-from ..blender.animation import drivers_of
-from ..blender.dependencies import is_python
+from ..blender import animation, dependencies
 from ..blender.types import all_objects, can_edit_bones, is_armature, view_layer_of
 from ..blender.words import Refused
-from ..tasks.selection import is_match
-from ..tasks.status import limbs_of
+from ..tasks import selection, status
 from .interrupting import heed_signals
 
 VERSION = bpy.app.version[:2]
@@ -45,7 +43,7 @@ def open_shot(source: Path, arguments: Namespace) -> list[str]:
         template = "it was saved by Blender {version}, which knows more than this one: write it with that"
         raise Refused(template, version=".".join(map(str, bpy.data.version[:2])))
     scripts = [text.name for text in bpy.data.texts if text.use_module]
-    scripts += [ob.name for ob in all_objects() if any(map(is_python, drivers_of(ob)))]
+    scripts += [ob.name for ob in all_objects() if any(map(dependencies.is_python, animation.drivers_of(ob)))]
     named = ", ".join(scripts[:5])
     is_told = scripts and not arguments.allow_scripts
     return [f"Python in the file was not run, --allow-scripts runs it: {named}"] if is_told else []
@@ -70,13 +68,13 @@ def _open(source: Path, allow_scripts: bool) -> None:
 def rigs_of(arguments: Namespace) -> list[Any]:
     """The rigs of the view layer whose names match, linked ones included."""
     objects = bpy.context.view_layer.objects if bpy.context.view_layer else ()
-    return [ob for ob in objects if is_armature(ob) and is_match(ob.name, arguments.object)]
+    return [ob for ob in objects if is_armature(ob) and selection.is_match(ob.name, arguments.object)]
 
 
 def limbs_asked_for(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
     """The limbs that the arguments select; those of linked rigs, which can't be edited, unless ``editable``."""
     rigs = [ob for ob in rigs_of(arguments) if not editable or ob.library is None]
-    return [limb for ob in rigs for limb in limbs_of(ob) if is_match(limb.name, arguments.bone)]
+    return [limb for ob in rigs for limb in status.limbs_of(ob) if selection.is_match(limb.name, arguments.bone)]
 
 
 def is_linked(ob: Object) -> bool:

@@ -13,11 +13,9 @@ from bpy.types import PoseBone
 from ..blender.stepping import finished
 from ..blender.types import scene_of, view_layer_of
 from ..blender.words import Refused
-from ..tasks import contact_markers, modes
+from ..tasks import baking, contact_markers, converting, modes, setting
 from ..tasks.adding import LimbRequest, add, as_options
-from ..tasks.baking import BakeRequest, bake, frames_by_step
 from ..tasks.contact_markers import Contacts
-from ..tasks.converting import convert_what_can
 from ..tasks.holding import HoldOptions, HoldReport, hold_tips
 from ..tasks.modes import repairs_for
 from ..tasks.planting import NoContacts, PlantOptions, plant
@@ -30,7 +28,6 @@ from ..tasks.selection import (
     limbs_without_ik,
     matches_of,
 )
-from ..tasks.setting import set_limbs
 from ..tasks.status import LimbReport, description_of, is_converted, is_leg, limbs_of, reported, status_now
 from .arguments import options_of
 from .interrupting import heed_signals
@@ -73,8 +70,8 @@ def _bake(arguments: Namespace) -> Answer:
     if not limbs:
         return Answer([])
     frames = frames_asked_for(arguments, options.pop("step"))
-    request = BakeRequest(limbs, frames, max_miss=arguments.max_miss, **options)
-    baked = _done(bake.steps(bpy.context, request))
+    request = baking.BakeRequest(limbs, frames, max_miss=arguments.max_miss, **options)
+    baked = _done(baking.bake.steps(bpy.context, request))
     return Answer([limb._asdict() for limb in baked.limbs], len(limbs))
 
 
@@ -128,7 +125,7 @@ def _convert(arguments: Namespace) -> Answer:
     new, lines = 0, list[Line]()
     for ob, of_rig in groupby(owners, key=lambda owner: owner.id_data):
         view_layer_of(bpy.context).objects.active = ob
-        done = _done(convert_what_can.steps(bpy.context, [*of_rig], **options), f"{ob.name}: ")
+        done = _done(converting.convert_what_can.steps(bpy.context, [*of_rig], **options), f"{ob.name}: ")
         new += len(done.limbs)
         for (_, name), why in done.refused:
             say(f"{ob.name}: {why}")
@@ -175,7 +172,7 @@ def _rebuild(arguments: Namespace) -> Answer:
 def _set(arguments: Namespace) -> Answer:
     """Set what is given."""
     limbs = limbs_asked_for(arguments)
-    for warning in set_limbs(bpy.context, limbs, options_of(arguments)) if limbs else ():
+    for warning in setting.set_limbs(bpy.context, limbs, options_of(arguments)) if limbs else ():
         say(warning)
     return Answer([*map(_limb_fields, limbs_asked_for(arguments))], len(limbs))
 
@@ -230,7 +227,7 @@ def frames_asked_for(arguments: Namespace, step: float = 1.0) -> list[float]:
     """The frames that are asked for."""
     scene = scene_of(bpy.context)
     first, last = arguments.frames or (scene.frame_start, scene.frame_end)
-    return frames_by_step(first, last, step)
+    return baking.frames_by_step(first, last, step)
 
 
 def _editable_rigs(arguments: Namespace) -> list[Any]:

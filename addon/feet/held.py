@@ -19,20 +19,7 @@ from numpy.typing import NDArray
 from ..limb.tolerances import UNSEEN
 from ..solver.curves import Segments, few, hermite
 from ..solver.matrices import applied, unit_array
-from .planting import (
-    STRAIGHTEST,
-    PlantedFoot,
-    RollShape,
-    ease_out,
-    mean_of,
-    moved_near,
-    place_in_reach,
-    plant_foot,
-    roll_transforms,
-    shortest_turn,
-    turned_by,
-    vectors_of,
-)
+from . import planting
 
 Array = NDArray[Any]
 
@@ -84,7 +71,7 @@ class Leg(NamedTuple):
     roots: Array
     reach: float
     size: float
-    shape: RollShape | None
+    shape: planting.RollShape | None
     contacts: Sequence[FootContact]
 
 
@@ -118,7 +105,7 @@ class Stand(NamedTuple):
     lifts it and about which vector that turns it, (4)."""
 
     contact: FootContact
-    foot: PlantedFoot
+    foot: planting.PlantedFoot
     lift: Array = np.zeros(4)
 
 
@@ -141,15 +128,19 @@ def _planted(leg: Leg, contact: FootContact) -> Stand:
     ends, roots = leg.ends[rows], leg.roots[rows]
     if leg.shape is None:
         flat, reach = np.eye(4), inf if contact.at is not None else leg.reach * (1.0 - UNSEEN)
-        flat[:3, :3] = mean_of(ends[here, :3, :3])
-        flat[:3, 3] = place_in_reach(ends[here, :3, 3].mean(axis=0), roots[here], np.full(len(roots[here]), reach))
-        return Stand(contact, PlantedFoot(flat, np.zeros((len(ends), 2))))
-    foot, stands = plant_foot(leg.shape, ends, contact.on, leg.size)
+        flat[:3, :3] = planting.mean_of(ends[here, :3, :3])
+        flat[:3, 3] = planting.place_in_reach(
+            ends[here, :3, 3].mean(axis=0), roots[here], np.full(len(roots[here]), reach)
+        )
+        return Stand(contact, planting.PlantedFoot(flat, np.zeros((len(ends), 2))))
+    foot, stands = planting.plant_foot(leg.shape, ends, contact.on, leg.size)
     at = None if contact.at is None else min(max(contact.at - stands.start, 0), stands.stop - stands.start - 1)
     contact = FootContact(contact.first + stands.start, contact.on[stands], at)
     here = stands if contact.at is None else slice(stands.start + contact.at, stands.start + contact.at + 1)
     rolls = foot.rolls[here]
-    near = moved_near(leg.shape, foot._replace(rolls=rolls), ends[here, :3, 3], roots[here], leg.reach, leg.size)
+    near = planting.moved_near(
+        leg.shape, foot._replace(rolls=rolls), ends[here, :3, 3], roots[here], leg.reach, leg.size
+    )
     return Stand(contact, near._replace(rolls=foot.rolls[stands]))
 
 
@@ -165,14 +156,18 @@ def _held_leg(leg: Leg, stands: Sequence[Stand], how: Holding) -> HeldLeg:
         off = np.zeros_like(rolls)
         for stand in stands:
             off[stand.contact.rows] = _heel_up(leg, stand, how) - rolls[stand.contact.rows]
-        rolls, keyed, slopes = _few_rolls(leg, rolls + ease_out(off, ranges, how.ease), changed, ranges, how.times)
-    rolled_by = roll_transforms(leg.shape, rolls) if leg.shape else np.tile(np.eye(4), (len(ends), 1, 1))
+        rolls, keyed, slopes = _few_rolls(
+            leg, rolls + planting.ease_out(off, ranges, how.ease), changed, ranges, how.times
+        )
+    rolled_by = planting.roll_transforms(leg.shape, rolls) if leg.shape else np.tile(np.eye(4), (len(ends), 1, 1))
     for stand in stands:
         ends[stand.contact.rows] = stand.foot.flat @ rolled_by[stand.contact.rows]
-    off_turn = ease_out(vectors_of(ends[:, :3, :3] @ np.linalg.inv(leg.ends[:, :3, :3])), ranges, how.ease)
-    off_place = ease_out(ends[:, :3, 3] - leg.ends[:, :3, 3], ranges, how.ease)
+    off_turn = planting.ease_out(
+        planting.vectors_of(ends[:, :3, :3] @ np.linalg.inv(leg.ends[:, :3, :3])), ranges, how.ease
+    )
+    off_place = planting.ease_out(ends[:, :3, 3] - leg.ends[:, :3, 3], ranges, how.ease)
     eased = leg.ends.copy()
-    eased[:, :3, :3] = turned_by(off_turn) @ leg.ends[:, :3, :3]
+    eased[:, :3, :3] = planting.turned_by(off_turn) @ leg.ends[:, :3, :3]
     eased[:, :3, 3] = _no_straighter(leg, leg.ends[:, :3, 3] + off_place)
     for rows in (one.rows for one in contacts):
         eased[rows] = ends[rows]
@@ -195,7 +190,7 @@ def _no_straighter(leg: Leg, places: Array) -> Array:
     anyway: else its knee would be drawn straight, and pop back."""
     offsets, were = places - leg.roots, np.linalg.norm(leg.ends[:, :3, 3] - leg.roots, axis=1)
     distances = np.maximum(np.linalg.norm(offsets, axis=1), 1e-30)
-    most = np.maximum(were, min(STRAIGHTEST * leg.reach, float(were.max())))
+    most = np.maximum(were, min(planting.STRAIGHTEST * leg.reach, float(were.max())))
     nearer: Array = leg.roots + offsets * np.minimum(most / distances, 1.0)[:, None]
     return nearer
 
@@ -211,13 +206,13 @@ def _few_rolls(
     points = np.array([shape.places[2], shape.places[3], np.zeros(3)]) / leg.size  # the heel, the toe and the tip
     for first, last in ranges:
         here = slice(first, last + 1)
-        seen, at = applied(roll_transforms(shape, wanted[here])[:, None], points), times[here]
+        seen, at = applied(planting.roll_transforms(shape, wanted[here])[:, None], points), times[here]
         for k in range(2) if last > first else ():
 
             def errors(rows: Segments, k: int = k, here: slice = here, seen: Array = seen, at: Array = at) -> Array:
                 guess = wanted[here][rows.at]
                 guess[:, k] = hermite(at, wanted[here], slopes[here], rows)[:, k]
-                off = applied(roll_transforms(shape, guess)[:, None], points) - seen[rows.at]
+                off = applied(planting.roll_transforms(shape, guess)[:, None], points) - seen[rows.at]
                 worst: Array = np.linalg.norm(off, axis=2).max(axis=1)
                 return worst
 
@@ -251,7 +246,7 @@ def _heel_up(leg: Leg, stand: Stand, how: Holding) -> Array:
     most = HEEL * share * share * (3.0 - 2.0 * share)
 
     def off(more: Array) -> Array:
-        tips = (stand.foot.flat @ roll_transforms(shape, rolls + more[:, None] * (1.0, 0.0)))[:, :3, 3]  # type: ignore[arg-type]
+        tips = (stand.foot.flat @ planting.roll_transforms(shape, rolls + more[:, None] * (1.0, 0.0)))[:, :3, 3]  # type: ignore[arg-type]
         distances: Array = np.linalg.norm(tips - leg.roots[rows], axis=1)
         return distances - allowed
 
@@ -336,12 +331,12 @@ def _stand_on_ground(leg: Leg, stand: Stand, ground: Ground, above: float) -> St
     flat = stand.foot.flat.copy()
     middle = applied(flat, _sole_of(leg).mean(axis=0)[None])[0]
     place, normal = ground(middle, above)
-    turn, level = shortest_turn(UP, normal), np.eye(3)
+    turn, level = planting.shortest_turn(UP, normal), np.eye(3)
     if leg.shape:
-        level = shortest_turn(unit_array(flat[:3, :3] @ leg.shape.sole[:, 1], UP), UP)
+        level = planting.shortest_turn(unit_array(flat[:3, :3] @ leg.shape.sole[:, 1], UP), UP)
     flat[:3, :3] = turn @ level @ flat[:3, :3]
     flat[:3, 3] += place - applied(flat, _sole_of(leg).mean(axis=0)[None])[0]
-    lift = np.array([place[2] - middle[2], *vectors_of(turn[None])[0]])
+    lift = np.array([place[2] - middle[2], *planting.vectors_of(turn[None])[0]])
     return Stand(stand.contact, stand.foot._replace(flat=flat), lift)
 
 
@@ -364,7 +359,7 @@ def _lifted(leg: Leg, lift: Array) -> Array:
     ``lift`` (rows, 4) is how high, then the rotation vector, in the world."""
     ends, middle = leg.ends.copy(), _sole_of(leg).mean(axis=0)[None]
     before = applied(ends, middle)
-    ends[:, :3, :3] = turned_by(lift[:, 1:]) @ ends[:, :3, :3]
+    ends[:, :3, :3] = planting.turned_by(lift[:, 1:]) @ ends[:, :3, :3]
     ends[:, :3, 3] += (before - applied(ends, middle)) + lift[:, :1] * UP
     return ends
 
@@ -374,7 +369,10 @@ def _above_ground(leg: Leg, ends: Array, rolls: Array, contacts: Sequence[FootCo
     and before and after as far as it stands."""
     rows, stands, soles = np.arange(len(ends)), np.zeros(len(ends), bool), applied(ends[:, None], _sole_of(leg))
     if leg.shape:  # toes stay flat as the foot rolls about the ball
-        ball, back = leg.shape.places[4], turned_by(-leg.shape.axes[4] * leg.shape.ball_of(rolls[:, 0])[:, None])
+        ball, back = (
+            leg.shape.places[4],
+            planting.turned_by(-leg.shape.axes[4] * leg.shape.ball_of(rolls[:, 0])[:, None]),
+        )
         soles[:, 1] = applied(ends, ball + back @ (_sole_of(leg)[1] - ball))
     for contact in contacts:
         stands[contact.rows] = True

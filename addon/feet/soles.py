@@ -10,16 +10,13 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
+from ..limb import names, tips, transforms
 from ..limb.features.roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
-from ..limb.names import HANDS, has_word
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
-from ..limb.tips import foot_of
-from ..limb.transforms import rigid
 from ..motion.reading import Recording, matrices_of, poses_of, worlds_of
 from ..rigging.feet import Lying, pivots_found, pivots_of, toes_of
 from ..solver.matrices import applied, inverted_all, unit_array
-from .contacts import Path, flat_rows
-from .planting import mean_of, middle_of
+from . import contacts, planting
 
 Array = NDArray[Any]
 
@@ -34,11 +31,11 @@ class SolePoint(NamedTuple):
     place: Vector
 
 
-def paths_of(recording: Recording, limb: PoseBone, sole: list[SolePoint]) -> Path:
+def paths_of(recording: Recording, limb: PoseBone, sole: list[SolePoint]) -> contacts.Path:
     """The path of a limb over the frames of a recording that has its bones."""
     ob, geometry = limb.id_data, rest_geometry_of(limb)
     size = sum(geometry.lengths) * ob.matrix_world.median_scale
-    return Path(
+    return contacts.Path(
         _over(recording, ob, limb.name, geometry.tip),
         np.array([_over(recording, ob, bone, place) for bone, place in sole]),
         size,
@@ -58,8 +55,8 @@ def sole_of(recording: Recording, limb: PoseBone, rate: float) -> list[SolePoint
 def sole_lying(limb: PoseBone, lying: Lying | None) -> list[SolePoint]:
     """The points of a limb's sole, each in the space of its bone: heel, ball and toe where a foot roll has them, or
     would have them; of a hand its tip and its end, of what has neither the tip."""
-    foot, geometry = foot_of(limb), rest_geometry_of(limb)
-    if foot is None or has_word(foot.name, HANDS):
+    foot, geometry = tips.foot_of(limb), rest_geometry_of(limb)
+    if foot is None or names.has_word(foot.name, names.HANDS):
         end = [SolePoint(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []
         return [SolePoint(limb.name, Vector(geometry.tip.tolist())), *end]
     pivots, toe = pivots_of(limb) or pivots_found(limb, geometry, lying), next(iter(toes_of(foot)), foot)
@@ -73,7 +70,7 @@ def sole_lying(limb: PoseBone, lying: Lying | None) -> list[SolePoint]:
 def lying_of(recording: Recording, limb: PoseBone, geometry: RestGeometry, rate: float) -> Lying | None:
     """How the foot of a limb, or of what is to be one, lies on the floor in a recording, in the armature as it rests;
     None where it never lies."""
-    ob, foot = limb.id_data, foot_of(limb)
+    ob, foot = limb.id_data, tips.foot_of(limb)
     whole = np.flatnonzero(np.equal(np.mod(recording.at or [0.5], 1.0), 0.0))
     if foot is None or len(whole) < 3:
         return None
@@ -84,13 +81,13 @@ def lying_of(recording: Recording, limb: PoseBone, geometry: RestGeometry, rate:
     at_ball, seen = np.linalg.solve(rest, [*ball, 1.0])[:3], worlds @ feet
     size = sum(geometry.lengths) * ob.matrix_world.median_scale
     ankles, grounds = seen[:, :3, 3], worlds[:, 2, 3]
-    rows = flat_rows(
+    rows = contacts.flat_rows(
         ankles / size, applied(seen, at_ball) / size, grounds / size, rate * (len(times) - 1) / np.ptp(times)
     )
     if not len(rows):
         return None
-    ups = rigid(seen[rows])[0][:, 2, :3]  # in the foot's axes
-    up = unit_array(middle_of(ups, 1e-3), ups[0])
+    ups = transforms.rigid(seen[rows])[0][:, 2, :3]  # in the foot's axes
+    up = unit_array(planting.middle_of(ups, 1e-3), ups[0])
     rows, up = rows[ups @ up >= min(NEAR_FLAT, (ups @ up).max())], rest[:3, :3] @ up
     height = float(np.median(ankles[rows, 2] - grounds[rows])) * sum(geometry.lengths) / size
     return Lying(
@@ -104,5 +101,5 @@ def _lain(recording: Recording, foot: PoseBone, toe: PoseBone, rows: Array) -> M
     feet, toes = (poses_of(recording, ob, bone.name)[rows] for bone in (foot, toe))
     off = inverted_all(feet) @ toes
     lain = np.eye(4)
-    lain[:3, :3], lain[:3, 3] = mean_of(rigid(off)[0][:, :3, :3]), np.median(off[:, :3, 3], axis=0)
+    lain[:3, :3], lain[:3, 3] = planting.mean_of(transforms.rigid(off)[0][:, :3, :3]), np.median(off[:, :3, 3], axis=0)
     return foot.bone.matrix_local @ Matrix(lain.tolist()) @ toe.bone.matrix_local.inverted()

@@ -17,14 +17,10 @@ from mathutils import Vector
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, is_hidden
 from ..blender.words import Message, Refused
-from ..limb import names
-from ..limb.follow import follow_of, matrix_of
+from ..limb import follow, names, tips
 from ..limb.storage import chain_bones, is_limb, is_mechanism_bone, limbs_of, segments_of
-from ..limb.tips import begins_at_tail, foot_of, tip_of
+from . import checking, constraints, cylinders
 from .branches import AT_TIP, BranchLimbs
-from .checking import check_addable, check_followed
-from .constraints import candidates
-from .cylinders import bones_of_cylinders
 from .loops import Loop, loops_meant
 from .segments import (
     Suggestion,
@@ -85,7 +81,7 @@ def limbs_offered(context: Context) -> tuple[list[Suggestion], Message | None]:
         limbs, _ = _limbs_and_others(bones, context.active_pose_bone)
     except Refused as why:
         return [], why.message
-    followed = {ref for limb in limbs_of(ob) for ref in follow_of(limb).pairs}
+    followed = {ref for limb in limbs_of(ob) for ref in follow.follow_of(limb).pairs}
     return [limb for limb in limbs if not is_limb(limb[0]) and (ob, limb[0].name) not in followed], None
 
 
@@ -97,7 +93,7 @@ def _loops(bones: Sequence[PoseBone], other_bones: int = 0) -> list[Loop]:
     if is_body or other_bones not in (0, 2):
         return []
     own = {bone for bone in bones if not is_mechanism_bone(bone.bone)}
-    return loops_meant(bones, _is_all(own | {ob.pose.bones[name] for name in bones_of_cylinders(ob)}))
+    return loops_meant(bones, _is_all(own | {ob.pose.bones[name] for name in cylinders.bones_of_cylinders(ob)}))
 
 
 def _limbs_of(ob: Object, loops: Sequence[Loop]) -> list[Suggestion]:
@@ -114,7 +110,7 @@ def limbs_without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
 def _selected(context: Context) -> list[PoseBone]:
     """The bones that are selected, but those of cylinders."""
     bones = [*(context.selected_pose_bones or ())]
-    apart = {ob: bones_of_cylinders(ob) for ob in {bone.id_data for bone in bones}}
+    apart = {ob: cylinders.bones_of_cylinders(ob) for ob in {bone.id_data for bone in bones}}
     return [bone for bone in bones if bone.name not in apart[bone.id_data]]
 
 
@@ -199,7 +195,7 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Br
     except Refused as why:
         refusal = why
     is_clear = any(map(limbs.at, line or bones))
-    is_jointed = bool(line) and all(begins_at_tail(bone.bone) for bone in (line[1:] or line))
+    is_jointed = bool(line) and all(tips.begins_at_tail(bone.bone) for bone in (line[1:] or line))
     return BoneGroup(
         bones=bones, limbs=suggested, refusal=refusal, is_line=len(line) > 1, is_clear=is_clear, is_jointed=is_jointed
     )
@@ -318,7 +314,7 @@ def _without_refused(limbs: Sequence[Suggestion]) -> LimbsToAdd:
     dependencies = Dependencies()
     for limb, segments in limbs:
         try:
-            check_addable(limb, segments, dependencies)
+            checking.check_addable(limb, segments, dependencies)
             chain = chain_bones(limb, segments)
             if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
@@ -343,7 +339,7 @@ def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBon
     for bone in bones:
         if bone in limb.parent_recursive and bone.name not in own:
             raise Refused("'{bone}' carries the limb: select a control, or nothing besides", bone=bone.name)
-        check_followed(limb, segments, (bone.id_data, bone.name))
+        checking.check_followed(limb, segments, (bone.id_data, bone.name))
         other = BranchLimbs(bone.id_data).at(bone)
         if other and other.is_twin and not _begins_at_tip(bone, limb):
             template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"
@@ -358,8 +354,8 @@ def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBon
 def _distance_from_tip(context: Context, limb: PoseBone, followed: BoneRef) -> float:
     """How far from the tip of a limb something is in the world."""
     depsgraph = context.evaluated_depsgraph_get()
-    tip = matrix_of(limb.id_data, limb.name, depsgraph) @ Vector(tip_of(limb).tolist())
-    return float((matrix_of(followed[0], followed[1], depsgraph).translation - tip).length)
+    tip = follow.matrix_of(limb.id_data, limb.name, depsgraph) @ Vector(tips.tip_of(limb).tolist())
+    return float((follow.matrix_of(followed[0], followed[1], depsgraph).translation - tip).length)
 
 
 def _selected_targets(context: Context, rig: Object) -> list[Object]:
@@ -414,7 +410,7 @@ def _last_of_two(bone: PoseBone, limbs: BranchLimbs) -> Suggestion:
     groups, lower = segment_below(segment)
     if lower is None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
-    if not begins_at_tail(lower.bone) and len(segment[-1].children) > 1:
+    if not tips.begins_at_tail(lower.bone) and len(segment[-1].children) > 1:
         raise _nothing_at(bone)
     limb = segment_of(lower)
     return limb[-1], (len(segment) + len(groups), len(limb))
@@ -427,12 +423,12 @@ def _is_apart(upper: PoseBone, bone: PoseBone, limbs: BranchLimbs) -> bool:
     is_below = of is not None and upper.name in of.below and is_limb(of.suggestion()[0])
     if upper.name in limbs.shared_parents or (of and not is_below) or existing_at(upper):
         return True
-    return upper.parent is None and (names.moves_all(upper.name) or not begins_at_tail(bone.bone))
+    return upper.parent is None and (names.moves_all(upper.name) or not tips.begins_at_tail(bone.bone))
 
 
 def _nothing_at(bone: PoseBone) -> Refused:
     """Why a bone is of no limb."""
-    if candidates(bone.id_data):
+    if constraints.candidates(bone.id_data):
         return Refused("Limbs of '{rig}' have IK constraints: press Solve Exactly (Convert)", rig=bone.id_data.name)
     return Refused("'{bone}' carries limbs: click the last bone of an arm or a leg", bone=bone.name)
 
@@ -444,7 +440,7 @@ def existing_at(bone: PoseBone) -> PoseBone | None:
         if bone in chain_bones(limb):
             return limb
     for limb in limbs:
-        foot = foot_of(limb)
+        foot = tips.foot_of(limb)
         if foot is not None and bone.bone in (foot.bone, *(toe for toe in foot.bone.children if not toe.children)):
             return limb
     return None

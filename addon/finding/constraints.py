@@ -13,11 +13,9 @@ from ..blender.animation import driver_of, drivers_of, is_animated, property_at
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, announce, path_to_bone, split_path, tag_rig, view_layer_of
 from ..blender.words import Message, Refused
-from ..limb.follow import follow_of_constraint
+from ..limb import follow, storage, tolerances
 from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis
 from ..limb.settings import MADE_FOR_LIMB
-from ..limb.storage import hierarchy, is_limb
-from ..limb.tolerances import SEEN
 from .checking import CONFLICTS, check_editable, check_planar
 
 Array = NDArray[Any]
@@ -38,12 +36,12 @@ class Solvers(NamedTuple):
     @property
     def bones(self) -> list[PoseBone]:
         """The limb's, from the root down."""
-        return hierarchy(self.limb, len(self.segments))
+        return storage.hierarchy(self.limb, len(self.segments))
 
     @property
     def above(self) -> list[PoseBone]:
         """The bones above the limb that they turn as well, from the root down."""
-        return hierarchy(self.limb, len(self.segments) + self.above_count)[: self.above_count]
+        return storage.hierarchy(self.limb, len(self.segments) + self.above_count)[: self.above_count]
 
     @property
     def slides(self) -> bool:
@@ -90,7 +88,7 @@ def candidates(ob: ArmatureObject) -> list[PoseBone]:
         for bone in bones
         if any((constraint.chain_count or _most(bone, constraint)) > 1 for constraint in _active(bone))
         and MADE_FOR_LIMB not in bone.bone
-        and not is_limb(bone)
+        and not storage.is_limb(bone)
     ]
 
 
@@ -115,9 +113,9 @@ def solvers_of(owner: PoseBone) -> Solvers:
     bones that it turns but a table. Raises `Refused`."""
     check_editable(owner)
     active, limb = _active(owner), last_bone_of(owner)
-    if is_limb(owner) or not active:
+    if storage.is_limb(owner) or not active:
         raise Refused("'{bone}' has no IK constraint to convert", bone=owner.name)
-    if is_limb(limb):
+    if storage.is_limb(limb):
         raise Refused("'{bone}' has IK already", bone=limb.name)
     free = [constraint for constraint in active if constraint.pole_target is None]
     poled = [constraint for constraint in active if constraint.pole_target is not None]
@@ -132,7 +130,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
         active = active[:1]
         free, poled = ([constraint for constraint in active if constraint in some] for some in (free, poled))
     chain_length = active[0].chain_count or _most(owner, active[0])
-    table = _is_on_table(hierarchy(limb, chain_length))
+    table = _is_on_table(storage.hierarchy(limb, chain_length))
     count = chain_length - table
     for constraint in active:
         _check_constraint(owner, constraint, bool(is_pair), count)
@@ -159,7 +157,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
 
 def _reach(constraint: Any) -> tuple[Any, ...]:
     """What a constraint follows, and with which end."""
-    return (*follow_of_constraint(constraint)[:2], constraint.use_tail)
+    return (*follow.follow_of_constraint(constraint)[:2], constraint.use_tail)
 
 
 def _most(owner: PoseBone, constraint: Any) -> int:
@@ -227,10 +225,10 @@ def _is_on_table(bones: list[PoseBone]) -> bool:
 def check_rest(context: Context, solvers: Solvers) -> None:
     """Refuse bones that are stretched now, by their own scale or one above, or by what else stretches them."""
     for bone in solvers.bones[1:] if solvers.slides else [*solvers.above, *solvers.bones]:
-        if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= SEEN:
+        if abs(_posed(context, bone).length / bone.bone.length - 1.0) <= tolerances.SEEN:
             continue
         for scaled in (bone, *bone.parent_recursive):
-            if max(abs(size - 1.0) for size in scaled.scale[:]) > SEEN:
+            if max(abs(size - 1.0) for size in scaled.scale[:]) > tolerances.SEEN:
                 template = (
                     "'{scaled}' is scaled, which stretches '{bone}': set its scale to 1, then press Solve Exactly"
                 )

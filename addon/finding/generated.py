@@ -9,18 +9,17 @@ from typing import Any
 
 from bpy.types import Object, PoseBone
 
-from ..limb.follow import rig_slider
-from ..limb.storage import bones_of_limb
+from ..limb import follow, storage
 
 
 def bones_around(limb: PoseBone, control: tuple[Object | None, str]) -> frozenset[str]:
     """The names of the bones that belong to a limb of a rig with its own FK/IK slider: the bone with the slider, the
     limb's ``control`` and its children, bones that are copied where the limb is, and those in collections that have all
     these and nothing of another limb. None on other rigs."""
-    slider, rig = rig_slider(limb), limb.id_data
+    slider, rig = follow.rig_slider(limb), limb.id_data
     if slider is None or control[0] not in (None, rig):
         return frozenset()
-    own = {bone.name for bone in bones_of_limb(limb)}
+    own = {bone.name for bone in storage.bones_of_limb(limb)}
     copying = {bone.name for bone in _copying(limb)}
     around = _with_below(rig, {slider.bone, control[1], *fk_bones(limb)}) | _with_below(rig, copying) - copying
     return frozenset((around | _beside(rig, around)) - own)
@@ -29,14 +28,14 @@ def bones_around(limb: PoseBone, control: tuple[Object | None, str]) -> frozense
 def fk_bones(limb: PoseBone) -> list[str]:
     """The FK bones of a limb on a generated rig: the bones, besides its own, that are copied by those that copy the
     limb."""
-    own = {bone.name for bone in bones_of_limb(limb)}
+    own = {bone.name for bone in storage.bones_of_limb(limb)}
     copied = dict.fromkeys(name for bone in _copying(limb) for name in _copied_by(bone))
     return [name for name in copied if name not in own]
 
 
 def _copying(limb: PoseBone) -> list[PoseBone]:
     """The bones that copy those of a limb."""
-    own = {bone.name for bone in bones_of_limb(limb)}
+    own = {bone.name for bone in storage.bones_of_limb(limb)}
     return [bone for bone in limb.id_data.pose.bones if own & {*_copied_by(bone)}]
 
 

@@ -11,10 +11,9 @@ from bpy.types import Bone, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.types import ArmatureObject
+from ..limb import storage, tips
 from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, has_word
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, rest_geometry_of
-from ..limb.storage import chain_bones, is_mechanism_bone
-from ..limb.tips import foot_below, foot_of
 
 AHEAD_ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
@@ -55,8 +54,8 @@ def bends_to(limb: PoseBone, turn: float = 0.0) -> str:
 
 def _knee_ahead(limb: PoseBone, segments: tuple[int, ...], along: Vector) -> Vector:
     """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
-    foot = foot_of(limb)
-    names = [bone.name for bone in (*chain_bones(limb, segments), *([foot] if foot else ()))]
+    foot = tips.foot_of(limb)
+    names = [bone.name for bone in (*storage.chain_bones(limb, segments), *([foot] if foot else ()))]
     if any(has_word(name, ARM, HANDS) for name in names):
         return -front_of(limb.id_data)
     toes = _direction_of(foot.bone) if foot else Vector()
@@ -67,7 +66,7 @@ def _knee_ahead(limb: PoseBone, segments: tuple[int, ...], along: Vector) -> Vec
 
 def _direction_of(bone: Bone) -> Vector:
     """Which way a bone points: to the bone below, else to its tail."""
-    below = foot_below(bone)
+    below = tips.foot_below(bone)
     return ((below.head_local if below else bone.tail_local) - bone.head_local).normalized()
 
 
@@ -76,7 +75,7 @@ def front_of(ob: ArmatureObject) -> Vector:
     axes: Any = upright(ob)
     up = axes.col[2]
     for words in (FEET | TOES, FACE):
-        named = [bone for bone in ob.data.bones if has_word(bone.name, words) and not is_mechanism_bone(bone)]
+        named = [bone for bone in ob.data.bones if has_word(bone.name, words) and not storage.is_mechanism_bone(bone)]
         total: Any = sum(map(_direction_of, named), Vector())
         total -= up * total.dot(up)
         if total.length > 0.1 * len(named):

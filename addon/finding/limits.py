@@ -12,9 +12,7 @@ from bpy.types import PoseBone
 
 from ..limb.rest_geometry import RestGeometry, turns_about
 from ..limb.tolerances import ROUNDING
-from ..solver import solve_limb
-from ..solver.groups import UNLIMITED
-from ..solver.matrices import cross_array, rotation
+from ..solver import groups, matrices, solve_limb
 
 ABOUT, NEARLY = 0.999, 0.95
 """The cosine from which on an axis is the hinge that a first bone turns about; and a knee, whose axis may be a bit off
@@ -26,7 +24,7 @@ def limits_by_ik(bone: PoseBone) -> Iterator[tuple[str, float, float]]:
     for axis in "xyz":
         if turns_about(bone, axis) and getattr(bone, f"use_ik_limit_{axis}"):
             low, high = getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")
-            if low > -UNLIMITED or high < UNLIMITED:
+            if low > -groups.UNLIMITED or high < groups.UNLIMITED:
                 yield axis, low, high
 
 
@@ -65,10 +63,10 @@ def _bend_at(geometry: RestGeometry, k: int, place: int, turn: float) -> float:
     """How far the ``k``-th bone is bent off the one above, against the clock about the normal, turned from rest by so
     much about one of its axes: within half a turn of that."""
     axis, half = np.eye(3)[place], turn / 2.0
-    turned = geometry.reference[k] @ rotation((cos(half), *(sin(half) * axis)))
+    turned = geometry.reference[k] @ matrices.rotation((cos(half), *(sin(half) * axis)))
     above = geometry.reference[k - 1][:3, :3] @ geometry.bone_directions[k - 1]
     below = turned[:3, :3] @ geometry.bone_directions[k]
-    angle = atan2(float(cross_array(above, below) @ geometry.frame[:3, 2]), float(above @ below))
+    angle = atan2(float(matrices.cross_array(above, below) @ geometry.frame[:3, 2]), float(above @ below))
     near = copysign(turn, turn * float(geometry.normals[k][place])) + geometry.angles[k] - geometry.angles[k - 1]
     return near + remainder(angle - near, tau)
 

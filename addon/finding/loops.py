@@ -16,10 +16,8 @@ from bpy.types import Bone, PoseBone
 from ..blender.animation import animated_paths
 from ..blender.types import ArmatureObject, split_path
 from ..blender.words import Refused
+from ..limb import rest_geometry, storage, tips
 from ..limb.names import says_drive
-from ..limb.rest_geometry import ENDS, normal_of_rig
-from ..limb.storage import chain_bones, limbs_of
-from ..limb.tips import AT_TAIL, looks_like_mechanism
 from ..solver.matrices import Matrix
 from .cylinders import bones_of_cylinders
 
@@ -56,7 +54,7 @@ def loops_meant(bones: Sequence[PoseBone], is_all: bool) -> list[Loop]:
     machine.check(meant, loops)
     if machine.normal is not None:
         machine.check_ends(machine.bones.keys() if is_all else selected, loops)
-    taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
+    taken = {bone.name for limb in storage.limbs_of(ob) for bone in storage.chain_bones(limb)}
     return [loop for loop in meant if not taken & {loop.first, loop.limb}]
 
 
@@ -65,12 +63,12 @@ class _Machine:
 
     def __init__(self, ob: ArmatureObject) -> None:
         self.ob = ob
-        self.bones: dict[str, Bone] = {bone.name: bone for bone in ob.data.bones if not looks_like_mechanism(bone)}
+        self.bones: dict[str, Bone] = {bone.name: bone for bone in ob.data.bones if not tips.looks_like_mechanism(bone)}
         self.names = [*self.bones]
         self.rows = {name: row for row, name in enumerate(self.names)}
-        self.normal = normal_of_rig(ob)
+        self.normal = rest_geometry.normal_of_rig(ob)
         seen = np.eye(3) if self.normal is None else np.eye(3) - np.outer(self.normal, self.normal)
-        heads, tails = ([getattr(bone, end) for bone in self.bones.values()] for end in ENDS)
+        heads, tails = ([getattr(bone, end) for bone in self.bones.values()] for end in rest_geometry.ENDS)
         self.heads, self.tails = (np.array(ends, float).reshape(-1, 3) @ seen for ends in (heads, tails))
         self.lengths = np.linalg.norm(self.tails - self.heads, axis=1)
         self.above = {name: [above.name for above in bone.parent_recursive] for name, bone in self.bones.items()}
@@ -81,7 +79,7 @@ class _Machine:
     def _at(self, places: Matrix, name: str, ends: Matrix) -> list[str]:
         """The bones of which a place of theirs is where a bone has its own."""
         row = self.rows[name]
-        near = np.flatnonzero(np.linalg.norm(places - ends[row], axis=1) <= AT_TAIL * self.lengths[row])
+        near = np.flatnonzero(np.linalg.norm(places - ends[row], axis=1) <= tips.AT_TAIL * self.lengths[row])
         return [self.names[other] for other in near.tolist() if other != row]
 
     def _parent(self, name: str) -> str:

@@ -6,9 +6,7 @@ from bpy.types import Bone, PoseBone
 
 from ..blender.types import bones_of, children_of
 from ..blender.words import Refused
-from ..limb import names
-from ..limb.tips import foot_below, looks_like_mechanism
-from ..limb.tolerances import UNSEEN
+from ..limb import names, tips, tolerances
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]
 """A limb that IK could be put on: its last bone, and how many bones each of its segments has."""
@@ -31,7 +29,7 @@ def is_twist(bone: PoseBone) -> bool:
     """Whether a bone is a twist bone: it begins between the joints where its parent begins and the next bone does, in
     line with these. In a straight limb so does a forearm: where names don't say which is which, the line has to bend
     at both joints, and twice."""
-    below = foot_below(bone.bone)
+    below = tips.foot_below(bone.bone)
     if bone.parent is None or below is None or not _is_between(bone.parent.bone, bone.bone, below):
         return False
     stems = [names.stem_of(name) for name in (bone.parent.name, below.name)]
@@ -43,8 +41,8 @@ def is_twist(bone: PoseBone) -> bool:
         return False
     if names.is_called(bone.parent.name):
         return names.is_limb_like(bone.parent.name) or not names.is_girdle(bone.parent.name)
-    inner = foot_below(below)
-    end = foot_below(inner) if inner else None
+    inner = tips.foot_below(below)
+    end = tips.foot_below(inner) if inner else None
     if inner is None or end is None:
         return False
     return _is_between(below, inner, end) and not _is_between(bone.parent.bone, below, inner)
@@ -60,10 +58,10 @@ def _is_between(start: Bone, bone: Bone, end: Bone) -> bool:
 def bone_of_offset_group(bone: Bone) -> Bone | None:
     """The bone below an offset group, as exporters add one above each joint: it begins at the same place. None if this
     bone is none, also if only helper bones begin there."""
-    if foot_below(bone) is not None:
+    if tips.foot_below(bone) is not None:
         return None
-    near = UNSEEN * bone.length
-    children = [child for child in bone.children if child.children and not looks_like_mechanism(child)]
+    near = tolerances.UNSEEN * bone.length
+    children = [child for child in bone.children if child.children and not tips.looks_like_mechanism(child)]
     return next((child for child in children if (child.head_local - bone.head_local).length <= near), None)
 
 
@@ -81,7 +79,7 @@ def segment_below(segment: list[PoseBone]) -> tuple[list[PoseBone], PoseBone | N
     """What goes on from a segment, which may be its foot: the offset groups that hold it, and the bone."""
     bones = bones_of(segment[0].id_data)
     groups: list[PoseBone] = []
-    bone = foot_below(segment[-1].bone)
+    bone = tips.foot_below(segment[-1].bone)
     while bone is not None and (inner := bone_of_offset_group(bone)) is not None:
         groups.append(bones[bone.name])
         bone = inner

@@ -9,8 +9,7 @@ from bpy.types import Bone
 from mathutils import Vector
 
 from ..blender.types import ArmatureObject
-from ..limb import names
-from ..limb.tips import length_of, looks_like_mechanism
+from ..limb import names, tips
 from .cylinders import bones_of_cylinders
 
 LARGE = 0.12
@@ -25,7 +24,7 @@ class Skeleton:
         self.ob = ob
         apart = bones_of_cylinders(ob)
         self._bones: dict[str, Bone] = {
-            bone.name: bone for bone in ob.data.bones if not looks_like_mechanism(bone) and bone.name not in apart
+            bone.name: bone for bone in ob.data.bones if not tips.looks_like_mechanism(bone) and bone.name not in apart
         }
         self.heads: dict[str, Vector] = {name: bone.head_local for name, bone in self._bones.items()}
         self._below = {name: [child.name for child in bone.children] for name, bone in self._bones.items()}
@@ -43,7 +42,7 @@ class Skeleton:
 
     def length(self, name: str) -> float:
         """How long a bone is that nothing hangs on."""
-        return length_of(self._bones[name])
+        return tips.length_of(self._bones[name])
 
     def above(self, name: str) -> str:
         """What a bone hangs on; nothing if on none."""

@@ -13,14 +13,11 @@ from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.keying import Change
 from ..blender.types import ArmatureObject, bones_of, children_of, has_bone, is_armature, split_path
 from ..blender.words import Refused
+from . import storage, tips
+from .features import pole_follow, roll
 from .features.foot import FOOT
-from .features.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from .features.pole_follow import STILL
-from .features.roll import FLAT_TOE, ROLL_CONTROL, ROLL_ROLES, ROLLED_TARGET
 from .names import joint_of, pole_name, target_name
 from .settings import MADE_FOR_LIMB, slider_of
-from .storage import bones_of_limb, check_complete, group_of, has_slider, limb_constraint_of, limbs_of, path_to_slider
-from .tips import FOOT_GONE, foot_of, is_foot_gone, tip_of
 
 
 class Follow(NamedTuple):
@@ -39,7 +36,7 @@ class Follow(NamedTuple):
 
 def follow_of(limb: PoseBone) -> Follow:
     """The target and pole of a limb; a bone that does not exist counts as none."""
-    constraint = limb_constraint_of(limb)
+    constraint = storage.limb_constraint_of(limb)
     return Follow() if constraint is None else follow_of_constraint(constraint)
 
 
@@ -85,10 +82,10 @@ GONE_BONES = ("'{name}' has no bone '{bone}': pick another target", "'{name}' ha
 
 def check_posable(limb: PoseBone) -> None:
     """Refuse a limb that can't be posed: its bones, its foot, its target or its pole are missing."""
-    check_complete(limb)
+    storage.check_complete(limb)
     follow = follow_of(limb)
-    if is_foot_gone(limb):
-        raise Refused(FOOT_GONE, bone=limb.name)
+    if tips.is_foot_gone(limb):
+        raise Refused(tips.FOOT_GONE, bone=limb.name)
     if gone := gone_controls(limb):
         raise Refused("The control '{name}' is gone: make it anew", name=next(iter(gone.values())))
     if follow.target is None:
@@ -100,8 +97,8 @@ def check_posable(limb: PoseBone) -> None:
 
 def gone_controls(limb: PoseBone) -> dict[str, str]:
     """What the controls of a limb were called that somebody deleted: its ``TARGET`` and its ``POLE``."""
-    constraint: Any = limb_constraint_of(limb)
-    follow, foot = follow_of_constraint(constraint), foot_of(limb)
+    constraint: Any = storage.limb_constraint_of(limb)
+    follow, foot = follow_of_constraint(constraint), tips.foot_of(limb)
     below, gone = foot.name if foot else "", dict[str, str]()
     if constraint.target != follow.target:
         gone["TARGET"] = target_name(limb.name, below)
@@ -116,7 +113,7 @@ OFF_TIP = 1e-3
 
 def has_roll(limb: PoseBone) -> bool:
     """Whether a limb has a foot roll, complete or not."""
-    return has_slider(limb, "roll")
+    return storage.has_slider(limb, "roll")
 
 
 def solver_follow(limb: PoseBone) -> Follow:
@@ -130,12 +127,12 @@ def solver_follow(limb: PoseBone) -> Follow:
 def rolled_target(limb: PoseBone, anywhere: bool = False) -> Bone | None:
     """The helper bone that the solver uses as target of a limb with a foot roll; None if it is missing, or is not at
     its tip, unless ``anywhere``: it belongs to another limb then, or the foot was moved in Edit Mode."""
-    foot = foot_of(limb)
+    foot = tips.foot_of(limb)
     copying: Any = foot.constraints.get(FOOT) if foot else None
     if copying is None or copying.target != limb.id_data:
         return None
     bone = limb.id_data.data.bones.get(copying.subtarget)
-    if bone is None or role_of(bone) != ROLLED_TARGET:
+    if bone is None or role_of(bone) != roll.ROLLED_TARGET:
         return None
     is_there = anywhere or (bone.head_local - tip_at_rest(limb)).length <= OFF_TIP * limb.bone.length
     return bone if is_there else None
@@ -148,7 +145,9 @@ def role_of(bone: Any) -> str:
 
 def tip_at_rest(limb: PoseBone) -> Vector:
     """The rest position of a limb's tip, in the armature."""
-    place: Vector = limb.bone.matrix_local @ Vector(tip_of(limb, (group_of(limb) or {}).get("tip", "FOOT")).tolist())
+    place: Vector = limb.bone.matrix_local @ Vector(
+        tips.tip_of(limb, (storage.group_of(limb) or {}).get("tip", "FOOT")).tolist()
+    )
     return place
 
 
@@ -159,21 +158,21 @@ def helpers_of(limb: PoseBone, anywhere: bool = False) -> dict[str, Bone]:
     if end_bone is None:
         return {}
     bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]
-    return {role: bone for bone in bones if (role := role_of(bone)) in ROLL_ROLES}
+    return {role: bone for bone in bones if (role := role_of(bone)) in roll.ROLL_ROLES}
 
 
 def flat_toes(limb: PoseBone) -> list[PoseBone]:
     """The toe bones that a foot roll keeps flat on the ground."""
-    foot = foot_of(limb)
-    return [toe for toe in children_of(foot) if FLAT_TOE in toe.constraints] if foot else []
+    foot = tips.foot_of(limb)
+    return [toe for toe in children_of(foot) if roll.FLAT_TOE in toe.constraints] if foot else []
 
 
 def unrolled(limb: PoseBone, depsgraph: Depsgraph) -> Matrix:
     """The evaluated world matrix that the solver's target would have without roll and bank."""
     helpers = helpers_of(limb)
-    if ROLL_CONTROL not in helpers:
+    if roll.ROLL_CONTROL not in helpers:
         return matrix_of(*follow_of(limb)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
-    control, end_bone = helpers[ROLL_CONTROL], helpers[ROLLED_TARGET]
+    control, end_bone = helpers[roll.ROLL_CONTROL], helpers[roll.ROLLED_TARGET]
     at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
     return matrix_of(limb.id_data, control.name, depsgraph) @ at_rest
 
@@ -184,7 +183,7 @@ HUNG_ON_TARGET = "pole_on_target"
 
 def has_pole_follow(limb: PoseBone) -> bool:
     """Whether a limb has Pole Follow: a slider for how far its pole moves with its target."""
-    return has_slider(limb, "pole_follow")
+    return storage.has_slider(limb, "pole_follow")
 
 
 class FollowingPole(NamedTuple):
@@ -198,10 +197,10 @@ class FollowingPole(NamedTuple):
 
 def following_pole(ob: Object, name: str) -> FollowingPole | None:
     """The Pole Follow of a bone, if it is a pole that has one."""
-    carrying: Any = bones_of(ob)[name].constraints.get(FOLLOWING_POLE) if has_bone(ob, name) else None
+    carrying: Any = bones_of(ob)[name].constraints.get(pole_follow.CONSTRAINT) if has_bone(ob, name) else None
     if carrying is None or carrying.mute or len(carrying.targets) != 2:
         return None
-    limbs = [limb for limb in limbs_of(ob) if has_pole_follow(limb) and follow_of(limb).pairs[1] == (ob, name)]  # type: ignore[arg-type]
+    limbs = [limb for limb in storage.limbs_of(ob) if has_pole_follow(limb) and follow_of(limb).pairs[1] == (ob, name)]  # type: ignore[arg-type]
     return FollowingPole(limbs[0], *(target.subtarget for target in carrying.targets)) if limbs else None
 
 
@@ -220,7 +219,7 @@ def pole_goes_along(limb: PoseBone) -> bool:
 def is_still_helper(ob: ArmatureObject, name: str) -> bool:
     """Whether a bone is the helper bone that never moves."""
     bone: Any = ob.data.bones.get(name)
-    return bone is not None and bone.get(MADE_FOR_LIMB) == STILL
+    return bone is not None and bone.get(MADE_FOR_LIMB) == pole_follow.STILL
 
 
 FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "FOLLOW_TRACK", "OBJECT_SOLVER"}
@@ -243,7 +242,7 @@ def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
     if bone:
         own = [*owner.constraints]
         movers: list[Any] = [mover for mover in dependencies.constraints_and_drivers(owner) if mover not in own]
-        movers += [other for other in limbs_of(ob) if owner in bones_of_limb(other)]  # type: ignore[arg-type]
+        movers += [other for other in storage.limbs_of(ob) if owner in storage.bones_of_limb(other)]  # type: ignore[arg-type]
     else:
         movers = [
             curve for curve in drivers_of(ob) if curve.data_path in ("location", "delta_location") and not curve.mute
@@ -259,7 +258,7 @@ def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
 
 def check_apart(limb: PoseBone, ob: Object, bone: str, dependencies: Dependencies) -> None:
     """Refuse to move something that the limb hangs on."""
-    first = bones_of_limb(limb)[0]
+    first = storage.bones_of_limb(limb)[0]
     if (ob, bone) in dependencies.dependencies_of((limb.id_data, first.parent.name if first.parent else "")):
         raise Refused(
             "'{name}' carries this limb: have the limb follow something else, then snap", name=bone or ob.name
@@ -269,7 +268,7 @@ def check_apart(limb: PoseBone, ob: Object, bone: str, dependencies: Dependencie
 def check_undriven(limb: PoseBone, *names: str) -> None:
     """Refuse to set sliders of a limb that drivers set."""
     for name in names:
-        curve = driver_of(limb.id_data, path_to_slider(limb.name, name))
+        curve = driver_of(limb.id_data, storage.path_to_slider(limb.name, name))
         if curve is not None and not curve.mute:
             source = next(driver_targets(curve), None)
             raise Refused(
@@ -294,7 +293,7 @@ def rig_slider(limb: PoseBone) -> RigSlider | None:
     the limb's; what copies one of them, as a twist bone does, is none."""
     drivers = [curve for curve in drivers_of(limb.id_data) if not curve.mute]
     driven = {curve.data_path: curve for curve in drivers if curve.data_path.endswith(".influence")}
-    copied = [_sliders_copying(bone, driven) for bone in bones_of_limb(limb)] if driven else []
+    copied = [_sliders_copying(bone, driven) for bone in storage.bones_of_limb(limb)] if driven else []
     if not copied:
         return None
     return next((slider for key, slider in copied[-1].items() if all(key in of_bone for of_bone in copied)), None)

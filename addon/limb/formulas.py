@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from math import atan2, cos, pi, sin
 from typing import NamedTuple
 
+from ..solver import limb, rotation
 from ..solver.groups import FOLDED as FOLDED_GROUP
 from ..solver.groups import SegmentGroup, SegmentGroups, groups_of, nearest_of, range_of
-from ..solver.limb import MOVES_ROOT
 from ..solver.limits import turned_back
 from ..solver.ops import FLOATS
-from ..solver.rotation import HalfAngle, half_of
 from .spec import Spec, twisted_line
 
 NONE = "0"
@@ -51,7 +50,7 @@ def turn_expressions(spec: Spec) -> list[str]:
     """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
     all but the last where that aims; with twist, as far as their lines are off Y more."""
     more = [twisted_line(spec, k).about for k in range(1, len(spec.bones) + 1)] if spec.has("twist") else []
-    if spec.plane in MOVES_ROOT:
+    if spec.plane in limb.MOVES_ROOT:
         return _turns_of_slide(spec, more)
     return _turns_within_limits(spec, more) if spec.has("root_limits") else _free_turns(spec, more)
 
@@ -159,7 +158,7 @@ def square(spec: Spec) -> str:
 
 
 def _groups(spec: Spec) -> SegmentGroups:
-    return groups_of(spec.lengths, [half_of(angle) for angle in spec.angles], spec.is_zigzag, FLOATS)
+    return groups_of(spec.lengths, [rotation.half_of(angle) for angle in spec.angles], spec.is_zigzag, FLOATS)
 
 
 def _turns_of_groups(spec: Spec) -> list[str]:
@@ -267,7 +266,7 @@ def _sine(group: SegmentGroup, is_turned: bool) -> str:
     return f"sin({number(_angle(group.bend))}-n/2)" if is_turned else number(group.bend[1])
 
 
-def _angle(half: HalfAngle) -> float:
+def _angle(half: rotation.HalfAngle) -> float:
     """Half of the angle of a half angle."""
     return atan2(half[1], half[0])
 

@@ -26,8 +26,7 @@ from ..solver.groups import bends_in_zigzag, is_zigzag, members
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
-from .storage import chain_bones, check_complete, choices_of, hierarchy, is_mechanism_bone, segments_of, stored_axes
-from .tips import rest_matrix, tip_of
+from . import storage, tips
 from .tolerances import ON_TARGET, STRAIGHT, UNSEEN
 
 Turn = tuple[float, float, float, float]
@@ -69,11 +68,11 @@ def is_straight(geometry: RestGeometry) -> bool:
 
 def rest_geometry_of(limb: PoseBone) -> RestGeometry:
     """The geometry of a limb, as its armature and its group say."""
-    check_complete(limb)
-    axis, flat = stored_axes(limb)
+    storage.check_complete(limb)
+    axis, flat = storage.stored_axes(limb)
     reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    choices = choices_of(limb)
-    return rest_geometry(limb, segments_of(limb), reference_rotations, axis, choices["tip"], choices["plane"])
+    choices = storage.choices_of(limb)
+    return rest_geometry(limb, storage.segments_of(limb), reference_rotations, axis, choices["tip"], choices["plane"])
 
 
 def rest_geometry(
@@ -88,11 +87,11 @@ def rest_geometry(
     rotations (at rest without any). ``axis`` is what it bends about where it is straight, in the last bone's own space,
     and what a hinge, as ``plane`` says it is, turns about in any case; ``tip`` is ``FOOT`` for where the bone below
     begins, or ``TAIL``."""
-    check_complete(limb, segments)
-    chain: list[Any] = chain_bones(limb, segments)
+    storage.check_complete(limb, segments)
+    chain: list[Any] = storage.chain_bones(limb, segments)
     rows = tuple(tuple(number for row in bone.bone.matrix_local for number in row) for bone in chain)
     names = tuple(bone.name for bone in chain)
-    place, is_hinge = tuple(tip_of(limb, tip).tolist()), bool(axis) and plane in IN_ONE_PLANE
+    place, is_hinge = tuple(tips.tip_of(limb, tip).tolist()), bool(axis) and plane in IN_ONE_PLANE
     return _rest_geometry(names, segments, rows, reference_rotations, tuple(axis or USUAL_AXIS), is_hinge, place)
 
 
@@ -187,13 +186,13 @@ def hinge_axis(limb: PoseBone, loop: Sequence[Bone] = ()) -> tuple[float, float,
     of that which the rig lies along. Bones lie along a plane in layers of any depth. None without such a plane."""
     normal = _normal_by_locks(limb)
     if normal is None and loop:
-        chain = [*(bone.bone for bone in hierarchy(limb, 2)), *loop]
+        chain = [*(bone.bone for bone in storage.hierarchy(limb, 2)), *loop]
         heads, tails = (np.array([getattr(bone, name) for bone in chain], float) for name in ENDS)
         normal = _normal_of_flat(tails - heads, np.concatenate((heads, tails)))
     normal = normal_of_rig(limb.id_data, limb.name) if normal is None else normal
-    if normal is None or not all(_sine(bone, normal) < ALONG for bone in hierarchy(limb, 2)):
+    if normal is None or not all(_sine(bone, normal) < ALONG for bone in storage.hierarchy(limb, 2)):
         return None
-    axes = rest_matrix(limb.bone)[:3, :3]
+    axes = tips.rest_matrix(limb.bone)[:3, :3]
     x, y, z = axes.T @ normal
     is_backwards = (x if abs(x) > abs(z) else z) < 0.0  # alike on every limb
     if (mirrored := _mirrored_normal(limb, normal)) is not None:
@@ -220,7 +219,7 @@ def _sine(bone: PoseBone, normal: Matrix) -> float:
 def unlocked_axis(bone: PoseBone) -> Matrix | None:
     """The axis, in the armature at rest, that IK locks leave a bone to turn about; None where they leave several."""
     turning = [place for place, axis in enumerate("xyz") if turns_about(bone, axis)]
-    return rest_matrix(bone.bone)[:3, turning[0]] if len(turning) == 1 else None
+    return tips.rest_matrix(bone.bone)[:3, turning[0]] if len(turning) == 1 else None
 
 
 def turns_about(bone: PoseBone, axis: str) -> bool:
@@ -232,7 +231,7 @@ def turns_about(bone: PoseBone, axis: str) -> bool:
 
 def _normal_by_locks(limb: PoseBone) -> Matrix | None:
     """The axis that IK locks leave the last two bones of a limb, if it is the same."""
-    axes = [unlocked_axis(bone) for bone in hierarchy(limb, 2)]
+    axes = [unlocked_axis(bone) for bone in storage.hierarchy(limb, 2)]
     if len(axes) < 2 or any(axis is None for axis in axes):
         return None
     return axes[1] if abs(float(axes[0] @ axes[1])) >= 0.98 else None  # type: ignore[operator]
@@ -271,7 +270,7 @@ def _ends_of(ob: ArmatureObject) -> tuple[Matrix, Matrix, Matrix, dict[str, int]
     ends = np.empty((2, len(ob.data.bones), 3), np.float32)
     for row, name in zip(ends, ENDS, strict=True):
         ob.data.bones.foreach_get(name, row.reshape(-1))
-    bones = {row: bone for row, bone in enumerate(ob.data.bones) if not is_mechanism_bone(bone)}
+    bones = {row: bone for row, bone in enumerate(ob.data.bones) if not storage.is_mechanism_bone(bone)}
     heads, tails = ends[:, [*bones]].astype(float)
     rows = {bone.name: row for row, bone in enumerate(bones.values())}
     above = [bone.parent for bone in bones.values()]
@@ -303,7 +302,7 @@ def _mirrored_normal(limb: PoseBone, normal: Matrix) -> Matrix | None:
         return None
     seen: Matrix = np.eye(3) - np.outer(normal, normal)
     last, first = (
-        np.array([getattr(bone.bone, name) for name in ENDS], float) @ seen for bone in hierarchy(limb, 2)[::-1]
+        np.array([getattr(bone.bone, name) for name in ENDS], float) @ seen for bone in storage.hierarchy(limb, 2)[::-1]
     )
     size = float(np.linalg.norm(last[1] - first[0]))
     heads, tails, *_ = _ends_of(limb.id_data)

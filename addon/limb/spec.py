@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..solver.groups import is_zigzag
-from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT
+from ..solver import groups, limb
 from ..solver.matrices import rotation, unit_array
 from .tolerances import ON_TARGET
 
@@ -81,12 +80,12 @@ class Spec(NamedTuple):
     @property
     def is_flat(self) -> bool:
         """Whether the limb stays in its plane."""
-        return self.plane in IN_ONE_PLANE
+        return self.plane in limb.IN_ONE_PLANE
 
     @property
     def is_zigzag(self) -> bool:
         """Which bones of more than two keep together, see `limb.geometry`."""
-        return is_zigzag(self.angles)
+        return groups.is_zigzag(self.angles)
 
     @property
     def is_still(self) -> tuple[bool, ...]:
@@ -181,7 +180,7 @@ class Axes(NamedTuple):
 def axes_of(spec: Spec) -> Axes:
     """Of the helper bones that rest in G; where the first bone slides, with Y along its line."""
     frame = np.array(spec.frame).reshape(4, 4)
-    if spec.plane in MOVES_ROOT:
+    if spec.plane in limb.MOVES_ROOT:
         half = spec.angles[0] / 2.0
         frame = frame @ rotation((cos(half), 0.0, 0.0, sin(half)))
     return Axes(frame, spec.axis_shift)

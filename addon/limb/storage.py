@@ -11,10 +11,9 @@ from bpy.types import Object, PoseBone, Scene
 
 from ..blender.types import ArmatureObject, announce, is_armature, path_to_custom, tag_rig
 from ..blender.words import Refused
+from . import names, parts, tips
 from .features import FEATURES
 from .features.feature import Slider
-from .names import side_sign
-from .parts import ALL, MADE_BY_US
 from .settings import (
     ALLOWED,
     CHOICES,
@@ -27,7 +26,6 @@ from .settings import (
     slider_of,
 )
 from .tips import group_of as group_of  # noqa: PLC0414
-from .tips import mark_tip, unmark_tip
 from .tolerances import ROUNDING
 
 
@@ -82,7 +80,7 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
     if group is None:
         bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
         group = bone[GROUP]
-        mark_tip(bone)
+        tips.mark_tip(bone)
     _mark_segments(bone, segments)
     for name, value, default in (
         ("segments", list(segments), [1, 1]),
@@ -145,7 +143,7 @@ def remove_limb(bone: PoseBone) -> None:
     undo_aligned_scale(bone)
     if group:
         lock_location(bone, is_locked=False)
-        unmark_tip(bone)
+        tips.unmark_tip(bone)
         _unmark_segments(chain)
     if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):
         bone.constraints.remove(constraint)
@@ -160,7 +158,7 @@ ANGLE_STEP = 100
 
 def make_slider(bone: PoseBone, slider: Slider) -> None:
     """Give a bone the custom property of a setting that animates."""
-    default: Any = slider.default if slider.bone == ALL else [slider.default] * len(segments_of(bone))
+    default: Any = slider.default if slider.bone == parts.ALL else [slider.default] * len(segments_of(bone))
     bone[slider.key] = default
     shown: dict[str, Any] = {"description": slider.description, "default": default}
     if slider.limits:
@@ -186,7 +184,7 @@ def read_slider(bone: PoseBone, name: str) -> Any:
 def value_in(bone: Any, slider: Slider) -> Any:
     """The value of a slider in its custom property; its default where there is none."""
     value = bone.get(slider.key, slider.default)
-    if slider.bone != ALL and not isinstance(value, float):
+    if slider.bone != parts.ALL and not isinstance(value, float):
         value = value[slider.bone] if slider.bone < len(value) else slider.default
     return value if isinstance(value, int | float) else slider.default  # an FBX brings lists as text
 
@@ -195,7 +193,7 @@ def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     """Set a slider of a limb that has it."""
     slider, owner = slider_of(name), bone  # type: Any, Any
     announce(bone.id_data)
-    if slider.bone == ALL:
+    if slider.bone == parts.ALL:
         owner[slider.key] = type(slider.default)(value)
     else:
         owner[slider.key][slider.bone] = value
@@ -335,7 +333,7 @@ def by_rig(limbs: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
 
 def is_mechanism_constraint(constraint: Any) -> bool:
     """Whether a constraint of a limb's bone belongs to its mechanism."""
-    return bool(constraint.name.startswith(MADE_BY_US))
+    return bool(constraint.name.startswith(parts.MADE_BY_US))
 
 
 def is_on_rig(limb: PoseBone) -> bool:
@@ -429,14 +427,14 @@ def stored_axes(limb: PoseBone) -> tuple[list[float], list[float]]:
 def _is_image(limb: PoseBone) -> bool:
     """Whether Symmetrize made a limb of the other side's."""
     kept = [*(group_of(limb) or {}).get(KEPT_ON, ())]
-    return bool(kept) and kept[0] != 0 and [-side for side in kept] == [side_sign(limb.name), _side_of_x(limb)]
+    return bool(kept) and kept[0] != 0 and [-side for side in kept] == [names.side_sign(limb.name), _side_of_x(limb)]
 
 
 def _side_of(limb: PoseBone) -> int:
     """1 on the left, -1 on the right, 0 in the middle: as its name told when the limb was made, or now for one that is
     none yet."""
     kept = (group_of(limb) or {}).get(KEPT_ON)
-    return side_sign(limb.name) if kept is None or _is_image(limb) else kept[0]
+    return names.side_sign(limb.name) if kept is None or _is_image(limb) else kept[0]
 
 
 def _side_of_x(limb: PoseBone) -> int:

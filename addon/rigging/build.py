@@ -17,18 +17,7 @@ from zlib import crc32
 from bpy.types import Context
 from mathutils import Matrix
 
-from ..blender.animation import drivers_of, remove_animation, remove_if_empty
-from ..blender.dependencies import BoneRef
-from ..blender.editing import (
-    check_rests,
-    collect,
-    editing_bones,
-    keeping_unkeyed,
-    remove_empty_collections,
-    without_window_updates,
-)
-from ..blender.fcurves import reset
-from ..blender.transaction import at_end
+from ..blender import animation, dependencies, editing, fcurves, transaction
 from ..blender.types import (
     ArmatureObject,
     all_objects,
@@ -40,8 +29,8 @@ from ..blender.types import (
     split_path,
     view_layer_of,
 )
-from ..limb.features.pole_follow import carried as carried_pole
-from ..limb.features.roll import PIVOTS_COLLECTION, ROLLED_TARGET
+from ..limb import storage, tolerances
+from ..limb.features import pole_follow, roll
 from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
 from ..limb.names import side_sign
 from ..limb.parts import ALL, CHANNEL, ConstraintSpec, DriverSpec, DriverVariable, HelperBone, Parts
@@ -49,16 +38,6 @@ from ..limb.parts import COLLECTION as HELPERS
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.spec import Spec, differs, to_json
-from ..limb.storage import (
-    MAKING,
-    group_of,
-    is_mechanism_constraint,
-    is_orphaned,
-    limb_constraint_of,
-    remove_limb,
-    segments_of,
-)
-from ..limb.tolerances import ON_TARGET
 from .controls import (
     COLLECTIONS,
     Control,
@@ -91,7 +70,7 @@ def build(context: Context, descriptions: Descriptions, anew: Collection[LimbRef
     controls that stay. Limbs in ``anew`` are rebuilt though they are as described."""
     limbs_on = {ob: [name for own, name in descriptions if own == ob] for ob, _ in descriptions}
     made = {ob: made_on(ob, names) for ob, names in limbs_on.items()}
-    before = {limb: describe(limb) if group_of(_bone_of(limb)) is not None else None for limb in descriptions}
+    before = {limb: describe(limb) if storage.group_of(_bone_of(limb)) is not None else None for limb in descriptions}
     followed = [ref for limb, description in descriptions.items() for ref in _let_go(limb, before[limb], description)]
     controls = [
         ref
@@ -115,7 +94,7 @@ def build(context: Context, descriptions: Descriptions, anew: Collection[LimbRef
         return []
     ended = {work.limb: ended_sliders(before[work.limb], work.description) for work in works}
     strays = {ob: on_rig[""] for ob, on_rig in made.items()} if any(work.is_less for work in works) else {}
-    with keeping_unkeyed(context, made):
+    with editing.keeping_unkeyed(context, made):
         unused = _remove_parts(works, ended, followed, strays)
         edited = [*made, *unused.bones, *(control.ob for work in works for control in work.controls.values())]
         for ob in dict.fromkeys(edited):
@@ -124,7 +103,7 @@ def build(context: Context, descriptions: Descriptions, anew: Collection[LimbRef
     for ob in made:
         ob.update_tag(refresh={"DATA"})
     view_layer_of(context).update()
-    at_end(remove_unused_shapes)
+    transaction.at_end(remove_unused_shapes)
     return unused.kept
 
 
@@ -135,12 +114,12 @@ def _bone_of(ref: LimbRef) -> Any:
 # before
 
 
-def _let_go(ref: LimbRef, before: Description | None, description: Description | None) -> list[BoneRef]:
+def _let_go(ref: LimbRef, before: Description | None, description: Description | None) -> list[dependencies.BoneRef]:
     """What a limb no more follows that may go: all, of one that is taken away; what a new control is made for."""
     if description is None:
         limb = _bone_of(ref)
         pairs = [(ob, bone) for ob, bone in follow_of(limb).pairs if ob is not None]
-        return [*pairs, *(made_for(limb) if is_orphaned(limb) else ())]
+        return [*pairs, *(made_for(limb) if storage.is_orphaned(limb) else ())]
     pairs = [(before.target, description.target), (before.pole, description.pole)] if before else []  # type: ignore[list-item]
     return [was for was, now in pairs if isinstance(now, Control) and was is not None]  # type: ignore[misc]
 
@@ -238,7 +217,7 @@ def _are_alike(bones: Sequence[HelperBone], others: Sequence[HelperBone]) -> boo
     if [bone._replace(rest=()) for bone in bones] != [bone._replace(rest=()) for bone in others]:
         return False
     rests = (pair for one, other in zip(bones, others, strict=True) for pair in zip(one.rest, other.rest, strict=True))
-    return all(isclose(*pair, rel_tol=ON_TARGET, abs_tol=ON_TARGET) for pair in rests)
+    return all(isclose(*pair, rel_tol=tolerances.ON_TARGET, abs_tol=tolerances.ON_TARGET) for pair in rests)
 
 
 # taking off
@@ -247,23 +226,25 @@ def _are_alike(bones: Sequence[HelperBone], others: Sequence[HelperBone]) -> boo
 def _remove_parts(
     works: Sequence[Work],
     ended: Mapping[LimbRef, list[str]],
-    followed: Sequence[BoneRef],
+    followed: Sequence[dependencies.BoneRef],
     strays: Mapping[ArmatureObject, Made],
 ) -> Unused:
     """Take off what was made for limbs, but for bones; which controls nothing uses then."""
     removed = {work.limb for work in works if work.description is None}
-    with without_window_updates():
+    with editing.without_window_updates():
         for ob in dict.fromkeys(ob for ob, _ in ended):
             own = [work for work in works if work.limb[0] == ob]
             for work in own:
                 if work.description and work.description.mode == "RIG":
-                    group_of(_bone_of(work.limb))[MAKING] = True  # that nobody takes it for live in between
+                    storage.group_of(_bone_of(work.limb))[storage.MAKING] = (
+                        True  # that nobody takes it for live in between
+                    )
             stems = tuple(helper_stem(*work.limb) for work in own)
             _strip(ob, [*(work.made for work in own), *([strays[ob]] if ob in strays else ())], stems)
         for ref, sliders in ended.items():
             _end(ref, sliders, ref in removed)
         for ob in dict.fromkeys(ob for ob, _ in ended):
-            remove_if_empty(ob)
+            animation.remove_if_empty(ob)
     unused = unused_of(followed, with_keys=all(work.description is None for work in works))
     for ob, names in unused.bones.items():
         remove_keys(ob, names)
@@ -275,7 +256,7 @@ def _strip(ob: Any, made: Sequence[Made], stems: tuple[str, ...]) -> None:
     crashes on a driver that lost what it drives."""
     bones = {name for own in made for name in own.bones}
     constraints = {pair for own in made for pair in own.constraints}
-    for curve in drivers_of(ob):
+    for curve in animation.drivers_of(ob):
         bone, path = split_path(curve.data_path)
         is_lost = bone not in ob.pose.bones and bone.startswith(stems)
         if bone in bones or is_lost or (bone, *path.split('"')[1:2]) in constraints:
@@ -284,7 +265,7 @@ def _strip(ob: Any, made: Sequence[Made], stems: tuple[str, ...]) -> None:
         (name, constraint.name)
         for name in bones
         for constraint in ob.pose.bones[name].constraints
-        if is_mechanism_constraint(constraint)
+        if storage.is_mechanism_constraint(constraint)
     }
     for bone, name in constraints:
         own_constraints = ob.pose.bones[bone].constraints
@@ -297,9 +278,9 @@ def _end(ref: LimbRef, keys: Sequence[str], is_removed: bool) -> None:
     if is_removed:
         restore_settings(_bone_of(ref))
     if keys:
-        remove_animation(ref[0], [path_to_custom(ref[1], key) for key in keys])
+        animation.remove_animation(ref[0], [path_to_custom(ref[1], key) for key in keys])
     if is_removed:
-        remove_limb(_bone_of(ref))
+        storage.remove_limb(_bone_of(ref))
 
 
 # bones
@@ -316,10 +297,10 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
     controls = [(work, kind, control) for work in works for kind, control in work.controls.items() if control.ob == ob]
     if not (removed or hung or controls or any(work.parts.bones and not work.keeps_bones for work in own)):
         return
-    check_rests(ob)
+    editing.check_rests(ob)
     if gone := {control.name for _, _, control in controls} - {*bones.keys()}:
         remove_keys(ob, gone)  # of such as were deleted: they would move the new ones
-    with editing_bones(context, ob):
+    with editing.editing_bones(context, ob):
         edited = ob.data.edit_bones
         for edit_bone in [edited[name] for name in removed if name in edited]:
             edited.remove(edit_bone)
@@ -334,7 +315,7 @@ def _edit(context: Context, ob: ArmatureObject, works: Sequence[Work], removed: 
         for name, above in hung.items():
             if name in edited:
                 edited[name].parent = edited.get(above) if above else None
-    remove_empty_collections(ob, (HELPERS, PIVOTS_COLLECTION, *COLLECTIONS.values(), ALL_OURS))
+    editing.remove_empty_collections(ob, (HELPERS, roll.PIVOTS_COLLECTION, *COLLECTIONS.values(), ALL_OURS))
 
 
 def _above(bone: Any) -> str:
@@ -363,7 +344,7 @@ def _used_by_others(ob: ArmatureObject) -> set[str]:
 
 def _add_parts(works: Sequence[Work], carried: dict[tuple[Any, str], Matrix]) -> None:
     """Make what is lacking, now that all bones are there."""
-    with without_window_updates():  # not around Edit Mode, which has to see the window's own scene
+    with editing.without_window_updates():  # not around Edit Mode, which has to see the window's own scene
         for work in works:
             if work.description:
                 _follow(work, work.description, carried)
@@ -383,14 +364,17 @@ def _follow(work: Work, description: Description, carried: dict[tuple[Any, str],
                 carried[pair] @ bones_of(ob)[pair[1]].bone.matrix_local.inverted() if pair[1] else Matrix()
                 for pair in ((ob, description.pole_follow.above), target)
             )
-            moved = carried_pole(above_moved, target_moved, description.sliders["pole_follow"])
+            moved = pole_follow.carried(above_moved, target_moved, description.sliders["pole_follow"])
         carried[ob, name] = finish_control(control, name, moved)
     target, pole = (
         work.new_controls.get(kind) or ref for kind, ref in (("target", description.target), ("pole", description.pole))
     )
-    work.refs.update(followed_refs(target, pole, work.refs.get(ROLLED_TARGET)))
+    work.refs.update(followed_refs(target, pole, work.refs.get(roll.ROLLED_TARGET)))
     if work.new_controls:
-        constraint, follow = limb_constraint_of(_bone_of(work.limb)), Follow(*(target or NOTHING), *(pole or NOTHING))
+        constraint, follow = (
+            storage.limb_constraint_of(_bone_of(work.limb)),
+            Follow(*(target or NOTHING), *(pole or NOTHING)),
+        )
         if follow_of_constraint(constraint) != follow:
             set_follow(constraint, follow)
 
@@ -412,8 +396,8 @@ def _make(work: Work) -> None:
     for driver in work.parts.drivers:
         drive(ob, driver, refs)
     limb = _bone_of(work.limb)
-    limb_constraint_of(limb).chain_count = sum(segments_of(limb))
-    group_of(limb).pop(MAKING, None)
+    storage.limb_constraint_of(limb).chain_count = sum(storage.segments_of(limb))
+    storage.group_of(limb).pop(storage.MAKING, None)
 
 
 # one by one
@@ -474,8 +458,8 @@ def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
     pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     pose_bone.scale = (1.0, 1.0, 1.0)
-    place = 3 if bone.collection == PIVOTS_COLLECTION else 2
-    collect(ob, pose_bone.bone, bone.collection, ALL_OURS, place).is_visible = False
+    place = 3 if bone.collection == roll.PIVOTS_COLLECTION else 2
+    editing.collect(ob, pose_bone.bone, bone.collection, ALL_OURS, place).is_visible = False
 
 
 # constraints
@@ -515,7 +499,7 @@ def driven_path(driver: DriverSpec, refs: Refs) -> str:
 def drive(ob: ArmatureObject, driver: DriverSpec, refs: Refs) -> None:
     """Add a driver, and check it: Blender silently cuts expressions that are too long."""
     curve: Any = ob.driver_add(driven_path(driver, refs), driver.channel)
-    reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
+    fcurves.reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
     new = curve.driver
     new.type = driver_type(driver)
     for variable in driver.variables:

@@ -11,17 +11,15 @@ import bpy
 from bpy.types import Bone, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
+from ..blender import editing, rotation
 from ..blender.animation import curves_everywhere, drivers_of, remove_animation
 from ..blender.dependencies import BoneRef, Dependencies, constraint_targets, driver_targets
-from ..blender.editing import collect
-from ..blender.rotation import set_turn
 from ..blender.types import ArmatureObject, all_objects, announce, bones_of, can_edit_bones, is_armature, split_path
-from ..limb.follow import follow_of
+from ..limb import follow, tips
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import CONTROL_KINDS, chain_bones, is_control, is_mechanism_bone
-from ..limb.tips import foot_of
 from .control_shapes import Drawing
 
 COLLECTIONS = {"target": "IK Controls", "pole": "IK Poles"}
@@ -54,7 +52,7 @@ class Control(NamedTuple):
 
 def name_of_control(limb: PoseBone, kind: str) -> str:
     """The name for a control of a limb."""
-    end = foot_of(limb)
+    end = tips.foot_of(limb)
     foot = end.name if end else ""
     if kind == "target":
         return target_name(limb.name, foot)
@@ -112,7 +110,7 @@ def finish_control(control: Control, name: str, moved: Matrix | None) -> Matrix:
     bone.bone[MADE_FOR_LIMB], bone.matrix_basis = control.kind, Matrix()
     draw_bone(bone, control.drawing)
     colour_bone(bone, control.kind, drawn_side(control.limb_name))
-    collect(ob, bone.bone, COLLECTIONS[control.kind], ALL_OURS, [*COLLECTIONS].index(control.kind))
+    editing.collect(ob, bone.bone, COLLECTIONS[control.kind], ALL_OURS, [*COLLECTIONS].index(control.kind))
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
         for i, axis in enumerate(control.rest.to_3x3().col):
@@ -127,7 +125,7 @@ def finish_control(control: Control, name: str, moved: Matrix | None) -> Matrix:
 
 def coloured_as_other_side(limb: PoseBone) -> list[tuple[str, PoseBone]]:
     """The control bones of a limb that have the colour of the other side, as Symmetrize copies it, and what each is."""
-    side, followed = drawn_side(limb.name), zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True)
+    side, followed = drawn_side(limb.name), zip(CONTROL_KINDS, follow.follow_of(limb).pairs, strict=True)
     bones = [
         (kind, bones_of(ob)[name]) for kind, (ob, name) in followed if side and ob and name and is_control(ob, name)
     ]
@@ -153,7 +151,7 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         bone.location = place
     turn: Any = (from_armature.to_3x3() @ control.turn).to_quaternion() if control.turn else Quaternion()
     if turn.angle > 1e-6:
-        set_turn(bone, tuple(turn))
+        rotation.set_turn(bone, tuple(turn))
 
 
 def made_for(limb: PoseBone) -> list[BoneRef]:

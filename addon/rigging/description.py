@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..blender.animation import clips_besides, curves_everywhere, driver_of, drivers_of, move_curves
-from ..blender.dependencies import BoneRef
+from ..blender import animation, dependencies
 from ..blender.types import ArmatureObject, children_of, path_to_bone, path_to_custom
 from ..blender.words import Refused
+from ..limb import parts, rest_geometry, storage, tips, tolerances, transforms
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.feature import Slider
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
@@ -31,8 +31,6 @@ from ..limb.follow import (
     is_still_helper,
     set_follow,
 )
-from ..limb.parts import ALL
-from ..limb.rest_geometry import lines_of, rest_geometry_of
 from ..limb.settings import (
     CHOICES,
     CONSTRAINT_NAME,
@@ -45,32 +43,6 @@ from ..limb.settings import (
     slider_of,
 )
 from ..limb.spec import Numbers, Spec, axis_shift_in
-from ..limb.storage import (
-    KEPT_ON,
-    LOCKED,
-    MAKING,
-    bones_of_limb,
-    chain_bones,
-    choices_of,
-    group_of,
-    is_on_rig,
-    keep_side,
-    limb_constraint_of,
-    lock_location,
-    make_limb,
-    make_slider,
-    mode_of,
-    outward_sign,
-    read_slider,
-    segments_of,
-    stored_axes,
-    undo_aligned_scale,
-    use_aligned_scale,
-    write_slider,
-)
-from ..limb.tips import AT, foot_of, mark_tip
-from ..limb.tolerances import ON_TARGET
-from ..limb.transforms import own_location
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT
 from .controls import Control
 from .feet import foot_turn_of, pivots_of
@@ -95,8 +67,8 @@ class Description(NamedTuple):
     foot: str
     bend_axis: tuple[float, ...] = ()
     reference_rotations: tuple[Turn, ...] = ()
-    target: BoneRef | Control | None = None
-    pole: BoneRef | Control | None = None
+    target: dependencies.BoneRef | Control | None = None
+    pole: dependencies.BoneRef | Control | None = None
     foot_turn: tuple[float, float, float] | None = None
     roll: Roll | None = None
     pole_follow: PoleFollow | None = None
@@ -112,7 +84,7 @@ class Description(NamedTuple):
         return str(self.choices["tip"])
 
     @property
-    def followed(self) -> tuple[BoneRef | None, BoneRef | None]:
+    def followed(self) -> tuple[dependencies.BoneRef | None, dependencies.BoneRef | None]:
         """Its target and its pole, but for controls that are yet to be made."""
         target, pole = self.target, self.pole
         return None if isinstance(target, Control) else target, None if isinstance(pole, Control) else pole
@@ -128,7 +100,7 @@ class Description(NamedTuple):
         none: dict[str, Any] = dict.fromkeys(feature.fields)
         return self._replace(sliders=sliders, **none)
 
-    def following(self, kind: str, ref: BoneRef | Control | None) -> Description:
+    def following(self, kind: str, ref: dependencies.BoneRef | Control | None) -> Description:
         """The same with another ``target`` or ``pole``."""
         return self._replace(target=ref) if kind == "target" else self._replace(pole=ref)
 
@@ -146,7 +118,7 @@ class Description(NamedTuple):
         something of each bone: there may have been others."""
         description = self
         for feature in FEATURES:
-            if any(slider.bone != ALL for slider in feature.sliders):
+            if any(slider.bone != parts.ALL for slider in feature.sliders):
                 description = description.without(feature.name)
             elif feature.is_usual:
                 has_bones = len(self.segments) >= feature.least_bones
@@ -167,13 +139,13 @@ def ref_of(limb: PoseBone) -> LimbRef:
 def describe(ref: LimbRef) -> Description:
     """The description of a limb, read from its rig."""
     limb: Any = ref[0].pose.bones[ref[1]]
-    group, foot = group_of(limb) or {}, foot_of(limb)
-    axis, flat = stored_axes(limb)
+    group, foot = storage.group_of(limb) or {}, tips.foot_of(limb)
+    axis, flat = storage.stored_axes(limb)
     turns: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    constraint = limb_constraint_of(limb)
+    constraint = storage.limb_constraint_of(limb)
     target, pole = (ref if ref[0] is not None else None for ref in follow_of(limb).pairs)
     return Description(
-        segments=segments_of(limb),
+        segments=storage.segments_of(limb),
         foot=foot.name if foot else "",
         bend_axis=tuple(axis),
         reference_rotations=turns,
@@ -182,16 +154,18 @@ def describe(ref: LimbRef) -> Description:
         foot_turn=foot_turn_of(foot),
         roll=_roll_of(limb) if has_roll(limb) else None,
         pole_follow=_pole_follow_of(limb) if has_pole_follow(limb) else None,
-        sliders={slider.name: read_slider(limb, slider.name) for slider in every_slider() if _has(limb, slider)},
-        choices=choices_of(limb),
-        mode=mode_of(limb),
+        sliders={
+            slider.name: storage.read_slider(limb, slider.name) for slider in every_slider() if _has(limb, slider)
+        },
+        choices=storage.choices_of(limb),
+        mode=storage.mode_of(limb),
         constraint=constraint.name if constraint else CONSTRAINT_NAME,
         converted_from=group.get(CONVERTED_FROM, ""),
     )
 
 
 def _has(limb: Any, slider: Slider) -> bool:
-    return slider.key in limb and slider.bone < len(segments_of(limb))
+    return slider.key in limb and slider.bone < len(storage.segments_of(limb))
 
 
 def _roll_of(limb: PoseBone) -> Roll:
@@ -206,7 +180,9 @@ def _pole_follow_of(limb: PoseBone) -> PoleFollow | None:
     if carrying is None or len(carrying.targets) != 2:
         return pole_follow_of_new(limb, pole)
     above = carrying.targets[0].subtarget
-    return PoleFollow("" if is_still_helper(ob, above) else above, bool((group_of(limb) or {}).get(HUNG_ON_TARGET)))
+    return PoleFollow(
+        "" if is_still_helper(ob, above) else above, bool((storage.group_of(limb) or {}).get(HUNG_ON_TARGET))
+    )
 
 
 def pole_follow_of_new(limb: PoseBone, pole: PoseBone | None) -> PoleFollow | None:
@@ -215,7 +191,7 @@ def pole_follow_of_new(limb: PoseBone, pole: PoseBone | None) -> PoleFollow | No
         return None
     above, follow = pole.parent, follow_of(limb)
     if above is not None and follow.target == limb.id_data and above.name == follow.subtarget:
-        hips = bones_of_limb(limb)[0].parent
+        hips = storage.bones_of_limb(limb)[0].parent
         return PoleFollow(hips.name if hips else "", True)
     return PoleFollow(above.name if above else "", False)
 
@@ -227,14 +203,14 @@ ASKEW = 2e-6
 """From which cosine on two axes of a bone are not square to each other."""
 
 
-def spec_of(ref: BoneRef, value: Description, is_now: bool = False) -> Spec:
+def spec_of(ref: dependencies.BoneRef, value: Description, is_now: bool = False) -> Spec:
     """The spec that the mechanism of a limb should have, as its armature and its value say; with ``is_now``, by how
     the first bone is moved in the current frame only."""
     ob, name = ref  # type: Any, str
     limb = ob.pose.bones[name]
-    geometry, choices, plane = rest_geometry_of(limb), value.choices, value.choices["plane"]
+    geometry, choices, plane = rest_geometry.rest_geometry_of(limb), value.choices, value.choices["plane"]
     features = [feature for feature in FEATURES if feature.is_in_mechanism and feature.of(value)]
-    has_twist = any(slider.bone != ALL for feature in features for slider in feature.sliders)
+    has_twist = any(slider.bone != parts.ALL for feature in features for slider in feature.sliders)
     first = ob.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
@@ -258,9 +234,9 @@ def spec_of(ref: BoneRef, value: Description, is_now: bool = False) -> Spec:
         choices=tuple(kept.items()),
         pole_switch=plane == "POLE" and "pole" in value.sliders,
         axis_shift=axis_shift_in(geometry.frame, below),
-        outwards=1.0 if plane in IN_ONE_PLANE and not has_twist else outward_sign(limb),
+        outwards=1.0 if plane in IN_ONE_PLANE and not has_twist else storage.outward_sign(limb),
         copies_rest=_is_askew(np.array(first.bone.matrix_local, float), below),
-        lines=tuple(_numbers(line) for line in lines_of(geometry)) if has_twist else (),
+        lines=tuple(_numbers(line) for line in rest_geometry.lines_of(geometry)) if has_twist else (),
         is_moved=plane in MOVES_ROOT or is_moved_by_location(first, sum(geometry.lengths), is_now),
     )
 
@@ -280,15 +256,15 @@ def is_moved_by_location(first: PoseBone, size: float, is_now: bool = False) -> 
     action is picked."""
     if first.bone.use_connect and first.parent:
         return False
-    is_off = bool(np.abs(own_location(first)).max() > ON_TARGET * size)
+    is_off = bool(np.abs(transforms.own_location(first)).max() > tolerances.ON_TARGET * size)
     if is_off or is_now:
         return is_off
     ob, path = first.id_data, f"{path_to_bone(first.name)}.location"
-    if any(driver_of(ob, path, index) for index in range(3)):
+    if any(animation.driver_of(ob, path, index) for index in range(3)):
         return True
-    curves = chain(curves_everywhere(ob), *(clip.curves for clip in clips_besides(ob, (path,))))
+    curves = chain(animation.curves_everywhere(ob), *(clip.curves for clip in animation.clips_besides(ob, (path,))))
     keys = (key for curve in curves if curve.data_path == path for key in curve.keyframe_points)
-    return any(abs(key.co.y) > ON_TARGET * size for key in keys)
+    return any(abs(key.co.y) > tolerances.ON_TARGET * size for key in keys)
 
 
 # keeping it
@@ -298,7 +274,17 @@ USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], H
 USUAL |= {CONVERTED_FROM: ""}
 """What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
 
-KEPT_PROPERTIES = {*USUAL, VERSION_KEY, MAKING, KEPT_ON, AT, "segments", "constraint", "aligned", LOCKED}
+KEPT_PROPERTIES = {
+    *USUAL,
+    VERSION_KEY,
+    storage.MAKING,
+    storage.KEPT_ON,
+    tips.AT,
+    "segments",
+    "constraint",
+    "aligned",
+    storage.LOCKED,
+}
 """All that a limb's group may have; what another version of the extension kept besides goes."""
 
 
@@ -308,9 +294,9 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
     limb: Any = ref[0].pose.bones[ref[1]]
     if before is None or (before.segments, before.constraint) != (description.segments, description.constraint):
         _keep_chain(limb, before, description)
-    foot = foot_of(limb)
+    foot = tips.foot_of(limb)
     if description.foot and (foot is None or foot.name != description.foot):
-        mark_tip(limb, ref[0].data.bones[description.foot])
+        tips.mark_tip(limb, ref[0].data.bones[description.foot])
     _keep_version(limb[GROUP])
     _keep_group(limb, before, description)
     for key in ended_sliders(before, description):
@@ -318,18 +304,18 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
             del limb[key]
     for name, value in description.sliders.items():
         if slider_of(name).key not in limb:
-            make_slider(limb, slider_of(name))
-        if read_slider(limb, name) != value:
-            write_slider(limb, name, value)
-    if description.mode == "RIG" and not is_on_rig(limb):
-        limb[GROUP][MAKING] = True
-    use_aligned_scale(limb)
-    first = chain_bones(limb)[0]
+            storage.make_slider(limb, slider_of(name))
+        if storage.read_slider(limb, name) != value:
+            storage.write_slider(limb, name, value)
+    if description.mode == "RIG" and not storage.is_on_rig(limb):
+        limb[GROUP][storage.MAKING] = True
+    storage.use_aligned_scale(limb)
+    first = storage.chain_bones(limb)[0]
     is_free = description.choices["plane"] in MOVES_ROOT or is_moved_by_location(
-        first, sum(rest_geometry_of(limb).lengths)
+        first, sum(rest_geometry.rest_geometry_of(limb).lengths)
     )
-    lock_location(limb, description.mode == "RIG" and not is_free)
-    constraint = limb_constraint_of(limb)
+    storage.lock_location(limb, description.mode == "RIG" and not is_free)
+    constraint = storage.limb_constraint_of(limb)
     pairs = [
         ref if isinstance(ref, tuple) and len(ref) == 2 else (None, "")
         for ref in (description.target, description.pole)
@@ -342,9 +328,9 @@ def _keep_chain(limb: Any, before: Description | None, description: Description)
     """Have the limb be of these bones. Its constraint stays the shorter of two chains until the helper bones are made
     anew: those that are there hang on what a longer one reaches."""
     if before:
-        undo_aligned_scale(limb)
-    constraint = make_limb(limb, description.segments, limb.constraints.get(description.constraint))
-    if before and is_on_rig(limb):
+        storage.undo_aligned_scale(limb)
+    constraint = storage.make_limb(limb, description.segments, limb.constraints.get(description.constraint))
+    if before and storage.is_on_rig(limb):
         constraint.chain_count = min(sum(before.segments), sum(description.segments))
 
 
@@ -372,8 +358,8 @@ def _keep_group(limb: Any, before: Description | None, description: Description)
                 del group[name]
         elif name not in group or _as_python(group[name]) != value:
             group[name] = value
-    if axes[0] in kept or KEPT_ON not in group:
-        keep_side(limb)
+    if axes[0] in kept or storage.KEPT_ON not in group:
+        storage.keep_side(limb)
 
 
 def _as_python(value: Any) -> Any:
@@ -395,7 +381,7 @@ def restore_settings(limb: PoseBone) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now. A constraint
     that was there before the limb poses again."""
     owner: Any = limb
-    text = (group_of(limb) or {}).get(CONVERTED_FROM, "")
+    text = (storage.group_of(limb) or {}).get(CONVERTED_FROM, "")
     if not text:  # what is left of one may lack it
         return
     before: dict[str, Any] = json.loads(text)
@@ -403,8 +389,8 @@ def restore_settings(limb: PoseBone) -> None:
     acting = holder.constraints.get(before["acting"])
     if acting is not None:
         acting.influence = owner[influence]
-        move_curves(ob, path_to_custom(limb.name, influence), acting.path_from_id("influence"))
-    for curve in drivers_of(ob):
+        animation.move_curves(ob, path_to_custom(limb.name, influence), acting.path_from_id("influence"))
+    for curve in animation.drivers_of(ob):
         if curve.data_path in before["muted_drivers"]:
             curve.mute = False
     for name in before["mute"].keys() & {*holder.constraints.keys()}:

@@ -8,34 +8,20 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
-from ..blender.animation import driver_of, is_animated
+from ..blender import animation, keying
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.keying import Change
 from ..blender.types import ArmatureObject, can_edit_bones
 from ..blender.words import Message, Refused
 from ..finding.checking import check_solvers_above
-from ..limb.features import BY_NAME
-from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
+from ..limb import names, storage, tips
+from ..limb.features import BY_NAME, pole_follow
 from ..limb.features.pole_follow import NEEDS, PoleFollow
 from ..limb.features.roll import Roll
 from ..limb.follow import change_of, follow_of, has_roll, is_gone
-from ..limb.names import HANDS, has_word
 from ..limb.rest_geometry import RestGeometry, rest_geometry_of
-from ..limb.storage import bones_of_limb, chain_bones, path_to_slider, read_slider, write_slider
-from ..limb.tips import foot_of
+from . import feet
 from .controls import Control
 from .description import Description, LimbRef, describe, ref_of
-from .feet import (
-    Lying,
-    foot_matrix_of,
-    mirrored_pivots,
-    pivots_found,
-    pivots_of,
-    pivots_of_image,
-    toes_free,
-    turn_between,
-    turn_off,
-)
 
 
 def foot_turn_off(
@@ -46,14 +32,14 @@ def foot_turn_off(
     if target is None:
         return None
     if not isinstance(target, Control):
-        return turn_off(ref[0].pose.bones[ref[1]], target, foot, context.evaluated_depsgraph_get())
+        return feet.turn_off(ref[0].pose.bones[ref[1]], target, foot, context.evaluated_depsgraph_get())
     turn = target.turn or target.rest.to_3x3()
-    return turn_between(turn.to_quaternion().to_matrix(), ref[0].matrix_world.inverted_safe() @ foot)
+    return feet.turn_between(turn.to_quaternion().to_matrix(), ref[0].matrix_world.inverted_safe() @ foot)
 
 
 def gets_foot_roll(description: Description) -> bool:
     """Whether Add makes a foot roll for this limb if asked to: its foot follows the target, and is no hand."""
-    return description.foot_turn is not None and not has_word(description.foot, HANDS)
+    return description.foot_turn is not None and not names.has_word(description.foot, names.HANDS)
 
 
 def roll_for(
@@ -61,13 +47,17 @@ def roll_for(
     ref: LimbRef,
     dependencies: Dependencies,
     geometry: RestGeometry | None = None,
-    lying: Lying | None = None,
+    lying: feet.Lying | None = None,
 ) -> Description:
     """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found, by
     its ``geometry`` where it is yet to be made, and as its foot was seen ``lying``."""
     limb: Any = ref[0].pose.bones[ref[1]]
-    pivots = pivots_of(limb) or pivots_of_image(limb) or pivots_found(limb, geometry or rest_geometry_of(limb), lying)
-    toes = toes_free(ref[0], description.foot, dependencies)
+    pivots = (
+        feet.pivots_of(limb)
+        or feet.pivots_of_image(limb)
+        or feet.pivots_found(limb, geometry or rest_geometry_of(limb), lying)
+    )
+    toes = feet.toes_free(ref[0], description.foot, dependencies)
     return description.with_sliders_of("foot_roll")._replace(roll=Roll(dict(pivots), toes))
 
 
@@ -88,7 +78,7 @@ def with_pivots_mirrored(
     roll = description.roll
     if roll is None or not description.foot:
         return description._replace(roll=None)
-    pivots, toes = mirrored_pivots(roll.pivots, across), toes_free(ob, description.foot, dependencies)
+    pivots, toes = feet.mirrored_pivots(roll.pivots, across), feet.toes_free(ob, description.foot, dependencies)
     return description._replace(roll=Roll(pivots, toes))
 
 
@@ -119,7 +109,7 @@ def _is_pole_on_target(description: Description) -> bool:
 
 def _hips(description: Description, ref: LimbRef) -> str:
     """The bone that a limb hangs on, or nothing."""
-    above = bones_of_limb(ref[0].pose.bones[ref[1]], description.segments)[0].parent
+    above = storage.bones_of_limb(ref[0].pose.bones[ref[1]], description.segments)[0].parent
     return above.name if above else ""
 
 
@@ -139,7 +129,7 @@ def check_pole_follow(description: Description, ref: LimbRef, dependencies: Depe
     if isinstance(description.pole, Control):
         return
     pole = ob.pose.bones[description.pole[1]]  # type: ignore[index]  # it is there
-    if FOLLOWING_POLE in pole.constraints:
+    if pole_follow.CONSTRAINT in pole.constraints:
         template = "'{pole}' follows the target of another limb: make a pole for '{bone}'"
         raise Refused(template, pole=pole.name, bone=name)
     if not isinstance(description.target, Control) and dependencies.moves_with(description.target, ob, {pole.name}):  # type: ignore[arg-type]
@@ -185,7 +175,7 @@ def keeping_pose(context: Context, ref: LimbRef, description: Description) -> De
         if before.roll and not can_edit_bones(ref[0]):
             template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
             raise Refused(template, bone=ref[1], rig=ref[0].name)
-        turn = foot_turn_off(context, ref, description.target, foot_matrix_of(limb)) if is_there else None
+        turn = foot_turn_off(context, ref, description.target, feet.foot_matrix_of(limb)) if is_there else None
         description = description._replace(foot_turn=turn)
         if turn is None:
             description = description.without("foot_roll")
@@ -199,7 +189,7 @@ def keeping_pose(context: Context, ref: LimbRef, description: Description) -> De
 
 def with_foot(context: Context, limb: PoseBone) -> Description:
     """A limb with a foot that follows, as it does already, or as it stands now. Raises `Refused` where it can't."""
-    if foot_of(limb) is None:
+    if tips.foot_of(limb) is None:
         raise Refused("No foot or hand begins at the tip of '{bone}'", bone=limb.name)
     if is_gone(*follow_of(limb).pairs[0]):
         raise Refused("Pick a target for '{bone}', or make one", bone=limb.name)
@@ -207,7 +197,7 @@ def with_foot(context: Context, limb: PoseBone) -> Description:
     if description.foot_turn is not None:
         return description
     target: Any = description.target
-    turn = turn_off(limb, target, foot_matrix_of(limb), context.evaluated_depsgraph_get())
+    turn = feet.turn_off(limb, target, feet.foot_matrix_of(limb), context.evaluated_depsgraph_get())
     return description._replace(foot_turn=turn)
 
 
@@ -218,20 +208,20 @@ def live_for_now(
     try:
         for (ob, name), description in descriptions.items():
             limb = ob.pose.bones[name]
-            check_solvers_above(limb, chain_bones(limb, description.segments), dependencies)
+            check_solvers_above(limb, storage.chain_bones(limb, description.segments), dependencies)
     except Refused as why:
         return {**descriptions}, [Message("The limb is Live for now: {why}", why=why.message.translated)]
     return {ref: description._replace(mode="RIG") for ref, description in descriptions.items()}, []
 
 
-def level_feet(limbs: Sequence[PoseBone]) -> list[Change]:
+def level_feet(limbs: Sequence[PoseBone]) -> list[keying.Change]:
     """Set roll and bank of limbs to 0 where no keys or drivers set them; returns the changes."""
     changes = []
     for limb in filter(has_roll, limbs):
         for name in BY_NAME["foot_roll"].keys:
-            path = path_to_slider(limb.name, name)
-            is_free = not is_animated(limb.id_data, path) and driver_of(limb.id_data, path) is None
-            if is_free and read_slider(limb, name):
+            path = storage.path_to_slider(limb.name, name)
+            is_free = not animation.is_animated(limb.id_data, path) and animation.driver_of(limb.id_data, path) is None
+            if is_free and storage.read_slider(limb, name):
                 changes.append(change_of(limb, name))
-                write_slider(limb, name, 0.0)
+                storage.write_slider(limb, name, 0.0)
     return changes

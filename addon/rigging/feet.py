@@ -14,44 +14,20 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Euler, Matrix, Quaternion, Vector
 from numpy.typing import NDArray
 
-from ..blender.animation import driver_of
+from ..blender import animation, editing
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.editing import mute_drivers
 from ..blender.types import ArmatureObject, announce, children_of, own_matrix, path_to_bone, split_path, view_layer_of
 from ..finding.knees import upright
+from ..limb import follow, names, storage, tips, tolerances
+from ..limb.features import roll
 from ..limb.features.foot import FOOT, OFFSET
-from ..limb.features.roll import (
-    BALL_PIVOT,
-    FLAT_TOE,
-    HEEL_PIVOT,
-    INNER_PIVOT,
-    OUTER_PIVOT,
-    PIVOTS,
-    ROLLED_TARGET,
-    TOE_PIVOT,
-)
-from ..limb.follow import (
-    flat_toes,
-    follow_of,
-    has_roll,
-    helpers_of,
-    is_gone,
-    matrix_of,
-    rolled_target,
-    tip_at_rest,
-    unrolled,
-)
-from ..limb.names import TOES, has_word, other_side
 from ..limb.rest_geometry import RestGeometry
-from ..limb.storage import is_limb, outward_sign, path_to_slider, read_slider, write_slider
-from ..limb.tips import foot_below, foot_of, looks_like_mechanism
-from ..limb.tolerances import NO_TURN
 from .control_shapes import Place, Sole, skin_of, sole_below
 
 
 def foot_follows(limb: PoseBone) -> bool:
     """Whether the foot of a limb turns with its target."""
-    foot = foot_of(limb)
+    foot = tips.foot_of(limb)
     return foot is not None and FOOT in foot.constraints
 
 
@@ -67,14 +43,14 @@ def turn_between(target: Matrix, foot: Matrix) -> tuple[float, float, float]:
     """The turn of a foot off its target, as Euler angles, by how both stand in one space."""
     one, other = (matrix.to_3x3().normalized() for matrix in (target, foot))
     turn: Any = (one.transposed() @ other).to_quaternion()
-    is_off = turn.angle > NO_TURN and abs(turn.angle - tau) > NO_TURN
+    is_off = turn.angle > tolerances.NO_TURN and abs(turn.angle - tau) > tolerances.NO_TURN
     return tuple(turn.to_euler("XYZ")) if is_off else (0.0, 0.0, 0.0)
 
 
 def turn_off(limb: PoseBone, target: BoneRef, foot: Matrix, depsgraph: Depsgraph) -> tuple[float, float, float]:
     """The turn of a limb's foot, that stands so in the world, off a target as this is evaluated: in the armature, if
     that is a bone of it."""
-    turns = [matrix_of(target[0], target[1], depsgraph), foot]
+    turns = [follow.matrix_of(target[0], target[1], depsgraph), foot]
     if target[1] and target[0] == limb.id_data:
         turns = [limb.id_data.matrix_world.inverted_safe() @ turn for turn in turns]
     return turn_between(*turns)
@@ -87,38 +63,40 @@ def offset_of(foot: PoseBone) -> Matrix:
 
 def foot_matrix_of(limb: PoseBone) -> Matrix:
     """The world matrix of a limb's foot now; of one that follows its target, without roll and bank."""
-    depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(limb)
-    is_rolled = rolled_target(limb) or (has_roll(limb) and not is_gone(*follow_of(limb).pairs[0]))
+    depsgraph, foot = bpy.context.evaluated_depsgraph_get(), tips.foot_of(limb)
+    is_rolled = follow.rolled_target(limb) or (
+        follow.has_roll(limb) and not follow.is_gone(*follow.follow_of(limb).pairs[0])
+    )
     if foot_follows(limb) and is_rolled:
-        return unrolled(limb, depsgraph) @ offset_of(foot)  # type: ignore[arg-type]  # it follows
-    return matrix_of(limb.id_data, foot.name, depsgraph)  # type: ignore[union-attr]  # callers know that there is one
+        return follow.unrolled(limb, depsgraph) @ offset_of(foot)  # type: ignore[arg-type]  # it follows
+    return follow.matrix_of(limb.id_data, foot.name, depsgraph)  # type: ignore[union-attr]  # callers know that there is one
 
 
 @contextmanager
 def at_influence(context: Context, limbs: Sequence[PoseBone], influence: float) -> Iterator[None]:
     """Have limbs show FK or IK for a moment, also where drivers say which."""
     announce(*(limb.id_data for limb in limbs))
-    before = [read_slider(limb, "influence") for limb in limbs]
-    paths = {limb: path_to_slider(limb.name, "influence") for limb in limbs}
-    drivers = [driver_of(limb.id_data, path) for limb, path in paths.items()]
+    before = [storage.read_slider(limb, "influence") for limb in limbs]
+    paths = {limb: storage.path_to_slider(limb.name, "influence") for limb in limbs}
+    drivers = [animation.driver_of(limb.id_data, path) for limb, path in paths.items()]
     acting = [curve for curve in drivers if curve is not None and not curve.mute]
-    mute_drivers(context, acting, True)
+    editing.mute_drivers(context, acting, True)
     try:
         for limb in limbs:
-            write_slider(limb, "influence", influence)
+            storage.write_slider(limb, "influence", influence)
         view_layer_of(context).update()
         yield
     finally:
         for limb, value in zip(limbs, before, strict=True):
-            write_slider(limb, "influence", value)
-        mute_drivers(context, acting, False)
+            storage.write_slider(limb, "influence", value)
+        editing.mute_drivers(context, acting, False)
         view_layer_of(context).update()
 
 
 def following_bones(limb: PoseBone) -> list[PoseBone]:
     """The foot of a limb if it turns with the target, and the toes that a roll keeps flat."""
-    foot = foot_of(limb) if foot_follows(limb) else None
-    return [foot, *flat_toes(limb)] if foot else []
+    foot = tips.foot_of(limb) if foot_follows(limb) else None
+    return [foot, *follow.flat_toes(limb)] if foot else []
 
 
 def turns_of_feet(context: Context, limbs: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:
@@ -167,7 +145,7 @@ def pivots_found(limb: PoseBone, geometry: RestGeometry, lying: Lying | None = N
     ends, which can't bend without toes; the others on the ground, at the ends and edges of the sole. Without skin, the
     ground is where the heel bone is, if there is one. ``geometry`` is that of its limb. The foot is flat as it was seen
     ``lying``, else as it rests."""
-    foot, toes = foot_of(limb), toes_of(foot_of(limb))
+    foot, toes = tips.foot_of(limb), toes_of(tips.foot_of(limb))
     lying = lying or Lying(np.array(upright(limb.id_data))[:, 2], 0.0, {})
     sole, heel, (outer, inner) = _sole_of(limb, foot, geometry, lying)
     ball, middle = sole.ground(sole.toe, 0.0), 0.0
@@ -175,10 +153,14 @@ def pivots_found(limb: PoseBone, geometry: RestGeometry, lying: Lying | None = N
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
         tails = [lying.toes.get(toe.name, Matrix()) @ toe.bone.tail_local for toe in toes]
         middle = sole.off_tip(np.mean([np.array(tail) for tail in tails], axis=0))[1]
-    at_ball, side = sole.off_tip(ball)[0], -outward_sign(limb)  # 1 on the left
+    at_ball, side = sole.off_tip(ball)[0], -storage.outward_sign(limb)  # 1 on the left
     outer, inner = (outer, inner) if side > 0.0 else (inner, outer)
-    lengthwise = {HEEL_PIVOT: sole.ground(*heel), TOE_PIVOT: sole.ground(sole.toe, middle), BALL_PIVOT: ball}
-    edges = {OUTER_PIVOT: sole.ground(at_ball, outer), INNER_PIVOT: sole.ground(at_ball, inner)}
+    lengthwise = {
+        roll.HEEL_PIVOT: sole.ground(*heel),
+        roll.TOE_PIVOT: sole.ground(sole.toe, middle),
+        roll.BALL_PIVOT: ball,
+    }
+    edges = {roll.OUTER_PIVOT: sole.ground(at_ball, outer), roll.INNER_PIVOT: sole.ground(at_ball, inner)}
     return {role: _pivot(at, sole.across, sole.up) for role, at in lengthwise.items()} | {
         role: _pivot(at, -side * sole.ahead, sole.up) for role, at in edges.items()
     }
@@ -217,26 +199,26 @@ def _axes_up(limb: PoseBone, up: Array) -> Matrix:
 def pivots_of(limb: PoseBone) -> Pivots:
     """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
     moved in Edit Mode."""
-    bones, ob = helpers_of(limb, anywhere=True), limb.id_data
-    if not {*PIVOTS, ROLLED_TARGET} <= bones.keys():
+    bones, ob = follow.helpers_of(limb, anywhere=True), limb.id_data
+    if not {*roll.PIVOTS, roll.ROLLED_TARGET} <= bones.keys():
         return {}
-    curve = driver_of(ob, f"{path_to_bone(bones[HEEL_PIVOT].name)}.rotation_euler")
+    curve = animation.driver_of(ob, f"{path_to_bone(bones[roll.HEEL_PIVOT].name)}.rotation_euler")
     read = [target.data_path for variable in curve.driver.variables for target in variable.targets] if curve else []
     if any(split_path(path)[0] != limb.name for path in read):  # Symmetrize copied what is the other side's
         return {}
-    by = tip_at_rest(limb) - bones[ROLLED_TARGET].head_local
+    by = follow.tip_at_rest(limb) - bones[roll.ROLLED_TARGET].head_local
     by = by if by.length > IMAGE * 1e-3 * limb.bone.length else Vector()
-    return {role: Matrix.Translation(by) @ bones[role].matrix_local for role in PIVOTS}
+    return {role: Matrix.Translation(by) @ bones[role].matrix_local for role in roll.PIVOTS}
 
 
 def pivots_of_image(limb: PoseBone) -> Pivots:
     """The mirror image of the pivots of the other side's limb, if it rests as the image of that, as after
     Symmetrize."""
-    other = limb.id_data.pose.bones.get(other_side(limb.name))
-    if other is None or other == limb or not is_limb(other) or not has_roll(other):
+    other = limb.id_data.pose.bones.get(names.other_side(limb.name))
+    if other is None or other == limb or not storage.is_limb(other) or not follow.has_roll(other):
         return {}
     across = Matrix.Scale(-1.0, 4, (1.0, 0.0, 0.0))
-    near = (across @ tip_at_rest(other) - tip_at_rest(limb)).length <= IMAGE * limb.bone.length
+    near = (across @ follow.tip_at_rest(other) - follow.tip_at_rest(limb)).length <= IMAGE * limb.bone.length
     return mirrored_pivots(pivots_of(other), across) if near else {}
 
 
@@ -249,11 +231,11 @@ def _pivot(at: Any, axis: Any, up: Any) -> Matrix:
 
 def toes_of(foot: PoseBone | None) -> list[PoseBone]:
     """The toes of a foot, which begin at its ball: the bones that are called so, else what the foot goes on with."""
-    children = [child for child in children_of(foot) if not looks_like_mechanism(child.bone)] if foot else []
+    children = [child for child in children_of(foot) if not tips.looks_like_mechanism(child.bone)] if foot else []
     children = [child for child in children if "heel" not in child.name.lower()]
-    if named := [child for child in children if has_word(child.name, TOES)]:
+    if named := [child for child in children if names.has_word(child.name, names.TOES)]:
         return named
-    below = foot_below(foot.bone) if foot else None
+    below = tips.foot_below(foot.bone) if foot else None
     return [child for child in children if below and child.name == below.name]
 
 
@@ -263,14 +245,14 @@ def toes_free(ob: ArmatureObject, foot: str, dependencies: Dependencies) -> tupl
     return tuple(
         toe.name
         for toe in toes
-        if {getattr(mover, "name", "") for mover in dependencies.constraints_and_drivers(toe)} <= {FLAT_TOE}
+        if {getattr(mover, "name", "") for mover in dependencies.constraints_and_drivers(toe)} <= {roll.FLAT_TOE}
     )
 
 
 def _heel_of(foot: PoseBone | None) -> list[Vector]:
     """The ends of the heel bone of a foot; none without one."""
     heels = [bone for bone in foot.bone.children_recursive if "heel" in bone.name.lower()] if foot else []
-    bone = next((bone for bone in heels if not looks_like_mechanism(bone)), None)
+    bone = next((bone for bone in heels if not tips.looks_like_mechanism(bone)), None)
     return [bone.head_local, bone.tail_local] if bone else []
 
 

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 from ..blender.animation import drivers_of
 from ..blender.dependencies import constraint_targets
 from ..blender.types import ArmatureObject, children_of, split_path
+from ..limb import follow, storage, tips
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.follow import HUNG_ON_TARGET, follow_of, is_still_helper, role_of
 from ..limb.settings import GROUP, every_slider
 from ..limb.spec import Spec, from_json
-from ..limb.storage import CONTROL_KINDS, chain_bones, group_of, is_mechanism_constraint
-from ..limb.tips import foot_of
 
 OUR_PATHS = tuple({slider.path for slider in every_slider()})
 """How the paths begin from a limb's last bone to its sliders."""
@@ -61,40 +59,40 @@ def made_on(ob: ArmatureObject, names: Collection[str] = ()) -> dict[str, Made]:
             key = pose_bone.name, constraint.name
             aimed = [tops[name] for target, name in constraint_targets(constraint) if target == ob and name in tops]
             limb = owners.get(key) or near.get(pose_bone.name, "")
-            if limb and (aimed or is_mechanism_constraint(constraint)):
+            if limb and (aimed or storage.is_mechanism_constraint(constraint)):
                 made[limb].constraints.append(key)
                 owners |= {top: limb for top in aimed if top not in owners}
-            elif is_mechanism_constraint(constraint):
+            elif storage.is_mechanism_constraint(constraint):
                 loose.append((key, aimed))
     made[""].constraints.extend(key for key, aimed in loose if aimed and not any(top in owners for top in aimed))
     for name, top in tops.items():
         limb = owners.get(top, "")
-        made[limb].bones[name] = role_of(ob.data.bones[name])
+        made[limb].bones[name] = follow.role_of(ob.data.bones[name])
         made[limb] = made[limb]._replace(is_lost=made[limb].is_lost or top in lost)
     return {name: own._replace(**_more_of(ob, name, own)) for name, own in made.items()}
 
 
 def _more_of(ob: Any, name: str, own: Made) -> dict[str, Any]:
-    root, group = own.by_role.get("root"), group_of(ob.pose.bones[name]) if name else None
+    root, group = own.by_role.get("root"), storage.group_of(ob.pose.bones[name]) if name else None
     parents: dict[str, str] = {}
     for pole in [bone for bone, constraint in own.constraints if constraint == FOLLOWING_POLE]:
         hung = [target.subtarget for target in ob.pose.bones[pole].constraints[FOLLOWING_POLE].targets]
-        hung[:1] = ["" if is_still_helper(ob, above) else above for above in hung[:1]]
-        parents[pole] = hung[bool((group or {}).get(HUNG_ON_TARGET))] if len(hung) == 2 else ""
+        hung[:1] = ["" if follow.is_still_helper(ob, above) else above for above in hung[:1]]
+        parents[pole] = hung[bool((group or {}).get(follow.HUNG_ON_TARGET))] if len(hung) == 2 else ""
     return {"built": from_json(ob.data.bones[root].get(SPEC, "")) if root else None, "parents": parents}
 
 
 def _near(ob: Any, limbs: Collection[str]) -> dict[str, str]:
     """Of which limb a bone is: of its chain, else its foot or a toe, else its pole."""
     bones = [ob.pose.bones[name] for name in limbs]
-    near = {bone.name: limb.name for limb in bones for bone in chain_bones(limb)}
-    feet = [(foot, limb.name) for limb in bones if (foot := foot_of(limb))]
+    near = {bone.name: limb.name for limb in bones for bone in storage.chain_bones(limb)}
+    feet = [(foot, limb.name) for limb in bones if (foot := tips.foot_of(limb))]
     near = {bone.name: name for foot, name in feet for bone in (foot, *children_of(foot))} | near
-    return {follow_of(limb).pole_subtarget: limb.name for limb in bones} | near
+    return {follow.follow_of(limb).pole_subtarget: limb.name for limb in bones} | near
 
 
 def _is_helper(bone: Any) -> bool:
-    return role_of(bone) not in ("", *CONTROL_KINDS)
+    return follow.role_of(bone) not in ("", *storage.CONTROL_KINDS)
 
 
 def _top_of(bone: Any) -> str:

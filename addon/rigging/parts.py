@@ -40,12 +40,10 @@ import numpy as np
 from bpy.types import Object
 
 from ..blender.dependencies import BoneRef
-from ..limb import formulas
-from ..limb.features import FEATURES
+from ..limb import follow, formulas, storage
+from ..limb.features import FEATURES, roll
 from ..limb.features.feature import Making
 from ..limb.features.foot import SHARED
-from ..limb.features.roll import ROLLED_TARGET
-from ..limb.follow import tip_at_rest
 from ..limb.parts import (
     AS_SET,
     BELOW_PARENT,
@@ -70,7 +68,6 @@ from ..limb.parts import (
 )
 from ..limb.settings import slider_of
 from ..limb.spec import Axes, Spec, axes_of, axes_of_turn
-from ..limb.storage import bones_of_limb
 from ..solver.limb import MOVES_ROOT
 from .controls import Control
 from .description import Description, LimbRef
@@ -269,7 +266,7 @@ def needed_parts(ref: LimbRef, description: Description, spec: Spec | None) -> d
     making = Making(
         value=description,
         length=limb.bone.length,
-        tip=tip_at_rest(limb),
+        tip=follow.tip_at_rest(limb),
         foot_rest=bones[description.foot].matrix_local if description.foot else None,
         is_near=is_near,
         is_foot_near=is_near or description.roll is not None,
@@ -306,7 +303,7 @@ def refs_of(
 ) -> dict[str, Any]:
     """What the roles stand for of parts with these helper bones, as far as there are ``helpers``, by role."""
     ob, name = ref
-    chain = bones_of_limb(ob.pose.bones[name])
+    chain = storage.bones_of_limb(ob.pose.bones[name])
     above = chain[0].parent if chain else None
     refs: dict[str, Any] = {
         "last": ref,
@@ -318,7 +315,7 @@ def refs_of(
     refs |= {f"toe {k}": (ob, toe) for k, toe in enumerate(description.roll.toes if description.roll else ())}
     refs |= {"above pole": (ob, description.pole_follow.above if description.pole_follow else "")}
     refs |= {bone.role: (ob, helpers.get(bone.role, "")) for bone in bones}
-    return refs | followed_refs(description.target, description.pole, refs.get(ROLLED_TARGET))
+    return refs | followed_refs(description.target, description.pole, refs.get(roll.ROLLED_TARGET))
 
 
 def followed_refs(target: Any, pole: Any, rolled_ref: BoneRef | None) -> dict[str, Any]:

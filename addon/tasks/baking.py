@@ -10,13 +10,9 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
+from ..blender import dependencies, editing, rotation, stepping, transaction
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import animated_paths, driver_of, drivers_of
-from ..blender.dependencies import BoneRef
-from ..blender.editing import mute_drivers
-from ..blender.rotation import ROTATION_SIZES
-from ..blender.stepping import Steps, Stepwise, times_of
-from ..blender.transaction import all_or_nothing
 from ..blender.types import announce, can_edit_bones, path_to_bone, scene_of, split_path
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
@@ -24,10 +20,8 @@ from ..limb.follow import check_posable
 from ..limb.settings import slider_of
 from ..limb.storage import bones_of_limb, group_of, path_to_slider, read_slider
 from ..live import refresh
+from ..motion import passing, seen, writing
 from ..motion.frames import ends_of, moved_by
-from ..motion.passing import play
-from ..motion.seen import SeenLimb, check_alone, method_of, see_limbs
-from ..motion.writing import check_keys
 from .games import bake_for_game
 from .modes import STAYING, remove
 from .status import frames_counted, limbs_counted
@@ -124,18 +118,18 @@ def frames_by_step(start: float, end: float, step: float = 1.0) -> list[float]:
     return frames if frames[-1] > end - 1e-6 else [*frames, end]
 
 
-@Stepwise
-def bake(context: Context, request: BakeRequest) -> Steps[BakeReport]:
+@stepping.Stepwise
+def bake(context: Context, request: BakeRequest) -> stepping.Steps[BakeReport]:
     """Turn what limbs do into keys, a step for each frame. Raises `Refused` before anything is changed."""
     limbs, notes = check_request(request)
-    with all_or_nothing(context):
+    with transaction.all_or_nothing(context):
         announce(*(limb.id_data for limb in limbs))  # before frames are gone through
         if request.for_game:
             baked, more = yield from bake_for_game(context, limbs, request.frames, request.new_action)
             return _report_of(request, baked, [*notes, *more])
         driven = [limb.name for limb in limbs if driver_of_influence(limb) and not request.remove]
         frames = request.frames if request.remove else with_end(context, limbs, request.frames)
-        baked = yield from see_limbs(context, limbs, frames, request.tolerance)
+        baked = yield from seen.see_limbs(context, limbs, frames, request.tolerance)
         yield from key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
         notes += [Message(MUTED, bone=name) for name in driven]
         notes += [Message(SHEARED_BY_BLEND, bone=limb.name) for limb in baked if limb.is_sheared]
@@ -157,17 +151,17 @@ def with_end(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float
 
 def key_in_fk(
     context: Context,
-    baked: Sequence[SeenLimb],
+    baked: Sequence[seen.SeenLimb],
     frames: Sequence[float],
     new_action: bool = False,
     keeps_limbs: bool = True,
-) -> Steps[None]:
+) -> stepping.Steps[None]:
     """Key limbs to be in FK over the frames as they were seen, maybe in a ``new_action``; what lies outside of these
     stays as it was. Influence gets keys only if it ``keeps_limbs``."""
     limbs = [one.limb for one in baked]
     driven = (yield from _driven_outside(context, limbs, frames)) if keeps_limbs else {}
-    kept = times_of(scene_of(context), ends_of(context, moved_by(limbs)))
-    between = times_of(scene_of(context), [frames[0], frames[-1]])
+    kept = stepping.times_of(scene_of(context), ends_of(context, moved_by(limbs)))
+    between = stepping.times_of(scene_of(context), [frames[0], frames[-1]])
     writers: dict[Any, ActionWriter] = {}
     for one in baked:
         influence = path_to_slider(one.name, "influence")
@@ -185,12 +179,12 @@ def key_in_fk(
             writer.fold(influence, between, outside.times, outside.values)
         elif keeps_limbs:
             writer.set_between(influence, between, 0.0, one.influence[0], kept)
-    mute_drivers(context, [outside.driver for outside in driven.values()])
+    editing.mute_drivers(context, [outside.driver for outside in driven.values()])
     for writer in writers.values():
         writer.show(context)
 
 
-def _remove(context: Context, baked: Sequence[SeenLimb]) -> list[Message]:
+def _remove(context: Context, baked: Sequence[seen.SeenLimb]) -> list[Message]:
     """Remove limbs that were baked. What bones inherit of scale stays, if it is keyed."""
     for one in baked:
         group = group_of(one.limb)
@@ -201,7 +195,7 @@ def _remove(context: Context, baked: Sequence[SeenLimb]) -> list[Message]:
     return [Message(STAYING, names=", ".join(kept))] if kept else []
 
 
-def _report_of(request: BakeRequest, baked: Sequence[SeenLimb], notes: list[Message]) -> BakeReport:
+def _report_of(request: BakeRequest, baked: Sequence[seen.SeenLimb], notes: list[Message]) -> BakeReport:
     """What became of limbs, in plain numbers."""
     limbs, frames = [], request.frames
     for one in baked:
@@ -246,12 +240,12 @@ def driver_of_influence(limb: PoseBone) -> Any:
 
 def _driven_outside(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]
-) -> Steps[dict[BoneRef, Driven]]:
+) -> stepping.Steps[dict[dependencies.BoneRef, Driven]]:
     """What drivers of IK Influence say before and after these frames, of each limb that has an unmuted one."""
     drivers = {(limb.id_data, limb.name): curve for limb in limbs if (curve := driver_of_influence(limb))}
     if not drivers:
         return {}
-    method, key, beside = method_of(limbs), slider_of("influence").key, (frames[0] - 1.0, frames[-1] + 1.0)
+    method, key, beside = seen.method_of(limbs), slider_of("influence").key, (frames[0] - 1.0, frames[-1] + 1.0)
     variables = [variable for curve in drivers.values() for variable in curve.driver.variables]
     targets = [one for variable in variables for one in variable.targets if isinstance(one.id, Object)]
     refs: list[Any] = [(one.id, split_path(one.data_path)[0] if one.data_path else one.bone_target) for one in targets]
@@ -268,9 +262,9 @@ def _driven_outside(
 
         return read
 
-    for _ in play(context, dict.fromkeys(ob for ob, _ in drivers), outside, reading, method.is_apart, False):
+    for _ in passing.play(context, dict.fromkeys(ob for ob, _ in drivers), outside, reading, method.is_apart, False):
         yield 1.0
-    times = times_of(scene_of(context), outside)
+    times = stepping.times_of(scene_of(context), outside)
     return {ref: Driven(curve, times, values[:, i]) for i, (ref, curve) in enumerate(drivers.items())}
 
 
@@ -285,7 +279,7 @@ def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
         raise Refused("For games every frame is keyed: leave out the tolerance")
     moved: dict[Any, tuple[set[str], set[str]]] = {}  # what of a rig is animated, and by drivers
     for ob in dict.fromkeys(limb.id_data for limb in request.limbs):
-        check_keys(ob)
+        writing.check_keys(ob)
         moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob) if not curve.mute}
     bakeable: list[PoseBone] = []
     notes: list[Message] = []
@@ -317,7 +311,7 @@ def _check_bakeable(limb: PoseBone, request: BakeRequest, animated: set[str], dr
         path = path_to_bone(bone.name)
         if f"{path}.rotation_mode" in animated:
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
-        if any(f"{path}.{channel}" in driven for channel in (*ROTATION_SIZES, "rotation_mode", "scale")):
+        if any(f"{path}.{channel}" in driven for channel in (*rotation.ROTATION_SIZES, "rotation_mode", "scale")):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
     if not request.for_game:
-        check_alone(limb)
+        seen.check_alone(limb)

@@ -30,8 +30,7 @@ from ..feet.contacts import (
     slip_of,
 )
 from ..feet.soles import paths_of, sole_of
-from ..limb.storage import bones_of_limb, by_rig, limbs_of
-from ..limb.tips import foot_of
+from ..limb import storage, tips
 from ..motion.passing import record
 
 __all__ = ["HEIGHT", "SPEED", "Contact", "FrameRange", "Path"]
@@ -65,7 +64,7 @@ _NAME = re.compile(rf"(.+?) ({HEEL}|{SOLE}|{TOE}|{UP})(?: \((.+)\))?")
 
 def marker_names(limb: PoseBone) -> dict[str, str]:
     """What the markers of a limb's contacts are called, by what they say."""
-    bone, rig = (foot_of(limb) or limb).name, limb.id_data
+    bone, rig = (tips.foot_of(limb) or limb).name, limb.id_data
     others = (ob for scene in rig.users_scene for ob in scene.objects if ob != rig and is_armature(ob))
     of_rig = ""
     if any(bone in ob.pose.bones for ob in others):
@@ -209,8 +208,8 @@ def readable_limbs_beside(context: Context, limbs: Sequence[PoseBone]) -> list[P
     """All limbs of the rigs of these that have all of their bones and are evaluated: the lowest of them shows where the
     floor is."""
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
-    rigs = [rig for rig in by_rig(limbs) if is_evaluated(rig, depsgraph)]
-    return [limb for rig in rigs for limb in limbs_of(rig) if bones_of_limb(limb)]
+    rigs = [rig for rig in storage.by_rig(limbs) if is_evaluated(rig, depsgraph)]
+    return [limb for rig in rigs for limb in storage.limbs_of(rig) if storage.bones_of_limb(limb)]
 
 
 def contacts_in(
@@ -223,7 +222,7 @@ def contacts_in(
 ) -> list[Contacts]:
     """`find_contacts` where the paths over these frames are known."""
     rate = rate_of(scene)
-    floors = {rig: floor_of([paths[limb] for limb in paths if limb.id_data == rig]) for rig in by_rig(limbs)}
+    floors = {rig: floor_of([paths[limb] for limb in paths if limb.id_data == rig]) for rig in storage.by_rig(limbs)}
     listed = []
     for limb in limbs:
         contacts = contacts_of(paths[limb], frames, rate, floors[limb.id_data], height, speed)

@@ -10,30 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Context, PoseBone
 
+from ..blender import editing, fcurves
 from ..blender.animation import Clip, clips_besides, is_animated, move_curves
 from ..blender.dependencies import Dependencies
-from ..blender.editing import keeping_unkeyed, without_window_updates
-from ..blender.fcurves import reset
 from ..blender.rotation import get_turn, rotation_channel
 from ..blender.types import announce, has_bone, path_to_bone, tag_rig, view_layer_of
 from ..blender.words import Message
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
 from ..finding.limits import joint_limits, limits_by_ik, limits_of_knees
+from ..limb import storage, tips, tolerances
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import CONSTRAINT_NAME, slider_of
-from ..limb.storage import (
-    bones_of_limb,
-    choices_of,
-    outward_sign,
-    path_to_slider,
-    read_slider,
-    segments_of,
-    stored_axes,
-    write_slider,
-)
-from ..limb.tips import foot_of
-from ..limb.tolerances import NO_TURN
 from ..motion.fitting import Fit, Wish, fit, with_fit
 from ..rigging.build import build
 from ..rigging.description import Description, LimbRef
@@ -90,7 +78,7 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
     rigs = dict.fromkeys(plan.name[0] for plan in plans)
     announce(*rigs)
     poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
-    with keeping_unkeyed(context, rigs), without_window_updates():
+    with editing.keeping_unkeyed(context, rigs), editing.without_window_updates():
         descriptions = {plan.name: _described(plan, _muted(plan.solvers)) for plan in plans}
     warnings, dependencies = list[Message](), Dependencies()
     for plan in plans:
@@ -102,7 +90,7 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
         descriptions[plan.name] = descriptions[plan.name]._replace(choices=descriptions[plan.name].choices | limits)
         warnings += above
     build(context, descriptions)
-    with keeping_unkeyed(context, rigs), without_window_updates():
+    with editing.keeping_unkeyed(context, rigs), editing.without_window_updates():
         for plan, is_poled in zip(plans, poled, strict=True):
             solvers, limb = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
             warnings += _differences(solvers)
@@ -120,7 +108,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
     constraint of ours that follows the same."""
     solvers, limb = plan.solvers, plan.solvers.limb
     taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.limb
-    foot = foot_of(limb)
+    foot = tips.foot_of(limb)
     target, pole = (ref if ref[0] else None for ref in follow_of_constraint(taken).pairs)
     description = Description(
         solvers.segments,
@@ -160,7 +148,7 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
         constraint.mute = True
-    move_curves(ob, acting.path_from_id("influence"), path_to_slider(limb.name, "influence"))
+    move_curves(ob, acting.path_from_id("influence"), storage.path_to_slider(limb.name, "influence"))
     return before
 
 
@@ -205,8 +193,8 @@ def _differences(solvers: Solvers) -> list[Message]:
     limb, warnings = solvers.limb, solvers.which_of_several()
     if names := ", ".join(f"'{bone.name}'" for bone in solvers.above):
         warnings.append(Message("IK turns {bones} no more: what it did is their own motion now", bones=names))
-    influence = float(read_slider(limb, "influence"))
-    if 0.0 < influence < 1.0 or is_animated(limb.id_data, path_to_slider(limb.name, "influence")):
+    influence = float(storage.read_slider(limb, "influence"))
+    if 0.0 < influence < 1.0 or is_animated(limb.id_data, storage.path_to_slider(limb.name, "influence")):
         warnings.append(
             Message("The influence of '{bone}' blends rotations now, not the target's place", bone=limb.name)
         )
@@ -222,28 +210,28 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     """Have a limb, which has the slider for it, follow its pole only while ``switch``, a driver, gives 1, as
     ``is_poled`` says that it does now: the limb has the swivel that fits now. ``constraint`` is Blender's, with the
     pole, that it is made from."""
-    ob, swivel = limb.id_data, read_slider(limb, "swivel")
-    write_slider(limb, "pole", is_poled)
-    pole = path_to_slider(limb.name, "pole")
+    ob, swivel = limb.id_data, storage.read_slider(limb, "swivel")
+    storage.write_slider(limb, "pole", is_poled)
+    pole = storage.path_to_slider(limb.name, "pole")
     poling = ob.animation_data.drivers.from_existing(src_driver=switch)
     poling.data_path, poling.mute = pole, False
-    first = bones_of_limb(limb)[0]
+    first = storage.bones_of_limb(limb)[0]
     channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
     turn, now, read = _turn_about_length(first, channel)
-    sign = outward_sign(limb)
+    sign = storage.outward_sign(limb)
     poled = swivel if is_poled else sign * _swivel_of(limb, constraint)
     free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
-    if max(abs(poled), abs(free)) < NO_TURN and not read:
-        write_slider(limb, "swivel", 0.0)
+    if max(abs(poled), abs(free)) < tolerances.NO_TURN and not read:
+        storage.write_slider(limb, "swivel", 0.0)
         return
     curve: Any = limb.driver_add(slider_of("swivel").path)
-    reset(curve)
+    fcurves.reset(curve)
     paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
     for name, path in paths.items():
         variable = curve.driver.variables.new()
         variable.name = name
         variable.targets[0].id, variable.targets[0].data_path = ob, path
-    poled, free = (number if abs(number) > NO_TURN else 0.0 for number in (poled, free))
+    poled, free = (number if abs(number) > tolerances.NO_TURN else 0.0 for number in (poled, free))
     turn = turn if sign > 0.0 else f"-{turn}"
     curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
 
@@ -253,12 +241,12 @@ def follow_pole_angle(limb: PoseBone, constraint: Any) -> None:
     across, along = _pole_axes(limb)
     (a, c), (b, d) = ((axis[2], -axis[0]) for axis in (across, along))
     curve: Any = limb.driver_add(slider_of("swivel").path)
-    reset(curve)
+    fcurves.reset(curve)
     variable = curve.driver.variables.new()
     variable.name, variable.targets[0].id = "p", limb.id_data
     variable.targets[0].data_path = constraint.path_from_id("pole_angle")
     sides = (f"({x:.9g})*cos(p)+({z:.9g})*sin(p)" for x, z in ((a, b), (c, d)))
-    curve.driver.expression = f"{'-' if outward_sign(limb) > 0.0 else ''}atan2({','.join(sides)})"
+    curve.driver.expression = f"{'-' if storage.outward_sign(limb) > 0.0 else ''}atan2({','.join(sides)})"
 
 
 def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, int]]:
@@ -277,14 +265,14 @@ def _swivel_of(limb: PoseBone, constraint: Any) -> float:
     the knee does."""
     across, along = _pole_axes(limb)
     aside = across * cos(constraint.pole_angle) + along * sin(constraint.pole_angle)
-    return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > NO_TURN else 0.0
+    return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > tolerances.NO_TURN else 0.0
 
 
 def _pole_axes(limb: PoseBone) -> tuple[Any, Any]:
     """The axes of the first bone that a pole angle is counted from, in the frame G of the bones' own pose: Blender
     turns them to the pole before it bends the limb."""
-    choices, own = choices_of(limb), tuple(tuple(get_turn(bone)) for bone in bones_of_limb(limb))
-    axis, _ = stored_axes(limb)
-    geometry: Any = rest_geometry(limb, segments_of(limb), own, axis, choices["tip"], choices["plane"])
+    choices, own = storage.choices_of(limb), tuple(tuple(get_turn(bone)) for bone in storage.bones_of_limb(limb))
+    axis, _ = storage.stored_axes(limb)
+    geometry: Any = rest_geometry(limb, storage.segments_of(limb), own, axis, choices["tip"], choices["plane"])
     x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, place] for place in range(3))
     return x, z

@@ -7,15 +7,13 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
+from ..blender import editing, transaction
 from ..blender.dependencies import Dependencies
-from ..blender.editing import collect, edit_mode, remove_empty_collections
-from ..blender.transaction import transactional
 from ..blender.types import ArmatureObject, announce, can_edit_bones, view_layer_of
 from ..blender.words import Refused
 from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
-from ..limb.parts import COLLECTION
+from ..limb import parts, storage
 from ..limb.settings import COLLECTION as ALL_OURS
-from ..limb.storage import chain_bones, is_mechanism_bone, limbs_of
 
 __all__ = ["Cylinder", "cylinder_at", "stroke_of"]
 
@@ -39,12 +37,12 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
     ob = one.id_data
     if not can_edit_bones(ob):
         raise Refused("'{rig}' comes from another file: make the cylinder there", rig=ob.name)
-    taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
+    taken = {bone.name for limb in storage.limbs_of(ob) for bone in storage.chain_bones(limb)}
     halves = bones_of_cylinders(ob)
     for bone in bones:
         if bone.name in halves:
             raise Refused("'{bone}' is half of a cylinder already", bone=bone.name)
-        if bone.name in taken or is_mechanism_bone(bone.bone):
+        if bone.name in taken or storage.is_mechanism_bone(bone.bone):
             raise Refused("'{bone}' is of a limb: a cylinder needs bones of its own", bone=bone.name)
     if (one.bone.head_local - other.bone.head_local).length <= NO_LENGTH * one.bone.length:
         raise Refused(
@@ -58,14 +56,14 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
     return one, other
 
 
-@transactional
+@transaction.transactional
 def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     """Make two bones aim at each other's foot, by helper bones that hang on the bones' parents, so that neither depends
     on the other. Raises `Refused`."""
     one, other = check_cylinder(bones)
     ob, names = one.id_data, (one.name, other.name)
     feet = {}
-    with edit_mode(context, ob):
+    with editing.edit_mode(context, ob):
         edited = ob.data.edit_bones
         for name in names:
             foot: Any = edited.new(f"MCH-foot-{name}")
@@ -74,7 +72,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
             foot.length, foot.parent, foot.use_deform = 0.2 * bone.length, bone.parent, False
             feet[name] = foot.name
     for name, at in (names, names[::-1]):
-        collect(ob, ob.data.bones[feet[name]], COLLECTION, ALL_OURS, 1).is_visible = False
+        editing.collect(ob, ob.data.bones[feet[name]], parts.COLLECTION, ALL_OURS, 1).is_visible = False
         for title, kind, settings in AIMS:
             aim: Any = ob.pose.bones[name].constraints.new(kind)
             aim.name, aim.target, aim.subtarget, aim.show_expanded = title, ob, feet[at], False
@@ -83,7 +81,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     view_layer_of(context).update()
 
 
-@transactional
+@transaction.transactional
 def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     """Remove what `make_cylinder` added for these bones."""
     ob, feet = bones[0].id_data, set()
@@ -93,10 +91,10 @@ def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
         for aim in aims:
             feet.add(aim.subtarget)
             bone.constraints.remove(aim)
-    with edit_mode(context, ob):
+    with editing.edit_mode(context, ob):
         for name in feet:
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
-    remove_empty_collections(ob, (COLLECTION, ALL_OURS))
+    editing.remove_empty_collections(ob, (parts.COLLECTION, ALL_OURS))
 
 
 def remove_cylinders(context: Context, ob: ArmatureObject) -> None:

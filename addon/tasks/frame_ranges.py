@@ -8,15 +8,11 @@ from typing import Any
 import bpy
 from bpy.types import Context, PoseBone
 
-from ..blender.animation import curves_of, strips_of
-from ..blender.dependencies import BoneRef
-from ..blender.stepping import times_of
+from ..blender import animation, dependencies, stepping
 from ..blender.types import scene_of, split_path
 from ..blender.words import Refused
 from ..feet.contacts import FrameRange
-from ..limb.follow import follow_of
-from ..limb.storage import chain_bones, is_limb
-from ..limb.tips import foot_of
+from ..limb import follow, storage, tips
 from .contact_markers import frame_range, marker_names, names_marked
 
 
@@ -44,13 +40,13 @@ def range_animated(context: Context, bones: Sequence[PoseBone]) -> FrameRange:
     them follow, where nothing but keys moves these; else the scene's range."""
     scene, frames = scene_of(context), frame_range(scene_of(context))
     things: set[Any] = {bone.id_data for bone in bones}
-    things |= {ob for limb in filter(is_limb, bones) for ob, _ in follow_of(limb).pairs if ob}
-    curves = [curve for ob in things for curve in curves_of(ob)]
+    things |= {ob for limb in filter(storage.is_limb, bones) for ob, _ in follow.follow_of(limb).pairs if ob}
+    curves = [curve for ob in things for curve in animation.curves_of(ob)]
     is_plain = all(curve.keyframe_points and not curve.modifiers for curve in curves)
-    has_strips = any(True for ob in things for _ in strips_of(ob))
+    has_strips = any(True for ob in things for _ in animation.strips_of(ob))
     if scene.use_preview_range or not curves or not is_plain or has_strips:
         return FrameRange(frames[0], frames[-1])
-    stretched = float(times_of(scene, [1.0])[0])
+    stretched = float(stepping.times_of(scene, [1.0])[0])
     ends = [round(curve.keyframe_points[i].co.x / stretched) for curve in curves for i in (0, -1)]
     return FrameRange(min(ends), max(ends)) if min(ends) < max(ends) else FrameRange(frames[0], frames[-1])
 
@@ -67,7 +63,7 @@ def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:
     return "CONTACTS" if any(name in names for _, name in names_marked(scene_of(context))) else ""
 
 
-def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
+def selected_frames(refs: Iterable[dependencies.BoneRef]) -> tuple[set[int], bool]:
     """The frames, rounded, of selected keys of objects and bones, and whether all of their keys are selected."""
     names: dict[object, set[str]] = {}
     for ob, bone in refs:
@@ -75,20 +71,20 @@ def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
     keys = [
         key
         for ob, of_object in names.items()
-        for curve in curves_of(ob)
+        for curve in animation.curves_of(ob)
         if split_path(curve.data_path)[0] in of_object
         for key in curve.keyframe_points
     ]
     selected = [key for key in keys if key.select_control_point]
-    stretched = float(times_of(scene_of(bpy.context), [1.0])[0])
+    stretched = float(stepping.times_of(scene_of(bpy.context), [1.0])[0])
     return {round(key.co.x / stretched) for key in selected}, len(selected) == len(keys)
 
 
-def _animated_refs(limbs: Sequence[PoseBone]) -> list[BoneRef]:
+def _animated_refs(limbs: Sequence[PoseBone]) -> list[dependencies.BoneRef]:
     """What of limbs may have keys: their bones, feet, targets and poles."""
-    refs: list[BoneRef] = []
+    refs: list[dependencies.BoneRef] = []
     for limb in limbs:
-        bones = [*chain_bones(limb), *filter(None, [foot_of(limb)])]
+        bones = [*storage.chain_bones(limb), *filter(None, [tips.foot_of(limb)])]
         refs += [(limb.id_data, bone.name) for bone in bones]
-        refs += [(ob, bone) for ob, bone in follow_of(limb).pairs if ob is not None]
+        refs += [(ob, bone) for ob, bone in follow.follow_of(limb).pairs if ob is not None]
     return refs

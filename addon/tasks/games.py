@@ -15,26 +15,18 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
+from ..blender import editing, rotation, stepping
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import curves_everywhere, drivers_of, value_at
-from ..blender.editing import edit_mode
-from ..blender.rotation import rotation_channel
-from ..blender.stepping import Steps, times_of
 from ..blender.types import ArmatureObject, scene_of, split_path
 from ..blender.words import Message, Refused
+from ..limb import solving, storage, tolerances, transforms
 from ..limb.settings import every_slider
-from ..limb.solving import UNEVEN, is_uneven
-from ..limb.storage import chain_bones, limbs_of, mode_of
-from ..limb.tolerances import UNSEEN
-from ..limb.transforms import own_transforms, rigid, turns_of, unposed
 from ..live import refresh
+from ..motion import passing, seen, thinning
 from ..motion.fk import in_rotation_mode
-from ..motion.passing import play
 from ..motion.reading import Channel, Evaluated, Recording, Values, bones_to_read, new_recording, poses_of, readers_of
-from ..motion.seen import SeenLimb, limbs_of_recording, method_of
-from ..motion.thinning import jumping
-from .cylinders import remove_cylinders
-from .modes import remove
+from . import cylinders, modes
 
 Array = NDArray[Any]
 
@@ -59,26 +51,26 @@ class GameRig(NamedTuple):
 
 def bake_for_game(
     context: Context, limbs: list[PoseBone], frames: Sequence[float], new_action: bool
-) -> Steps[tuple[list[SeenLimb], list[Message]]]:
+) -> stepping.Steps[tuple[list[seen.SeenLimb], list[Message]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(limb.id_data for limb in limbs))
     bones = {ob: _bones_for_game(ob) for ob in objects}
     besides = {ob: _besides(ob, bones[ob]) for ob in objects}
-    method = method_of(limbs)
-    has_live = any(mode_of(limb) == "LIVE" for ob in objects for limb in limbs_of(ob))
+    method = seen.method_of(limbs)
+    has_live = any(storage.mode_of(limb) == "LIVE" for ob in objects for limb in storage.limbs_of(ob))
     method = method._replace(is_apart=method.is_apart and not has_live, is_solved=False, is_live=True)
     of_limb: Any = lambda limb: [*bones_to_read(limb), *bones[limb.id_data]]  # noqa: E731
     recording = new_recording(limbs, frames, of_limb, method.is_apart)
     reading = partial(_reader_of, recording, besides)
-    yield from play(context, recording.worlds, frames, reading, method.is_apart, True)
-    plain, times = [_plain(recording, ob, bones[ob]) for ob in objects], times_of(scene_of(context), frames)
+    yield from passing.play(context, recording.worlds, frames, reading, method.is_apart, True)
+    plain, times = [_plain(recording, ob, bones[ob]) for ob in objects], stepping.times_of(scene_of(context), frames)
     for rig in plain:
-        if rig.scaled and is_uneven(np.array(rig.object.matrix_world)):
-            raise Refused(UNEVEN, object=rig.object.name, bone=rig.scaled[0])
-    baked = limbs_of_recording(recording, method, times, np.arange(len(times)), 0.0)
-    remove(context, [limb for ob in objects for limb in limbs_of(ob)])
+        if rig.scaled and solving.is_uneven(np.array(rig.object.matrix_world)):
+            raise Refused(solving.UNEVEN, object=rig.object.name, bone=rig.scaled[0])
+    baked = seen.limbs_of_recording(recording, method, times, np.arange(len(times)), 0.0)
+    modes.remove(context, [limb for ob in objects for limb in storage.limbs_of(ob)])
     for rig in plain:
-        remove_cylinders(context, rig.object)
+        cylinders.remove_cylinders(context, rig.object)
         _clear(context, rig)
         _write(ActionWriter(context, rig.object, new_action), rig, besides[rig.object], times).show(context)
     refresh(context)
@@ -108,13 +100,13 @@ def _write(writer: ActionWriter, rig: GameRig, besides: dict[str, list[Any]], ti
     numbers_of |= {path: np.array(rows) for path, rows in besides.items() if value_at(rig.object, path) is not None}
     inner = np.arange(1, len(times) - 2)
     for path, numbers in numbers_of.items():  # without controls that are gone
-        writer.write(path, times, numbers, cuts=times[inner[jumping(numbers, inner)]])
+        writer.write(path, times, numbers, cuts=times[inner[thinning.jumping(numbers, inner)]])
     return writer
 
 
 def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
     """Deforming bones and limbs, with all that these hang on up to their roots, parents first."""
-    limbs = {bone for limb in limbs_of(ob) for bone in chain_bones(limb)}
+    limbs = {bone for limb in storage.limbs_of(ob) for bone in storage.chain_bones(limb)}
     deforming = [bone for bone in ob.pose.bones if bone.bone.use_deform or bone in limbs]
     needed = dict.fromkeys(above for bone in deforming for above in (bone, *bone.parent_recursive))
     return sorted(needed, key=lambda bone: len(bone.parent_recursive))
@@ -125,19 +117,19 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> GameRig:
     posed: dict[str, Array] = {}
     plain = GameRig(ob, {bone.name for bone in bones}, Values(), [], [])
     for bone in bones:
-        poses, sizes = rigid(poses_of(recording, ob, bone.name))
+        poses, sizes = transforms.rigid(poses_of(recording, ob, bone.name))
         above = posed[bone.parent.name] if bone.parent else None
-        own, _ = rigid(own_transforms(bone.bone, above, poses))
-        place, mode, channel = own[:, :3, 3], bone.rotation_mode, rotation_channel(bone.rotation_mode)
+        own, _ = transforms.rigid(transforms.own_transforms(bone.bone, above, poses))
+        place, mode, channel = own[:, :3, 3], bone.rotation_mode, rotation.rotation_channel(bone.rotation_mode)
         if bone.bone.use_connect and np.abs(place).max() <= APART * bone.bone.parent.length:  # type: ignore[union-attr]
             place[:] = 0.0
         else:
             plain.values[Channel.of_bone(ob, bone.name, "location")] = place
             plain.parted.extend([bone.name] if bone.bone.use_connect else [])
         near = np.array([getattr(bone, channel)[:]])
-        plain.values[Channel.of_bone(ob, bone.name, channel)] = in_rotation_mode(mode, turns_of(own), near)
-        posed[bone.name] = unposed(bone.bone, above) @ own
-        plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > UNSEEN else [])
+        plain.values[Channel.of_bone(ob, bone.name, channel)] = in_rotation_mode(mode, transforms.turns_of(own), near)
+        posed[bone.name] = transforms.unposed(bone.bone, above) @ own
+        plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > tolerances.UNSEEN else [])
     return plain
 
 
@@ -158,7 +150,7 @@ def _clear(context: Context, plain: GameRig) -> None:
     """Take away what moved the bones besides their keys."""
     ob = plain.object
     if plain.parted:
-        with edit_mode(context, ob):
+        with editing.edit_mode(context, ob):
             for name in plain.parted:
                 ob.data.edit_bones[name].use_connect = False
     for bone in (ob.pose.bones[name] for name in plain.names):

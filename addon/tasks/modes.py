@@ -23,15 +23,11 @@ from ..finding.checking import (
     conflicts_of,
     mute_constraints,
 )
-from ..limb.follow import follow_of, gone_controls, is_gone
-from ..limb.names import other_side
-from ..limb.storage import bones_of_limb, by_rig, chain_bones, check_complete, has_helpers, is_on_rig, limbs_of, mode_of
-from ..limb.tips import is_foot_gone, mark_tip
+from ..limb import follow, names, storage, tips
 from ..live import refresh
+from ..rigging import controls, features
 from ..rigging.build import build
-from ..rigging.controls import coloured_as_other_side, recolour
 from ..rigging.description import LimbRef, describe, ref_of, spec_of
-from ..rigging.features import with_pivots_found
 from .following import make_poles, make_targets
 from .status import Status, mechanism_problem, problem_of_version, problems_of
 
@@ -54,7 +50,7 @@ def remove(context: Context, limbs: Sequence[PoseBone]) -> list[str]:
 
 def set_mode(context: Context, limbs: Sequence[PoseBone], mode: str) -> None:
     """Have limbs be posed by their ``RIG`` or by the add-on (``LIVE``), if they are not yet. Raises `Refused`."""
-    others = [limb for limb in limbs if mode_of(limb) != mode]
+    others = [limb for limb in limbs if storage.mode_of(limb) != mode]
     if others and mode == "LIVE" and not scene_of(context).planar_ik.live:  # type: ignore[attr-defined]
         raise Refused("Live is off in this scene: switch it on, then make the limb live")
     if others:
@@ -67,11 +63,11 @@ def to_rig(context: Context, limbs: Sequence[PoseBone]) -> None:
     _check_takes_bones(limbs)
     dependencies = Dependencies()
     for limb in limbs:
-        check_complete(limb)
+        storage.check_complete(limb)
         check_length(limb)
-        check_solvers_above(limb, chain_bones(limb), dependencies)
+        check_solvers_above(limb, storage.chain_bones(limb), dependencies)
         _check_moved(limb)
-        if not is_on_rig(limb):
+        if not storage.is_on_rig(limb):
             check_overruled(limb)
     descriptions = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}
     again = [ref for ref, description in descriptions.items() if description.mode == "RIG"]
@@ -112,17 +108,17 @@ def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = Fals
 def _rebuild(context: Context, refs: Sequence[LimbRef]) -> None:
     limbs = [ob.pose.bones[name] for ob, name in refs]
     announce(*(limb.id_data for limb in limbs))
-    for limb in filter(is_foot_gone, limbs):
-        mark_tip(limb)
+    for limb in filter(tips.is_foot_gone, limbs):
+        tips.mark_tip(limb)
     descriptions, dependencies = {ref_of(limb): describe(ref_of(limb)) for limb in limbs}, Dependencies()
-    _check_takes_bones([limb for limb in limbs if has_helpers(limb)])
+    _check_takes_bones([limb for limb in limbs if storage.has_helpers(limb)])
     for limb, (ref, description) in zip(limbs, [*descriptions.items()], strict=True):
         if description.mode == "RIG":
             check_length(limb)
-        descriptions[ref] = with_pivots_found(description, ref, dependencies)
+        descriptions[ref] = features.with_pivots_found(description, ref, dependencies)
     build(context, descriptions, anew=descriptions)
     for ob, name in descriptions:
-        recolour(ob.pose.bones[name])
+        controls.recolour(ob.pose.bones[name])
 
 
 def _check_takes_bones(limbs: Sequence[PoseBone]) -> None:
@@ -133,7 +129,7 @@ def _check_takes_bones(limbs: Sequence[PoseBone]) -> None:
 
 def _check_moved(limb: PoseBone) -> None:
     """Refuse a limb whose first bone has a location that its helper bones can't take over."""
-    bone = bones_of_limb(limb)[0].bone
+    bone = storage.bones_of_limb(limb)[0].bone
     inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
     if not (inherits and bone.use_local_location) and spec_of(ref_of(limb), describe(ref_of(limb))).is_moved:
         template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
@@ -142,7 +138,7 @@ def _check_moved(limb: PoseBone) -> None:
 
 def _unfit(limbs: Sequence[PoseBone]) -> list[PoseBone]:
     """The limbs on the rigs of these whose mechanisms have to be made anew, or whose feet are gone."""
-    of_rigs = [[limb for limb in limbs_of(ob) if bones_of_limb(limb)] for ob in by_rig(limbs)]
+    of_rigs = [[limb for limb in storage.limbs_of(ob) if storage.bones_of_limb(limb)] for ob in storage.by_rig(limbs)]
     problems = [pair for of_rig in of_rigs if of_rig for pair in zip(of_rig, problems_of(of_rig), strict=True)]
     return [limb for limb, problem in problems if problem]
 
@@ -150,16 +146,16 @@ def _unfit(limbs: Sequence[PoseBone]) -> list[PoseBone]:
 def edited_limbs(ob: ArmatureObject) -> list[PoseBone]:
     """The limbs of a rig that don't fit its bones, and those without helper bones whose controls have the colours of
     the other side, while that side has its own."""
-    limbs = limbs_of(ob)
-    odd = {limb.name for limb in limbs if coloured_as_other_side(limb)}
-    live = [limb for limb in limbs if not is_on_rig(limb) and limb.name in odd]
-    copied = [limb for limb in live if (other := other_side(limb.name)) not in odd and other in ob.pose.bones]
+    limbs = storage.limbs_of(ob)
+    odd = {limb.name for limb in limbs if controls.coloured_as_other_side(limb)}
+    live = [limb for limb in limbs if not storage.is_on_rig(limb) and limb.name in odd]
+    copied = [limb for limb in live if (other := names.other_side(limb.name)) not in odd and other in ob.pose.bones]
     return [*dict.fromkeys([*(limb for limb in _unfit(limbs) if not problem_of_version(limb)), *copied])]
 
 
 def rebuild_edited(context: Context, ob: ArmatureObject) -> bool:
     """Rebuild the limbs of a rig that were edited; whether there are any. Raises `Refused`."""
-    limbs = edited_limbs(ob) if can_edit_bones(ob) and limbs_of(ob) else []
+    limbs = edited_limbs(ob) if can_edit_bones(ob) and storage.limbs_of(ob) else []
     if limbs:
         rebuild(context, limbs)
     return bool(limbs)
@@ -172,14 +168,14 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
     """The names of the repairs that apply to a limb now."""
     if status is not None and not status.is_broken:
         return []
-    if not bones_of_limb(limb):
+    if not storage.bones_of_limb(limb):
         return ["LEFT"]
-    if is_gone(*follow_of(limb).pairs[0]):
+    if follow.is_gone(*follow.follow_of(limb).pairs[0]):
         return ["TARGET", "PICK"]
-    if "POLE" in gone_controls(limb):
+    if "POLE" in follow.gone_controls(limb):
         return ["POLE"]
     muting = ["MUTE"] if conflicts_of(limb) else []
-    is_edited = status is not None and is_on_rig(limb) and not muting  # which the pose alone tells
+    is_edited = status is not None and storage.is_on_rig(limb) and not muting  # which the pose alone tells
     return ["REBUILD", *muting] if is_edited or mechanism_problem(limb) else muting
 
 

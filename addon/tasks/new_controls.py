@@ -12,20 +12,10 @@ from mathutils import Matrix, Vector
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..finding.knees import upright
+from ..limb import tips, tolerances
 from ..limb.rest_geometry import RestGeometry, hinge_axis
-from ..limb.tips import foot_of
-from ..limb.tolerances import UNSEEN
 from ..motion.fitting import PAST_STRAIGHT, Fit
-from ..rigging.control_shapes import (
-    HANGING,
-    Drawing,
-    Place,
-    drawing_of_end,
-    drawing_of_flat,
-    drawing_of_pole,
-    drawing_of_tip,
-    skin_of,
-)
+from ..rigging import control_shapes
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import unit_array
@@ -57,8 +47,8 @@ def skins_of(limbs: Iterable[PoseBone]) -> Skins:
     """What of meshes the feet and hands of limbs carry. Goes through each mesh once, however many limbs there are."""
     feet: dict[ArmatureObject, list[PoseBone]] = {}
     for limb in limbs:
-        feet.setdefault(limb.id_data, []).extend([end] if (end := foot_of(limb)) else [])
-    return {ob: skin_of(ob, ends) for ob, ends in feet.items()}
+        feet.setdefault(limb.id_data, []).extend([end] if (end := tips.foot_of(limb)) else [])
+    return {ob: control_shapes.skin_of(ob, ends) for ob, ends in feet.items()}
 
 
 def target_for(context: Context, seen_limb: FittedLimb, foot: bool, skins: Skins) -> Control:
@@ -67,7 +57,7 @@ def target_for(context: Context, seen_limb: FittedLimb, foot: bool, skins: Skins
     limb, ob = seen_limb.limb, seen_limb.limb.id_data
     axis = hinge_axis(limb) if seen_limb.fit.plane in IN_ONE_PLANE else None
     normal = limb.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
-    end, now, turn = foot_of(limb) if foot else None, None, upright(ob)
+    end, now, turn = tips.foot_of(limb) if foot else None, None, upright(ob)
     if end:
         rest = end.bone.matrix_local.to_3x3()
         if normal and not is_aligned(turn.to_4x4(), normal) and is_aligned(rest.to_4x4(), normal):
@@ -96,22 +86,28 @@ def _past_rounding(seen_limb: FittedLimb) -> Vector:
     fitted, size, world = seen_limb.fit, sum(seen_limb.rest.lengths), seen_limb.limb.id_data.matrix_world
     root, tip = vector(fitted.frame[:3, 3]), vector(fitted.tip)
     rounded = float(np.spacing(np.float32(world.translation.length))) / max(world.median_scale * size, 1e-9)
-    is_straight = (tip - root).length > size * (1.0 - UNSEEN)
+    is_straight = (tip - root).length > size * (1.0 - tolerances.UNSEEN)
     return tip + (tip - root) * 2.0 * rounded if is_straight and 2.0 * rounded > PAST_STRAIGHT else tip
 
 
-def _place_of(seen_limb: FittedLimb) -> Place:
+def _place_of(seen_limb: FittedLimb) -> control_shapes.Place:
     """The end of a limb."""
     geometry, tip = seen_limb.rest, seen_limb.limb.bone.matrix_local @ vector(seen_limb.rest.tip)
-    return Place(tip, upright(seen_limb.limb.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1]))
+    return control_shapes.Place(
+        tip, upright(seen_limb.limb.id_data), sum(geometry.lengths), vector(geometry.frame[:3, 1])
+    )
 
 
-def _drawing_of_target(limb: PoseBone, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
+def _drawing_of_target(
+    limb: PoseBone, place: control_shapes.Place, normal: Vector | None, skin: dict[str, Any]
+) -> control_shapes.Drawing:
     """How the control of a limb's tip is drawn; ``normal`` is that of a flat rig's plane."""
     if normal is not None:
-        return drawing_of_flat(place, normal)
-    end = foot_of(limb)
-    return drawing_of_end(limb.id_data, end, skin, place) if end else drawing_of_tip(place)
+        return control_shapes.drawing_of_flat(place, normal)
+    end = tips.foot_of(limb)
+    return (
+        control_shapes.drawing_of_end(limb.id_data, end, skin, place) if end else control_shapes.drawing_of_tip(place)
+    )
 
 
 def pole_for(seen_limb: FittedLimb, target: BoneRef | Control | None = None) -> Control:
@@ -123,7 +119,7 @@ def pole_for(seen_limb: FittedLimb, target: BoneRef | Control | None = None) -> 
     ahead = Matrix.Rotation(seen_limb.turn, 3, line) @ vector(-frame[:3, 0])
     knee, tip = vector(seen_limb.rest.rest[1][:3, 3]), limb.bone.matrix_local @ vector(seen_limb.rest.tip)
     place = _before_knee(root, line, ahead, knee, size, POLE_ALONG)
-    if line.dot(up) < -HANGING and (place - tip).dot(up) < POLE_ALONG * size:
+    if line.dot(up) < -control_shapes.HANGING and (place - tip).dot(up) < POLE_ALONG * size:
         place = _before_knee(root, line, ahead, knee, size, -POLE_ALONG)
     along = (place - knee).dot(line) / size
     now, root_now = vector(unit_array(fitted.tip - fitted.frame[:3, 3], frame[:3, 1])), vector(fitted.frame[:3, 3])
@@ -138,7 +134,7 @@ def pole_for(seen_limb: FittedLimb, target: BoneRef | Control | None = None) -> 
         parent=_name_beside(seen_limb, target) or rig_root(limb, seen_limb.segments),
         rest=rest,
         size=POLE_SIZE * size,
-        drawing=drawing_of_pole(rest, size),
+        drawing=control_shapes.drawing_of_pole(rest, size),
         place=_before_knee(root_now, now, ahead_now, vector(fitted.knee), size, along),
     )
 

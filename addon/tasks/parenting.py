@@ -13,24 +13,16 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ..blender import animation, fcurves, keying, stepping, transaction
 from ..blender.action_writer import ActionWriter
-from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.fcurves import ONE_KEY, hold, read_keys
-from ..blender.keying import key_changes
-from ..blender.stepping import Steps, Stepwise, times_of
-from ..blender.transaction import transactional_steps
 from ..blender.types import announce, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
 from ..blender.words import Refused
-from ..limb.solving import UNEVEN, is_uneven
-from ..limb.storage import is_control, is_mechanism_bone
+from ..limb import solving, storage
+from ..motion import ik, passing, thinning, writing
 from ..motion.frames import around, frames_of
-from ..motion.ik import show_controls
-from ..motion.passing import record
 from ..motion.placing import ControlPlacing
 from ..motion.reading import Asked, Channel, matrices_of
-from ..motion.thinning import sampling_of
-from ..motion.writing import Task
 from ..rigging.description import ref_of
 from ..solver.matrices import inverted_all
 
@@ -49,17 +41,17 @@ def possible_parents(context: Context, controls: Sequence[PoseBone]) -> Iterator
     rigs = dict.fromkeys(bone.id_data for bone in controls)
     above = [bone.parent for bone in controls]
     refs: list[BoneRef] = [(ob, bone.name) for ob in rigs for bone in bones_of(ob) if bone not in above]
-    refs = [ref for ref in refs if is_control(*ref) or not is_mechanism_bone(ref[0].data.bones[ref[1]])]  # type: ignore[union-attr]
+    refs = [ref for ref in refs if storage.is_control(*ref) or not storage.is_mechanism_bone(ref[0].data.bones[ref[1]])]  # type: ignore[union-attr]
     for ref in (*refs, *((ob, "") for ob in layer.objects if ob not in rigs)):
         if not any(among.moves_with(ref, bone.id_data, {bone.name}) for bone in controls):
             yield ref
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def parent_controls(
     context: Context, controls: Sequence[PoseBone], parent: BoneRef, frames: Sequence[float] | None = None
-) -> Steps[None]:
+) -> stepping.Steps[None]:
     """Hang controls on a bone or an object, from this frame on or in a range of frames, in which they get keys. They
     stand where they stood in each of these frames. Raises `Refused`."""
     refs = [ref_of(bone) for bone in controls]
@@ -67,16 +59,16 @@ def parent_controls(
         if Dependencies().moves_with(parent, ref[0], {ref[1]}):
             name = parent[1] or parent[0].name
             raise Refused("'{name}' moves with '{control}': pick another", name=name, control=ref[1])
-        if is_uneven(np.array(ref[0].matrix_world)):
-            raise Refused(UNEVEN, object=ref[0].name, bone=ref[1])
-    task = Task(context, frames, keeps_others=around(context, refs) if frames else None)
+        if solving.is_uneven(np.array(ref[0].matrix_world)):
+            raise Refused(solving.UNEVEN, object=ref[0].name, bone=ref[1])
+    task = writing.Task(context, frames, keeps_others=around(context, refs) if frames else None)
     asked, progress = Asked([*refs, parent], controls=refs), task.next_progress()
-    seen = yield from record(context, [], sampling_of(task.frames), asked, progress=progress)
+    seen = yield from passing.record(context, [], thinning.sampling_of(task.frames), asked, progress=progress)
     places = {ref: matrices_of(seen, ref).copy() for ref in refs}
     scene, now = scene_of(context), scene_of(context).frame_current
     is_animated = bool(frames or frames_of(context, [*refs, parent]).at)
-    times = times_of(scene, ([frames[0], frames[-1]] if frames else [now]) if is_animated else ())
-    kept = times_of(scene, task.keeps_others or (-inf, now))
+    times = stepping.times_of(scene, ([frames[0], frames[-1]] if frames else [now]) if is_animated else ())
+    kept = stepping.times_of(scene, task.keeps_others or (-inf, now))
     for ref in refs:
         inverse = inverted_all(matrices_of(seen, parent)[:1]) @ places[ref][:1] @ inverted_all(seen.bases[ref][:1])
         _hang(context, ref, parent, Matrix(inverse[0].tolist()), times, kept)
@@ -85,7 +77,7 @@ def parent_controls(
     placings = [
         ControlPlacing(ref, ref, m[:, :3, 3], size, m) for (ref, m), size in zip(places.items(), lengths, strict=True)
     ]
-    key_changes(context, (yield from show_controls(task, placings)))
+    keying.key_changes(context, (yield from ik.show_controls(task, placings)))
     for channel in [channel for placing in placings for channel in placing.channels if frames]:
         _hold_cut(channel, frames[-1])  # type: ignore[index]
 
@@ -114,7 +106,7 @@ def _hang(context: Context, ref: BoneRef, parent: BoneRef, inverse: Matrix, time
 def _hold_cut(channel: Channel, frame: float) -> None:
     """Have the key in a frame hold its value until the next frame. A channel without a key there goes on as before, and
     stays as it is."""
-    time, after = times_of(scene_of(bpy.context), [frame, frame + 1.0])
-    for curve in curves_of(channel.object):
-        if curve.data_path == channel.path and (np.abs(read_keys(curve)[0] - after) < ONE_KEY).any():
-            hold(curve, time)
+    time, after = stepping.times_of(scene_of(bpy.context), [frame, frame + 1.0])
+    for curve in animation.curves_of(channel.object):
+        if curve.data_path == channel.path and (np.abs(fcurves.read_keys(curve)[0] - after) < fcurves.ONE_KEY).any():
+            fcurves.hold(curve, time)

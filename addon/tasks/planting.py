@@ -7,18 +7,14 @@ from typing import NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ..blender.stepping import Steps, Stepwise
-from ..blender.transaction import as_one
+from ..blender import stepping, transaction
 from ..blender.types import scene_of
 from ..blender.words import Message, Refused
 from ..feet.contacts import HEIGHT, SPEED
-from ..limb.tips import foot_of
-from ..limb.tolerances import UNSEEN
+from ..limb import tips, tolerances
 from ..rigging.description import ref_of
-from . import holding
-from .adding import FEWER_KEYS, LimbRequest, add
+from . import adding, holding, setting
 from .contact_markers import Contacts, find_contacts, mark_contacts
-from .setting import add_foot_roll
 
 NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
 KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is for a rig that walks"
@@ -32,7 +28,7 @@ class PlantOptions(NamedTuple):
     height: float = HEIGHT
     speed: float = SPEED
     ease: int = 3
-    tolerance: float = FEWER_KEYS
+    tolerance: float = adding.FEWER_KEYS
     lower_hips: bool = True
     ground: str = ""
 
@@ -50,24 +46,24 @@ class NoContacts(Refused):
     """No foot is on the ground in any frame."""
 
 
-@Stepwise
+@stepping.Stepwise
 def plant(
     context: Context,
-    requests: Sequence[LimbRequest],
+    requests: Sequence[adding.LimbRequest],
     limbs: Sequence[PoseBone],
     frames: Sequence[int],
     description: PlantOptions,
-) -> Steps[PlantResult]:
+) -> stepping.Steps[PlantResult]:
     """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
     marked in place of those that are. Raises `Refused`, and then nothing has changed."""
     names = [ref_of(limb) for limb in (*limbs, *(request.limb for request in requests))]
     warnings: list[Message] = []
-    with as_one(context):
+    with transaction.as_one(context):
         if requests:
             tolerance = description.tolerance
-            added = yield from add.steps(context, requests, mode="RIG", foot_roll=True, tolerance=tolerance)
+            added = yield from adding.add.steps(context, requests, mode="RIG", foot_roll=True, tolerance=tolerance)
             warnings = added.warnings
-        add_foot_roll(context, [leg for ob, bone in names if foot_of(leg := ob.pose.bones[bone])])
+        setting.add_foot_roll(context, [leg for ob, bone in names if tips.foot_of(leg := ob.pose.bones[bone])])
         legs = [ob.pose.bones[bone] for ob, bone in names]
         listed = yield from find_contacts.steps(context, legs, frames, description.height, description.speed)
         standing = [of_leg for of_leg in listed if of_leg.contacts]
@@ -91,4 +87,4 @@ def plant(
 def _keeps_still(leg: Contacts, frames: Sequence[int]) -> bool:
     """Whether a leg stands in all of these frames, and does not slide: nothing moves it."""
     contacts = [contact.frames for contact in leg.contacts]
-    return contacts == [(frames[0], frames[-1])] and leg.slip < UNSEEN * leg.limb.length
+    return contacts == [(frames[0], frames[-1])] and leg.slip < tolerances.UNSEEN * leg.limb.length

@@ -9,8 +9,7 @@ import numpy as np
 from bpy.types import Context
 from numpy.typing import NDArray
 
-from ..blender.animation import drivers_of, is_animated, property_at, set_at, value_at
-from ..blender.dependencies import constraint_targets
+from ..blender import animation, dependencies
 from ..blender.types import bones_of, has_bone, path_to_bone, split_path, view_layer_of
 from ..blender.words import Message, Refused
 from ..finding.constraints import read_by, slider_read
@@ -84,7 +83,7 @@ def _seen(context: Context, limbs: dict[LimbRef, Limb]) -> dict[LimbRef, Limb]:
     """The same limbs as they are now in their states."""
     seen = {ref: Limb(limb.bones, {}) for ref, limb in limbs.items()}
     for state in dict.fromkeys(state for limb in limbs.values() for state in limb.seen):
-        before = value_at(state.owner, state.path) if state.owner else None
+        before = animation.value_at(state.owner, state.path) if state.owner else None
         try:
             _set(context, state, state.value)
             for ref in [ref for ref, limb in limbs.items() if state in limb.seen]:
@@ -100,19 +99,19 @@ def _states_of(plan: Conversion) -> Iterator[State]:
     limb = plan.solvers.limb
     acting = plan.solvers.all_acting
     for constraint in [one for bone in plan.solvers.bones for one in bone.constraints if one not in acting]:
-        for owner, name in constraint_targets(constraint):
+        for owner, name in dependencies.constraint_targets(constraint):
             if not constraint.mute and has_bone(owner, name) and not all(bones_of(owner)[name].lock_scale):
                 for scale in SCALES:
                     yield State(owner, f"{path_to_bone(name)}.scale", name, (scale,) * 3, LENGTHENED)
     own = [constraint.path_from_id() for constraint in acting]
     left_out = {f"{path}.{name}" for path in own for name in ("influence", "mute")}
-    for curve in drivers_of(limb.id_data):
+    for curve in animation.drivers_of(limb.id_data):
         bone, path = split_path(curve.data_path)
         if bone not in plan.bones or curve.mute or path.startswith("[") or curve.data_path in left_out:
             continue
         for target in read_by(curve):
-            value = value_at(target.id, target.data_path) if target.data_path and target.id else None
-            if isinstance(value, bool | int | float) and not is_animated(target.id, target.data_path):
+            value = animation.value_at(target.id, target.data_path) if target.data_path and target.id else None
+            if isinstance(value, bool | int | float) and not animation.is_animated(target.id, target.data_path):
                 for end in _ends(target.id, target.data_path, value):
                     yield State(target.id, target.data_path, slider_read(target), end)
 
@@ -121,7 +120,7 @@ def _ends(owner: Any, path: str, value: Any) -> tuple[Any, Any]:
     """The least and the largest that a slider may be set to."""
     if isinstance(value, bool):
         return False, True
-    holder, name, is_custom = property_at(owner, path)
+    holder, name, is_custom = animation.property_at(owner, path)
     if is_custom:
         says = holder.id_properties_ui(name).as_dict()
         low, high = says["min"], says["max"]
@@ -133,7 +132,7 @@ def _ends(owner: Any, path: str, value: Any) -> tuple[Any, Any]:
 
 def _set(context: Context, state: State, value: Any) -> None:
     if state.owner:
-        set_at(state.owner, state.path, value)
+        animation.set_at(state.owner, state.path, value)
         state.owner.update_tag()
         view_layer_of(context).update()
 

@@ -9,58 +9,50 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
+from ..blender import dependencies, editing, stepping, transaction
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import curves_of, is_animated
-from ..blender.dependencies import BoneRef
-from ..blender.editing import keeping_unkeyed
 from ..blender.keying import is_autokey_on, key_changes, key_changes_from
-from ..blender.stepping import Steps, Stepwise, finished, times_of
-from ..blender.transaction import transactional, transactional_steps
 from ..blender.types import announce, scene_of, view_layer_of
 from ..blender.words import Message, Refused
 from ..limb.follow import change_of, check_movable, check_posable, check_undriven, follow_of, rig_slider
 from ..limb.storage import bones_of_limb, path_to_slider, read_slider, write_slider
+from ..motion import fk, ik, passing, reading, thinning
 from ..motion.check import keeping_shown
-from ..motion.fk import part_of_fk, to_fk
 from ..motion.frames import around, ends_of, moved_by
-from ..motion.ik import MatchResult, show_in_ik
-from ..motion.passing import record
-from ..motion.reading import Asked, Recording, copied
 from ..motion.seen import check_alone, see_limbs
-from ..motion.thinning import sampling_of
 from ..motion.writing import Run, Task, Writing
-from ..rigging.description import ref_of
-from ..rigging.features import level_feet
+from ..rigging import description, features
 from .baking import key_in_fk, with_end
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def snap_target(
     context: Context,
     limbs: Sequence[PoseBone],
     frames: Sequence[float] | None = None,
     tolerance: float = 0.0,
-) -> Steps[list[Message]]:
+) -> stepping.Steps[list[Message]]:
     """Match IK to FK: move targets and poles, and set flip and swivel, so that IK shows the bones' own pose, in the
     current frame or with keys in each of ``frames``. ``tolerance`` is how far joints may be off for fewer keys, in
     lengths of the limb. Returns warnings."""
     check_snap(limbs, "IK")
     # Each snap would turn toes by the roll again: they have one turn of their own in FK and IK.
-    leveled = level_feet(limbs) if frames is None else []
+    leveled = features.level_feet(limbs) if frames is None else []
     changes, warnings = yield from _show_in(_task(context, limbs, frames, tolerance), limbs, "IK")
     key_changes(context, [*leveled, *changes])
     return warnings
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def snap_fk(
     context: Context,
     limbs: Sequence[PoseBone],
     frames: Sequence[float] | None = None,
     tolerance: float = 0.0,
-) -> Steps[list[Message]]:
+) -> stepping.Steps[list[Message]]:
     """Match FK to IK: set the own channels of limbs' bones, and of feet that turn with targets, to what IK shows, in
     the current frame or with keys in each of ``frames``. Returns warnings."""
     check_snap(limbs, "FK")
@@ -73,24 +65,24 @@ def _task(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float] |
     return Task(context, frames, tolerance, keeps_others=around(context, moved_by(limbs)) if frames else None)
 
 
-def _show_in(task: Task, limbs: Sequence[PoseBone], to: str) -> Steps[MatchResult]:
+def _show_in(task: Task, limbs: Sequence[PoseBone], to: str) -> stepping.Steps[ik.MatchResult]:
     """Have limbs show by ``IK``, or by ``FK``, the pose that the other one shows."""
-    show = partial(show_in_ik, task, limbs, None, True) if to == "IK" else partial(_show_in_fk, task, limbs)
+    show = partial(ik.show_in_ik, task, limbs, None, True) if to == "IK" else partial(_show_in_fk, task, limbs)
     (changes, warnings), told = yield from keeping_shown(task, limbs, to, show)
-    return MatchResult(changes, [*warnings, *told])
+    return ik.MatchResult(changes, [*warnings, *told])
 
 
-def _show_in_fk(task: Task, limbs: Sequence[PoseBone], known: Recording) -> Steps[MatchResult]:
+def _show_in_fk(task: Task, limbs: Sequence[PoseBone], known: reading.Recording) -> stepping.Steps[ik.MatchResult]:
     """Set the own channels of limbs' bones, and of feet that turn with targets, to the pose that IK shows."""
-    parts, sampling = [part_of_fk(limb, task.tolerance) for limb in limbs], sampling_of(task.frames)
+    parts, sampling = [fk.part_of_fk(limb, task.tolerance) for limb in limbs], thinning.sampling_of(task.frames)
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    asked = Asked(channels=channels, known=known)
-    recording = yield from record(task.context, limbs, sampling.frames, asked, 1.0, task.next_progress())
-    values = copied(recording.channels)
-    for of_limb in to_fk(recording, is_solved=True, influence=1.0).values():
+    asked = reading.Asked(channels=channels, known=known)
+    recording = yield from passing.record(task.context, limbs, sampling.frames, asked, 1.0, task.next_progress())
+    values = reading.copied(recording.channels)
+    for of_limb in fk.to_fk(recording, is_solved=True, influence=1.0).values():
         values |= of_limb
-    writing = Writing(task, copied(recording.channels), [Run(sampling.rows, parts)], sampling.frames)
-    return MatchResult(writing.finish(recording, values, channels), [])
+    writing = Writing(task, reading.copied(recording.channels), [Run(sampling.rows, parts)], sampling.frames)
+    return ik.MatchResult(writing.finish(recording, values, channels), [])
 
 
 def check_snap(limbs: Sequence[PoseBone], to: str) -> None:
@@ -123,7 +115,7 @@ def other_mode(limbs: Sequence[PoseBone]) -> str:
     return "FK" if limbs and read_slider(limbs[0], "influence") > 0.5 else "IK"
 
 
-@transactional
+@transaction.transactional
 def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
     """Switch limbs to ``FK`` or ``IK``, by default to the other mode than the first one's, without moving them. With
     Auto Keying or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
@@ -131,14 +123,14 @@ def switch(context: Context, limbs: Sequence[PoseBone], to: str | None = None, i
     check_snap(limbs, to)
     others = [limb for limb in limbs if read_slider(limb, "influence") != (to == "IK")]
     switched = [change_of(limb, "influence") for limb in limbs]
-    leveled = level_feet(others) if to == "IK" else []
+    leveled = features.level_feet(others) if to == "IK" else []
     is_keyed = insert_keys or is_autokey_on(context) or any(is_animated(*key[:2], strips=False) for key in switched)
     keys = [scene_of(context).frame_current] if is_keyed else []
-    changes, warnings = finished(_show_in(Task(context, None, keys=keys), others, to))
+    changes, warnings = stepping.finished(_show_in(Task(context, None, keys=keys), others, to))
     changes = [*leveled, *changes]
     for limb in others:
         write_slider(limb, "influence", to == "IK")
-    with keeping_unkeyed(context, dict.fromkeys(change.object for change in (*switched, *changes))):
+    with editing.keeping_unkeyed(context, dict.fromkeys(change.object for change in (*switched, *changes))):
         key_changes_from(context, switched, insert_keys, holds=True)
         key_changes_from(context, changes, insert_keys)
     view_layer_of(context).update()
@@ -152,16 +144,16 @@ def _to_pose(limbs: Sequence[PoseBone], to: str) -> list[tuple[Any, str]]:
     return [follow_of(limb)[:2] for limb in limbs]
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def switch_over(
     context: Context, limbs: Sequence[PoseBone], to: str, frames: Sequence[int], tolerance: float = 0.0
-) -> Steps[list[Message]]:
+) -> stepping.Steps[list[Message]]:
     """Switch limbs to ``FK`` or ``IK`` in all of these frames, with keys, without moving them; other frames stay as
     they are. Raises `Refused`. Returns warnings."""
     check_snap(limbs, to)
     _check_influence(context, limbs, to == "FK", frames)
-    named, task = [ref_of(limb) for limb in limbs], _task(context, limbs, frames, tolerance)
+    named, task = [description.ref_of(limb) for limb in limbs], _task(context, limbs, frames, tolerance)
     if to == "FK":
         _, warnings = yield from keeping_shown(task, limbs, to, lambda _: _keyed_in_fk(task, limbs), False)
     else:
@@ -171,7 +163,7 @@ def switch_over(
     return warnings
 
 
-def _keyed_in_fk(task: Task, limbs: Sequence[PoseBone]) -> Steps[None]:
+def _keyed_in_fk(task: Task, limbs: Sequence[PoseBone]) -> stepping.Steps[None]:
     """Give limbs keys in FK for what they show, as a bake does."""
     frames: Any = task.frames
     for limb in limbs:
@@ -186,7 +178,7 @@ ROUNDED = 1e-4
 
 def _check_influence(context: Context, limbs: Sequence[PoseBone], is_ik: bool, frames: Sequence[int]) -> None:
     """Refuse limbs that are not in IK, or in FK, in all of these frames."""
-    times = times_of(scene_of(context), frames)
+    times = stepping.times_of(scene_of(context), frames)
     for limb in limbs:
         path, now = path_to_slider(limb.name, "influence"), read_slider(limb, "influence")
         curve = next((curve for curve in curves_of(limb.id_data) if curve.data_path == path and not curve.mute), None)
@@ -196,11 +188,11 @@ def _check_influence(context: Context, limbs: Sequence[PoseBone], is_ik: bool, f
                 raise Refused(template, bone=limb.name, mode="IK" if is_ik else "FK", frame=frame)
 
 
-def _key_influence(context: Context, limbs: Sequence[BoneRef], frames: Sequence[int], is_ik: bool) -> None:
+def _key_influence(context: Context, limbs: Sequence[dependencies.BoneRef], frames: Sequence[int], is_ik: bool) -> None:
     """Key limbs to be in IK, or in FK, from the first to the last of these frames, and as before around them, where
     anything changes there."""
     scene, writers = scene_of(context), dict[Any, ActionWriter]()
-    times, kept = times_of(scene, frames), times_of(scene, ends_of(context, limbs))
+    times, kept = stepping.times_of(scene, frames), stepping.times_of(scene, ends_of(context, limbs))
     for ob, name in limbs:
         announce(ob)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob))

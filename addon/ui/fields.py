@@ -16,10 +16,9 @@ from ..blender.types import ArmatureObject, can_edit_bones, scene_of
 from ..blender.words import Refused, translated_text
 from ..tasks.setting import set_slider
 from ..tasks.status import FEATURES, IN_ONE_PLANE, Description, description_of, field_of
+from . import preferences, state
 from .finding import Name, active_limb, name_of
 from .operators.setting import draw_set
-from .preferences import PLANE
-from .state import joint_label, slider_of_rig, title_of
 
 
 def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
@@ -56,7 +55,7 @@ def draw_influence(layout: Any, limb: PoseBone) -> None:
     """Influence, and the button that switches; or the rig's own slider where it has one for this limb, and no panel of
     its own that shows it."""
     row = layout.row(align=True)
-    if slider_of_rig(limb):
+    if state.slider_of_rig(limb):
         if not has_panel(limb.id_data):
             draw_slider_of_limb(row, limb)
         return
@@ -66,14 +65,14 @@ def draw_influence(layout: Any, limb: PoseBone) -> None:
 
 def draw_line(row: Any, limb: PoseBone) -> None:
     """One limb among several: its title, which selects its target, and what blends it."""
-    button = row.operator("pose.planar_ik_select", text=title_of(limb), translate=False, emboss=False)
+    button = row.operator("pose.planar_ik_select", text=state.title_of(limb), translate=False, emboss=False)
     button.role, button.bone = "TARGET", limb.name
     draw_slider_of_limb(row, limb)
 
 
 def draw_slider_of_limb(row: Any, limb: PoseBone) -> None:
     """What blends a limb between FK and IK: the rig's own slider, by its own name, where it has one."""
-    slider = slider_of_rig(limb)
+    slider = state.slider_of_rig(limb)
     if slider is None:
         draw_slider(row, limb, "influence", text="")
         return
@@ -92,10 +91,10 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     """The plane, and where the knee points in it."""
     plane = described.choices["plane"]
     split = layout.split(factor=0.2)
-    split.label(text=joint_label(limb))
+    split.label(text=state.joint_label(limb))
     row = split.row(align=True)
-    slides = plane == "SLIDE" or joint_label(limb) == "Bend"  # nobody's leg is a piston
-    for value, label, _ in (item for item in PLANE[1:] if slides or item[0] != "SLIDE"):
+    slides = plane == "SLIDE" or state.joint_label(limb) == "Bend"  # nobody's leg is a piston
+    for value, label, _ in (item for item in preferences.PLANE[1:] if slides or item[0] != "SLIDE"):
         draw_set(row, label, plane == value, plane=value)
     row = layout.row(align=True)
     if plane not in IN_ONE_PLANE:

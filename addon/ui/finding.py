@@ -14,9 +14,8 @@ from bpy.types import Context, Depsgraph, PoseBone, Scene
 from ..blender.handlers import Handlers, add_handlers, remove_handlers
 from ..blender.types import is_armature, view_layer_of
 from ..blender.words import Refused
-from ..tasks import selection
+from ..tasks import selection, status
 from ..tasks.selection import followers, is_in_view, limbs_of_bones
-from ..tasks.status import check_complete, is_limb
 
 
 def selected_limbs(context: Context) -> list[PoseBone]:
@@ -44,7 +43,7 @@ def limbs_active_first(context: Context) -> list[PoseBone]:
     names = cached_until_rebuilt(
         ("limbs", selection_in(context)), lambda: [*map(name_of, _limbs_active_first(context))]
     )
-    limbs = [limb for name in names if (limb := bone_of(name)) is not None and is_limb(limb)]
+    limbs = [limb for name in names if (limb := bone_of(name)) is not None and status.is_limb(limb)]
     return limbs if len(limbs) == len(names) else _limbs_active_first(context)
 
 
@@ -72,7 +71,7 @@ def require_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]
     if not limbs:
         raise Refused("Select a limb, its target or its pole")
     for limb in () if with_broken else limbs:
-        check_complete(limb)
+        status.check_complete(limb)
     return limbs
 
 

@@ -9,28 +9,27 @@ import bpy
 from bpy.types import Context, Event, Menu, Operator
 
 from ..blender.types import is_armature
-from ..tasks.selection import candidates, limbs_in_view, limbs_offered
-from ..tasks.status import description_of
+from ..tasks import selection, status
 from .finding import selected_limbs
 
 
 def entries(context: Context) -> list[tuple[str, dict[str, Any]]]:
     """What applies to the selection: the names of operators, and what is given to them."""
     limbs, ob = selected_limbs(context), context.object
-    described = [description_of(limb) for limb in limbs]
+    described = [status.description_of(limb) for limb in limbs]
     modes, flips = {limb.mode for limb in described}, [limb.sliders["flip"] for limb in described]
     plain = ("switch", "snap_target", "snap_fk", "mirror", "hold", "find_contacts")
     choices: list[tuple[bool, list[tuple[str, dict[str, Any]]]]] = [
         (bool(limbs), [(name, {}) for name in plain]),
         (bool(limbs), [("set", {"flip": flips[:1] != [True]}), ("remove", {})]),
-        (context.mode == "POSE" and (not limbs or bool(limbs_offered(context)[0])), [("add", {})]),
+        (context.mode == "POSE" and (not limbs or bool(selection.limbs_offered(context)[0])), [("add", {})]),
         (not limbs and len(context.selected_pose_bones or ()) == 2, [("cylinder", {})]),
         (context.mode == "POSE", [("plant", {})]),
         ("LIVE" in modes, [("set", {"mode": "RIG"})]),
         ("RIG" in modes, [("set", {"mode": "LIVE"}), ("rebuild", {})]),
-        (is_armature(ob) and bool(candidates(ob)), [("convert", {})]),
+        (is_armature(ob) and bool(selection.candidates(ob)), [("convert", {})]),
         (any(limb.converted_from for limb in described), [("unconvert", {})]),
-        (bool(limbs_in_view(context)), [("bake", {})]),
+        (bool(selection.limbs_in_view(context)), [("bake", {})]),
     ]
     return [entry for applies, found in choices if applies for entry in found]
 

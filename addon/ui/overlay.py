@@ -15,9 +15,8 @@ from gpu_extras.batch import batch_for_shader
 
 from ..blender.types import scene_of, view_layer_of
 from ..tasks.status import Stroke, Viewpoint, figure
-from .finding import active_limb
+from . import finding, state
 from .preferences import preference
-from .state import slider_of_rig, status_in, structure_known
 
 log = logging.getLogger("planar_ik")
 
@@ -58,14 +57,14 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     if isinstance(space, SpaceView3D) and not space.overlay.show_overlays:
         return []
-    limb = active_limb(context) if context.mode in {"POSE", "OBJECT"} else None
+    limb = finding.active_limb(context) if context.mode in {"POSE", "OBJECT"} else None
     depsgraph: Depsgraph | None = view_layer_of(context).depsgraph
-    if limb is None or depsgraph is None or (slider_of_rig(limb) and status_in(context, limb).is_fk):
+    if limb is None or depsgraph is None or (state.slider_of_rig(limb) and state.status_in(context, limb).is_fk):
         return []
     view: Any = context.region_data
     along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None
     viewpoint = Viewpoint(along, _is_dragging(context), settings.shows_reach)
-    return figure(limb, depsgraph, viewpoint, structure_known(limb))
+    return figure(limb, depsgraph, viewpoint, state.structure_known(limb))
 
 
 def _is_dragging(context: Context) -> bool:

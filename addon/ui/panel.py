@@ -14,20 +14,10 @@ from ..tasks.cylinders import cylinder_at, is_our_cylinder, stroke_of
 from ..tasks.modes import repairs_for
 from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
 from ..tasks.status import Status, description_of, limbs_counted
-from .fields import draw_fields, draw_line
-from .finding import (
-    active_limb,
-    bone_of,
-    bones_selected,
-    cached_until_rebuilt,
-    limbs_active_first,
-    name_of,
-    selection_in,
-)
+from . import fields, finding, state
 from .operators.cylinders import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
 from .operators.selecting import ROLES, selectable_refs
-from .state import dot_of, draw_lines, length_text, sentence_of, slider_of_rig, status_in, title_of
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""
@@ -51,12 +41,12 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
         """On what belongs to a limb, and on a bone that could be made one."""
         if context.mode not in {"POSE", "OBJECT"}:
             return False
-        return active_limb(context) is not None or bool(offer_of(context))
+        return finding.active_limb(context) is not None or bool(offer_of(context))
 
     def draw(self, context: Context) -> None:
         """From the limb's state to what animates it."""
         layout: Any = self.layout
-        limbs = limbs_active_first(context)
+        limbs = finding.limbs_active_first(context)
         if not limbs:
             draw_offer(layout, context)
         elif len(limbs) > 1:
@@ -64,10 +54,10 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
         else:
             (limb,) = limbs
             draw_title(layout, limb)
-            draw_state(layout, context, limb, status_in(context, limb))
+            draw_state(layout, context, limb, state.status_in(context, limb))
             draw_foot(layout, context, limb)
             draw_parts(layout, limb)
-            draw_fields(layout, context, limb)
+            fields.draw_fields(layout, context, limb)
         if offer_of(context) == "ADD":  # of what hangs on a limb, too
             draw_adding(layout, context)
 
@@ -75,11 +65,11 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
 def offer_of(context: Context) -> str:
     """What can be done for bones of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes them of
     constraints, ``ADD`` new ones; else a sentence that says why there is nothing to add, if there is such."""
-    return cached_until_rebuilt(("offer", selection_in(context)), lambda: _offer(context))
+    return finding.cached_until_rebuilt(("offer", finding.selection_in(context)), lambda: _offer(context))
 
 
 def _offer(context: Context) -> str:
-    bones = bones_selected(context)
+    bones = finding.bones_selected(context)
     if not bones:
         return ""
     if orphaned_limbs(bones):
@@ -95,7 +85,7 @@ def _offer(context: Context) -> str:
 def draw_offer(layout: Any, context: Context) -> None:
     """The button that fits bones without IK, and what is in its way."""
     offer = offer_of(context)
-    leftovers = orphaned_limbs(bones_selected(context)) if offer == "LEFT" else []
+    leftovers = orphaned_limbs(finding.bones_selected(context)) if offer == "LEFT" else []
     if leftovers:
         template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
         sentence, repairs = translated_text(template, bone=leftovers[0].name), labels_of(["LEFT"], leftovers[0])
@@ -105,7 +95,7 @@ def draw_offer(layout: Any, context: Context) -> None:
     elif offer == "CYLINDER":
         draw_cylinder(layout, context)
     elif offer != "ADD":
-        draw_lines(layout, context, offer, "INFO")
+        state.draw_lines(layout, context, offer, "INFO")
 
 
 def draw_cylinder(layout: Any, context: Context) -> None:
@@ -114,7 +104,7 @@ def draw_cylinder(layout: Any, context: Context) -> None:
     cylinder = cylinder_at(bone) if bone else None
     if cylinder is None:
         return
-    length, stroke = (length_text(scene_of(context), size) for size in stroke_of(context, cylinder))
+    length, stroke = (state.length_text(scene_of(context), size) for size in stroke_of(context, cylinder))
     layout.label(text=", ".join(half.name for half in cylinder), icon="CON_TRACKTO", translate=False)
     text = translated_text("Length {length}, stroke {stroke}", length=length, stroke=stroke)
     layout.label(text=text, translate=False)
@@ -124,12 +114,12 @@ def draw_cylinder(layout: Any, context: Context) -> None:
 
 def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
-    limbs = cached_until_rebuilt(
-        ("to add", selection_in(context)),
-        lambda: [(name_of(limb), segments) for limb, segments in limbs_offered(context)[0]],
+    limbs = finding.cached_until_rebuilt(
+        ("to add", finding.selection_in(context)),
+        lambda: [(finding.name_of(limb), segments) for limb, segments in limbs_offered(context)[0]],
     )
     label = translated_text("Add IK to {count} Limbs", count=len(limbs))
-    if len(limbs) == 1 and (limb := bone_of(limbs[0][0])) is not None:
+    if len(limbs) == 1 and (limb := finding.bone_of(limbs[0][0])) is not None:
         why, helping = repairs_for_adding(limb, limbs[0][1])
         draw_problem(layout.column(align=True), context, why, labels_of(helping, limb))
         if why:
@@ -140,7 +130,7 @@ def draw_adding(layout: Any, context: Context) -> None:
 
 def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
     """What is wrong, in lines, and a button for each repair that helps, with what it says."""
-    draw_lines(column, context, sentence, "ERROR")
+    state.draw_lines(column, context, sentence, "ERROR")
     for repair, text in repairs.items():
         if repair == "PICK":
             column.operator("pose.planar_ik_pick", text=text, icon="EYEDROPPER", translate=False).role = "TARGET"
@@ -157,9 +147,9 @@ def draw_title(layout: Any, limb: PoseBone) -> None:
     row = layout.row()
     row.alignment = "LEFT"
     button = row.operator(
-        "pose.planar_ik_select", text=title_of(limb), icon="CON_KINEMATIC", emboss=False, translate=False
+        "pose.planar_ik_select", text=state.title_of(limb), icon="CON_KINEMATIC", emboss=False, translate=False
     )
-    button.role, button.bone = "TARGET" if slider_of_rig(limb) else "LIMB", limb.name
+    button.role, button.bone = "TARGET" if state.slider_of_rig(limb) else "LIMB", limb.name
 
 
 def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> None:
@@ -168,19 +158,19 @@ def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> No
     column = layout.column(align=True)
     for limb in sorted(limbs, key=lambda limb: (limb.id_data.name, [*limb.id_data.pose.bones].index(limb))):
         row = column.row(align=True)
-        row.label(text="", icon_value=dot_of(status_in(context, limb)))
-        draw_line(row, limb)
+        row.label(text="", icon_value=state.dot_of(state.status_in(context, limb)))
+        fields.draw_line(row, limb)
     draw_parts(layout, limbs[0])
     layout.operator("pose.planar_ik_switch")
 
 
 def draw_state(layout: Any, context: Context, limb: PoseBone, status: Status) -> None:
     """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
-    sentence = sentence_of(context, status)
+    sentence = state.sentence_of(context, status)
     if status.is_broken:
         draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(limb, status), limb))
     else:
-        layout.label(text=sentence, icon_value=dot_of(status), translate=False)
+        layout.label(text=sentence, icon_value=state.dot_of(status), translate=False)
 
 
 def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:
@@ -193,7 +183,7 @@ def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:
     if abs(bone.matrix_basis.to_quaternion().angle) > TURNED:
         target, control = control_of(limb)
         name = control or (target.name if target else "-")
-        draw_lines(layout, context, translated_text("Turns with its control: turn {name}", name=name), "INFO")
+        state.draw_lines(layout, context, translated_text("Turns with its control: turn {name}", name=name), "INFO")
 
 
 def draw_parts(layout: Any, limb: PoseBone) -> None:

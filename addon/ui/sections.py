@@ -11,21 +11,17 @@ from bpy.types import Context, Panel, PoseBone
 from ..blender.types import scene_of
 from ..blender.words import translated_text
 from ..tasks.status import FEATURES, KNEE_LIMITS, Choice, Description, description_of, limbs_of
-from .fields import draw_line
-from .finding import active_limb, rig_in_view
-from .operators.adding import MODES
-from .operators.setting import draw_set
-from .panel import InSidebar
-from .state import joint_label
+from . import fields, finding, panel, state
+from .operators import adding, setting
 
 
-class _Section(InSidebar):
+class _Section(panel.InSidebar):
     bl_parent_id: Any = "VIEW3D_PT_planar_ik"
     bl_options: Any = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return active_limb(context) is not None
+        return finding.active_limb(context) is not None
 
 
 class VIEW3D_PT_planar_ik_tools(_Section, Panel):
@@ -63,7 +59,7 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
     def draw(self, context: Context) -> None:
         """What it follows, what poses it, its angles, and the way out."""
         layout: Any = self.layout
-        limb = active_limb(context)
+        limb = finding.active_limb(context)
         if limb is None:
             return
         described = description_of(limb)
@@ -87,7 +83,7 @@ def _numbers(row: Any, limb: Description, choices: Sequence[Choice]) -> None:
     """A button that shows these choices, and asks for them."""
     numbers = [(choice, limb.choices[choice.name]) for choice in choices if choice.is_number]
     text = " - ".join(f"{degrees(number):.0f}°" if choice.is_angle else f"{number:.2f}" for choice, number in numbers)
-    draw_set(row, text, translate=False, **{choice.name: limb.choices[choice.name] for choice in choices})
+    setting.draw_set(row, text, translate=False, **{choice.name: limb.choices[choice.name] for choice in choices})
 
 
 def draw_buttons(layout: Any, limb: Description) -> None:
@@ -95,7 +91,7 @@ def draw_buttons(layout: Any, limb: Description) -> None:
     for feature in FEATURES:
         if feature.label and not feature.is_offered and feature.is_possible(limb):
             row, is_on = layout.row(align=True), feature.of(limb)
-            draw_set(row, feature.label, is_on, **{feature.name: not is_on})
+            setting.draw_set(row, feature.label, is_on, **{feature.name: not is_on})
             if is_on and feature.choices:
                 _numbers(row, limb, feature.choices)
 
@@ -105,22 +101,22 @@ def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
     limited = [feature for feature in FEATURES if feature.limits and feature.is_possible(described)]
     limited = [feature for feature in limited if feature.of(described) or not feature.is_offered]
     rows = [(feature.limits, feature.choices) for feature in limited]
-    for text, choices in ((f"{joint_label(limb)} Limits", KNEE_LIMITS), *rows):
+    for text, choices in ((f"{state.joint_label(limb)} Limits", KNEE_LIMITS), *rows):
         row = layout.row(align=True)
         row.label(text=text)
         _numbers(row, described, choices)
     row = layout.row(align=True)
     for feature in FEATURES:
         if feature.is_offered and feature.of(described):
-            draw_set(row, f"Remove {feature.label}", **{feature.name: False})
+            setting.draw_set(row, f"Remove {feature.label}", **{feature.name: False})
 
 
 def draw_mode(layout: Any, context: Context, limb: Description) -> None:
     """What poses it, and the way out."""
     mode = limb.mode
     row = layout.row(align=True)
-    for value, text, _ in MODES:
-        draw_set(row, text, mode == value, mode=value)
+    for value, text, _ in adding.MODES:
+        setting.draw_set(row, text, mode == value, mode=value)
     if mode == "RIG":
         layout.operator("pose.planar_ik_rebuild")
     if limb.converted_from:
@@ -138,16 +134,16 @@ class VIEW3D_PT_planar_ik_all(_Section, Panel):
     def draw_header(self, context: Context) -> None:
         """With how many there are."""
         layout: Any = self.layout
-        ob = rig_in_view(context)
+        ob = finding.rig_in_view(context)
         layout.label(text=translated_text("All Limbs ({count})", count=len(limbs_of(ob)) if ob else 0), translate=False)
 
     def draw(self, context: Context) -> None:
         """A row for one limb each, which selects its target."""
         layout: Any = self.layout
-        ob = rig_in_view(context)
+        ob = finding.rig_in_view(context)
         column = layout.column(align=True)
         for limb in limbs_of(ob) if ob else ():
-            draw_line(column.row(align=True), limb)
+            fields.draw_line(column.row(align=True), limb)
 
 
 class VIEW3D_PT_planar_ik_overlay(Panel):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formulas import folds
-from ..parts import holding
+from .. import formulas, parts
 from .feature import Feature, Slider
 
 
@@ -39,5 +38,5 @@ FEATURE = Feature(
     ),
     settings=_settings,
     shown=lambda inverse, _sign: {"ankle": inverse.ankle},
-    share=lambda spec: holding(folds(spec)),
+    share=lambda spec: parts.holding(formulas.folds(spec)),
 )

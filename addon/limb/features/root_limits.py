@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...solver.groups import UNLIMITED
+from ...solver import groups, rotation
 from ...solver.limits import Limits, Range, turned_back
-from ...solver.rotation import half_of
-from ..formulas import limits
-from ..parts import holding
+from .. import formulas, parts
 from .feature import Choice, Feature
 
 CHOICES = (
@@ -35,7 +33,7 @@ CHOICES = (
 
 def is_narrow(choices: dict[str, Any]) -> bool:
     """Whether there are limits."""
-    return bool(choices["root_min_angle"] > -UNLIMITED or choices["root_max_angle"] < UNLIMITED)
+    return bool(choices["root_min_angle"] > -groups.UNLIMITED or choices["root_max_angle"] < groups.UNLIMITED)
 
 
 def _fits(value: Any) -> bool:
@@ -68,7 +66,7 @@ def _first_range(entry: Any) -> tuple[float, float]:
 
 def _range(ends: Sequence[tuple[float, float]]) -> Range:
     """Turns between these, a row each."""
-    halves = [(half_of((a + b) / 2.0), half_of(max(b - a, 0.0) / 2.0)) for a, b in ends]
+    halves = [(rotation.half_of((a + b) / 2.0), rotation.half_of(max(b - a, 0.0) / 2.0)) for a, b in ends]
     middle, width = np.array(halves, float).transpose(1, 2, 0)
     return Range((middle[0], middle[1]), (width[0], width[1]))
 
@@ -81,5 +79,5 @@ FEATURE = Feature(
     is_possible=_fits,
     why_not=_why_not,
     still=_still,
-    share=lambda spec: holding(limits(spec)),
+    share=lambda spec: parts.holding(formulas.limits(spec)),
 )

@@ -7,8 +7,7 @@ from typing import Any
 
 from ...blender.words import Refused
 from ...solver.groups import UNLIMITED
-from ..formulas import slide
-from ..parts import Share
+from .. import formulas, parts
 from ..spec import axes_of
 from .feature import Feature
 from .root_limits import is_narrow
@@ -46,8 +45,8 @@ def _why_not(value: Any) -> str:
     return ""
 
 
-def _share(spec: Any) -> Share:
-    return Share(drivers=(("turn 1", "location", axes_of(spec).at("Y"), slide(spec)),))
+def _share(spec: Any) -> parts.Share:
+    return parts.Share(drivers=(("turn 1", "location", axes_of(spec).at("Y"), formulas.slide(spec)),))
 
 
 FEATURE = Feature(

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import formulas
-from ..parts import LOCAL, MADE_BY_US, ConstraintSpec, Share
+from .. import formulas, parts, tolerances
 from ..spec import axes_of_turn, twisted_line
-from ..tolerances import KEPT_TURN, ROUNDING
 from .feature import TURN_LIMITS, Feature, Slider
 
 TWISTS = tuple(
@@ -30,7 +28,7 @@ TWISTS = tuple(
 )
 """By how much each bone of a limb is turned about the line from its joint to the next."""
 
-TURNED = f"{MADE_BY_US}Twist"
+TURNED = f"{parts.MADE_BY_US}Twist"
 """The constraint that turns a helper."""
 
 
@@ -45,33 +43,33 @@ def _settings(settings: Any, sliders: dict[str, Any], batch: Any) -> Any:
 def _shown(inverse: Any, sign: float) -> dict[str, Any]:
     """None where no bone is turned by more than is kept anyway."""
     turns = np.array(inverse.twist, float)
-    turns = sign * np.unwrap(turns) if np.abs(turns).max(initial=0.0) > KEPT_TURN else np.zeros_like(turns)
+    turns = sign * np.unwrap(turns) if np.abs(turns).max(initial=0.0) > tolerances.KEPT_TURN else np.zeros_like(turns)
     return {slider.name: turn for slider, turn in zip(TWISTS, turns, strict=False)}
 
 
-def _share(spec: Any) -> Share:
+def _share(spec: Any) -> parts.Share:
     places = range(1, len(spec.bones) + 1)
-    return Share(
+    return parts.Share(
         turns=tuple(turn for k in places for turn in _constraints(spec, k)),
         drivers=tuple(driver for k in places for driver in _drivers(spec, k)),
     )
 
 
-def _constraints(spec: Any, k: int) -> list[ConstraintSpec]:
+def _constraints(spec: Any, k: int) -> list[parts.ConstraintSpec]:
     """What turns a bone about its line after its own turn, which has it turned as if the line was Y: about Y, and back
     to where the line is."""
     about, out, tilted = twisted_line(spec, k)
     axes = axes_of_turn(spec, k)
     turns: list[tuple[str, dict[str, float]]] = [("ZXY", {"Z": -about})]
-    if abs(out) > ROUNDING or abs(tilted) > ROUNDING:
+    if abs(out) > tolerances.ROUNDING or abs(tilted) > tolerances.ROUNDING:
         turns = [("YXZ", {"X": out}), ("ZXY", {"X": -out, "Z": -about}), ("ZXY", {"X": tilted})]
     constraints = []
     for i, (order, angles) in enumerate(turns):
         fixed = tuple((f"to_min_{axes.name(axis).lower()}_rot", angle) for axis, angle in angles.items())
         in_order = ("to_euler_order", "".join(map(axes.name, order)))
-        settings = (*LOCAL, ("map_to", "ROTATION"), ("mix_mode_rot", "AFTER"), in_order, *fixed)
+        settings = (*parts.LOCAL, ("map_to", "ROTATION"), ("mix_mode_rot", "AFTER"), in_order, *fixed)
         name = TURNED + (f" {i + 1}" if i else "")
-        constraints.append(ConstraintSpec(f"turn {k}", name, "TRANSFORM", "root", settings))
+        constraints.append(parts.ConstraintSpec(f"turn {k}", name, "TRANSFORM", "root", settings))
     return constraints
 
 
@@ -81,7 +79,7 @@ def _drivers(spec: Any, k: int) -> list[tuple[str, str, int, str]]:
     drivers = [(role, path, -1, formulas.twist(spec, k))]
     if k > 1:
         drivers.append((role, "rotation_euler", axes.at("Y"), formulas.untwist(spec, k - 1)))
-    if abs(line.tilted) > ROUNDING:
+    if abs(line.tilted) > tolerances.ROUNDING:
         drivers.append((role, "rotation_euler", axes.at("X"), formulas.number(-line.tilted)))
     return drivers
 

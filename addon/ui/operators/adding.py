@@ -14,15 +14,12 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import is_hidden
 from ...blender.words import Message, Refused, translated_text
+from ...tasks import modes, selection
 from ...tasks.adding import FEWER_KEYS, TURNS, Added, LimbRequest, add, as_options
-from ...tasks.modes import STAYING, remove
-from ...tasks.selection import candidates, convertible, limbs_to_add, requests_by_name
 from ...tasks.status import bends_to, chain_bones, description_of, frames_counted, is_leg, limbs_counted
-from ..finding import require_limbs
+from .. import finding, state
 from ..preferences import KNEE, preference
-from ..state import draw_lines
-from .base import PoseOperator, RigOperator
-from .switching import TOLERANCE
+from . import base, switching
 
 MODES = [
     ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
@@ -45,7 +42,7 @@ REDO_WIDTH = 300.0
 """Pixels across that Blender gives *Adjust Last Operation*, at a scale of 1."""
 
 
-class POSE_OT_planar_ik_add(PoseOperator):
+class POSE_OT_planar_ik_add(base.PoseOperator):
     """Add exact IK to the selected limbs, which stay where they are. Select a target too, to use your own"""
 
     bl_idname = "pose.planar_ik_add"
@@ -138,7 +135,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("LEAVE", "Leave", "Leave it to FK: with IK, only this frame looks as before"),
         ],
     )
-    tolerance: FloatProperty(default=FEWER_KEYS, **TOLERANCE)
+    tolerance: FloatProperty(default=FEWER_KEYS, **switching.TOLERANCE)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -179,7 +176,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             if name not in lacking:
                 layout.prop(self, name)
         if self.why:
-            draw_lines(layout, context, self.why, "INFO", REDO_WIDTH)
+            state.draw_lines(layout, context, self.why, "INFO", REDO_WIDTH)
         header, body = layout.panel("planar_ik_add_more", default_closed=True)
         header.label(text="More")
         for name in MORE if body else ():
@@ -202,11 +199,11 @@ class POSE_OT_planar_ik_add(PoseOperator):
         """The limbs that IK can be added to, with what they are to follow; and what is skipped."""
         count = 0 if self.bones == "AUTO" else int(self.bones)
         if self.limbs:
-            requests = requests_by_name(context, self.limbs, (self.target, self.pole), count)
+            requests = selection.requests_by_name(context, self.limbs, (self.target, self.pole), count)
             return [request._replace(plane=self.plane) for request in requests], []
         if context.mode != "POSE":
             raise Refused("Go to Pose Mode and click a bone of a limb")
-        limbs, followed, skipped, loops = limbs_to_add(context, count, int(self.ends_at))
+        limbs, followed, skipped, loops = selection.limbs_to_add(context, count, int(self.ends_at))
         target, pole = [*followed, None, None][:2]
         requests = [
             LimbRequest(limb, segments, target, pole, self.plane, loop=loops.get(limb.name)) for limb, segments in limbs
@@ -262,12 +259,12 @@ def rigify_ik(context: Context) -> str:
     """Which IK constraints of a rig that Rigify generated can be solved exactly: ``SELECTED`` where such are, else
     ``ALL``; nothing on other rigs, or where there are none."""
     ob: Any = context.object
-    if "rig_id" not in ob.data or not candidates(ob):
+    if "rig_id" not in ob.data or not selection.candidates(ob):
         return ""
-    return "SELECTED" if convertible([*(context.selected_pose_bones or ())]) else "ALL"
+    return "SELECTED" if selection.convertible([*(context.selected_pose_bones or ())]) else "ALL"
 
 
-class POSE_OT_planar_ik_remove(RigOperator):
+class POSE_OT_planar_ik_remove(base.RigOperator):
     """Remove IK from the selected limbs, with all that was made for it. They go back to their FK pose"""
 
     bl_idname = "pose.planar_ik_remove"
@@ -275,14 +272,14 @@ class POSE_OT_planar_ik_remove(RigOperator):
 
     def checked(self, context: Context) -> list[PoseBone]:
         """The selected limbs, those that lack bones too."""
-        return require_limbs(context, with_broken=True)
+        return finding.require_limbs(context, with_broken=True)
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Remove, and go on with the limbs."""
         names = [(limb.id_data, limb.name) for limb in limbs]
-        kept = remove(context, [ob.pose.bones[name] for ob, name in names])
+        kept = modes.remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
-            self.warn(Message(STAYING, names=", ".join(kept)))
+            self.warn(Message(modes.STAYING, names=", ".join(kept)))
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)
         self.inform("Removed IK from {limbs}", limbs=limbs_counted(len(names)))

@@ -10,14 +10,12 @@ from bpy.types import Context, Event
 from ...blender.stepping import Steps
 from ...blender.types import scene_of
 from ...blender.words import Refused
-from ...tasks.baking import BakeRequest, bake, frames_by_step
-from ...tasks.selection import limbs_in_view
+from ...tasks import baking, selection
 from ..finding import selected_limbs
-from .base import PoseOperator
-from .switching import start_from_keys, start_from_scene, take_given_range
+from . import base, switching
 
 
-class POSE_OT_planar_ik_bake(PoseOperator):
+class POSE_OT_planar_ik_bake(base.PoseOperator):
     """Turn what the limbs do into keys on their bones. Esc cancels and leaves everything as it was"""
 
     bl_idname = "pose.planar_ik_bake"
@@ -62,7 +60,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where there are limbs."""
-        is_there = context.mode in {"POSE", "OBJECT"} and limbs_in_view(context)
+        is_there = context.mode in {"POSE", "OBJECT"} and selection.limbs_in_view(context)
         return bool(is_there) or cls.cannot("There is no limb to bake")
 
     def invoke(self, context: Context, _event: Event) -> Any:
@@ -70,7 +68,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         limbs = selected_limbs(context)
         if not self.properties.is_property_set("range"):
             self.range = "PREVIEW" if scene_of(context).use_preview_range else "GIVEN"
-        start_from_keys(self, context, limbs or limbs_in_view(context))
+        switching.start_from_keys(self, context, limbs or selection.limbs_in_view(context))
         self.which = "SELECTED" if limbs else "ALL"
         return self.ask(context, "Bake")
 
@@ -93,28 +91,28 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             column.prop(self, name)
         layout.prop(self, "new_action")
 
-    def checked(self, context: Context) -> BakeRequest:
+    def checked(self, context: Context) -> baking.BakeRequest:
         """What is baked."""
         scene = scene_of(context)
-        take_given_range(self, "range", "GIVEN")
+        switching.take_given_range(self, "range", "GIVEN")
         if self.range == "GIVEN":
-            start_from_scene(self, context)
+            switching.start_from_scene(self, context)
         if self.range == "PREVIEW" and not scene.use_preview_range:
             raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
-        limbs = selected_limbs(context) if self.which == "SELECTED" else limbs_in_view(context)
+        limbs = selected_limbs(context) if self.which == "SELECTED" else selection.limbs_in_view(context)
         start, end = self._ends(context)
-        return BakeRequest(
+        return baking.BakeRequest(
             limbs=limbs,
-            frames=frames_by_step(start, end, self.step),
+            frames=baking.frames_by_step(start, end, self.step),
             tolerance=0.0 if self.for_game else self.tolerance,
             remove=self.remove,
             for_game=self.for_game,
             new_action=self.new_action,
         )
 
-    def act(self, context: Context, request: BakeRequest) -> Steps[None]:
+    def act(self, context: Context, request: baking.BakeRequest) -> Steps[None]:
         """Bake, and say how it went."""
-        report = yield from bake.steps(context, request)
+        report = yield from baking.bake.steps(context, request)
         self.warn(*report.notes)
         self.report({"WARNING" if report.unreached else "INFO"}, report.sentence.translated)
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Event, Operator
 
-from ...blender.stepping import Steps
-from ...blender.transaction import all_or_nothing
+from ...blender import stepping, transaction
 from ...blender.types import ENDLESS, allowed_range, can_edit_bones, view_layer_of
 from ...blender.words import Message, Refused, translated_text
 from ...tasks.modes import refresh
@@ -37,7 +36,7 @@ class PoseOperator(Operator):
     bl_options = {"REGISTER", "UNDO"}
     changes_limbs = True
 
-    _steps: Steps[None] | None = None
+    _steps: stepping.Steps[None] | None = None
     _timer: Any = None
     _has_window = False
 
@@ -109,10 +108,10 @@ class PoseOperator(Operator):
             context.workspace.status_text_set(None)  # type: ignore[union-attr]
         self._steps = self._timer = None
 
-    def _work(self, context: Context) -> Steps[None]:
+    def _work(self, context: Context) -> stepping.Steps[None]:
         self._check_numbers()
         subject = self.checked(context)  # before any copies are made: to take these back takes time
-        with all_or_nothing(context):
+        with transaction.all_or_nothing(context):
             yield from self.act(context, subject) or ()
             if self.changes_limbs:
                 refresh(context)
@@ -156,7 +155,7 @@ class PoseOperator(Operator):
         """Check what it works on, and return that. Changes nothing; raises `Refused` if there is nothing."""
         raise NotImplementedError
 
-    def act(self, context: Context, subject: Any) -> Steps[None] | None:
+    def act(self, context: Context, subject: Any) -> stepping.Steps[None] | None:
         """Do it, with what `checked` returned; in steps if it may take long. Raises `Refused`."""
         raise NotImplementedError
 

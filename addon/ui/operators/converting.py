@@ -11,10 +11,8 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import ENDLESS, is_armature
 from ...blender.words import Refused
-from ...tasks import modes
+from ...tasks import converting, modes, selection
 from ...tasks.adding import FEWER_KEYS
-from ...tasks.converting import convert, unconvert
-from ...tasks.selection import candidates, convertible
 from ...tasks.status import description_of, is_converted, limbs_counted, limbs_of, mechanism_problem
 from ..finding import require_limbs, rig_in_view, selected_limbs
 from .adding import MODE
@@ -70,7 +68,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Convert what can be, and name what can't."""
-        done = yield from convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions)
+        done = yield from converting.convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions)
         self.warn(*(why.message for _, why in done.refused), *done.warnings)
         if not selected_limbs(context):
             select_if_shown(context, done.limbs)
@@ -79,8 +77,8 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     def _limbs(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
         if self.which == "ALL" or context.mode == "OBJECT":
-            return candidates(ob)
-        return convertible([bone for bone in context.selected_pose_bones or () if bone.id_data == ob])
+            return selection.candidates(ob)
+        return selection.convertible([bone for bone in context.selected_pose_bones or () if bone.id_data == ob])
 
 
 class POSE_OT_planar_ik_unconvert(RigOperator):
@@ -117,7 +115,7 @@ class POSE_OT_planar_ik_unconvert(RigOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Give the constraints back."""
-        names = unconvert(context, limbs)
+        names = converting.unconvert(context, limbs)
         if context.active_pose_bone is None:
             select_if_shown(context, names)
         self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))

@@ -12,32 +12,19 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import ENDLESS, scene_of
 from ...blender.words import Refused, translated_text
+from ...tasks import contact_markers, frame_ranges, holding, planting
 from ...tasks.adding import FEWER_KEYS, LimbRequest
-from ...tasks.contact_markers import (
-    HEIGHT,
-    SPEED,
-    Contact,
-    FrameRange,
-    find_contacts,
-    frame_range,
-    mark_contacts,
-    marked_contacts,
-)
-from ...tasks.frame_ranges import range_source, range_to_hold
-from ...tasks.holding import MOST_EASE, HoldOptions, HoldReport, hold_tips, sole_contact
-from ...tasks.planting import NOT_LOW, PlantOptions, plant
 from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
 from ...tasks.status import check_complete, contacts_counted, description_of, frames_counted, is_arm_or_leg, is_leg
 from ..finding import selected_limbs
 from ..state import length_text
+from . import base, switching
 from .adding import rigify_ik
-from .base import LimbOperator, PoseOperator
-from .switching import TOLERANCE, check_range, start_from_scene, take_given_range
 
 HEIGHT_PROPERTY: Any = {
     "name": "Height",
     "description": "How high above their floor heel and toe still stand, as a share of the limb's length",
-    "default": HEIGHT,
+    "default": contact_markers.HEIGHT,
     "soft_min": 0.0,
     "soft_max": 0.5,
     "max": ENDLESS,
@@ -46,7 +33,7 @@ HEIGHT_PROPERTY: Any = {
 SPEED_PROPERTY: Any = {
     "name": "Speed",
     "description": "How fast they may slide there, as a share of the fastest that they go in a step",
-    "default": SPEED,
+    "default": contact_markers.SPEED,
     "soft_min": 0.0,
     "soft_max": 1.0,
     "max": ENDLESS,
@@ -56,7 +43,7 @@ EASE_PROPERTY: Any = {
     "description": "Frames before and after the range that lead there and back",
     "default": 3,
     "soft_min": 0,
-    "soft_max": MOST_EASE,
+    "soft_max": holding.MOST_EASE,
 }
 
 LOWER_HIPS_PROPERTY: Any = {
@@ -69,7 +56,7 @@ LOWER_HIPS_PROPERTY: Any = {
 HELD = "Held in {contacts}: soles slid by {slid}, by {most} at most; now by {slide} and {more}; {moved}{missed}"
 
 
-def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
+def slide_values(context: Context, report: holding.HoldReport) -> dict[str, Any]:
     """The values for a report on feet that are held in contacts."""
     count, scene = sum(map(len, report.missed.values())), scene_of(context)
     lengths = zip(("slid", "most", "slide", "more"), (*report.before, *report.now), strict=True)
@@ -85,7 +72,7 @@ def slide_values(context: Context, report: HoldReport) -> dict[str, Any]:
     }
 
 
-class POSE_OT_planar_ik_hold(LimbOperator):
+class POSE_OT_planar_ik_hold(base.LimbOperator):
     """Plant the tips of the selected limbs in the world over a range of frames, with their feet turned as they are; the
     controls get keys for it, and frames outside stay as they are"""
 
@@ -133,11 +120,15 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
-        take_given_range(self, "range", "GIVEN")
-        if self.properties.is_property_set("range") or range_source(context, selected_limbs(context)):
+        switching.take_given_range(self, "range", "GIVEN")
+        if self.properties.is_property_set("range") or frame_ranges.range_source(context, selected_limbs(context)):
             return super().invoke(context, event)
         scene = scene_of(context)
-        self.range, self.frame_start, self.frame_end = "GIVEN", scene.frame_current, frame_range(scene)[-1]
+        self.range, self.frame_start, self.frame_end = (
+            "GIVEN",
+            scene.frame_current,
+            contact_markers.frame_range(scene)[-1],
+        )
         return self.ask(context, "Hold")
 
     def draw(self, _context: Context) -> None:
@@ -151,16 +142,16 @@ class POSE_OT_planar_ik_hold(LimbOperator):
 
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Hold, and say how far feet slid before, and slide now."""
-        take_given_range(self, "range", "GIVEN")
+        switching.take_given_range(self, "range", "GIVEN")
         contacts, is_contacts = self._contacts(context, limbs), self.range == "CONTACTS"
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and is_contacts)
-        request = HoldOptions(
+        request = holding.HoldOptions(
             ease=self.ease,
             plants=is_contacts,
             is_mean=is_mean,
             lower_hips=is_contacts and self.lower_hips,
         )
-        report = yield from hold_tips.steps(context, limbs, contacts, request)
+        report = yield from holding.hold_tips.steps(context, limbs, contacts, request)
         self.warn(*report.warnings)
         if is_contacts:
             self.inform(HELD, **slide_values(context, report))
@@ -170,27 +161,27 @@ class POSE_OT_planar_ik_hold(LimbOperator):
             template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
             self.inform(template, first=first, last=last, slid=slid, slide=slide)
 
-    def _contacts(self, context: Context, limbs: list[PoseBone]) -> list[list[Contact]]:
+    def _contacts(self, context: Context, limbs: list[PoseBone]) -> list[list[contact_markers.Contact]]:
         """The contacts of each limb, or the range."""
         if self.range == "AUTO":
-            self.range = range_source(context, limbs) or "AUTO"
+            self.range = frame_ranges.range_source(context, limbs) or "AUTO"
         if self.range == "AUTO":
             raise Refused("Nothing says which frames to hold: give frame_start and frame_end, or a Range")
         if self.range == "CONTACTS":
-            marked = [marked_contacts(scene_of(context), limb) for limb in limbs]
+            marked = [contact_markers.marked_contacts(scene_of(context), limb) for limb in limbs]
             if not any(marked):
                 raise Refused("No markers say when the selected limbs are in contact: Find Contacts first")
             return marked
         if self.range == "GIVEN":
-            start_from_scene(self, context)
-            frames = FrameRange(self.frame_start, self.frame_end)
+            switching.start_from_scene(self, context)
+            frames = contact_markers.FrameRange(self.frame_start, self.frame_end)
         else:
-            frames = range_to_hold(context, limbs, self.range)
-        check_range(frames.first, frames.last)
-        return [[sole_contact(frames)] for _ in limbs]
+            frames = frame_ranges.range_to_hold(context, limbs, self.range)
+        switching.check_range(frames.first, frames.last)
+        return [[holding.sole_contact(frames)] for _ in limbs]
 
 
-class POSE_OT_planar_ik_find_contacts(LimbOperator):
+class POSE_OT_planar_ik_find_contacts(base.LimbOperator):
     """Mark on the timeline when the feet of the selected limbs stand, on heel, sole or toe, by how high and how fast
     these are. Move, add and delete the markers, then hold"""
 
@@ -204,17 +195,19 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Mark them in place of those that are marked, and say how far tips slide there."""
         scene = scene_of(context)
-        listed = yield from find_contacts.steps(context, limbs, frame_range(scene), self.height, self.speed)
-        count = mark_contacts(scene, listed)
+        listed = yield from contact_markers.find_contacts.steps(
+            context, limbs, contact_markers.frame_range(scene), self.height, self.speed
+        )
+        count = contact_markers.mark_contacts(scene, listed)
         if not count:
-            raise Refused(NOT_LOW)
+            raise Refused(planting.NOT_LOW)
         slide = length_text(scene, max(contacts.slip for contacts in listed))
         self.inform(
             "Marked {contacts}, in which feet slide by up to {slide}", contacts=contacts_counted(count), slide=slide
         )
 
 
-class POSE_OT_planar_ik_plant(PoseOperator):
+class POSE_OT_planar_ik_plant(base.PoseOperator):
     """Plant the feet of the selected legs where they stand: add IK with Foot Roll where it is missing, find when they
     stand, mark that, and hold them"""
 
@@ -224,7 +217,7 @@ class POSE_OT_planar_ik_plant(PoseOperator):
     height: FloatProperty(**HEIGHT_PROPERTY)
     speed: FloatProperty(**SPEED_PROPERTY)
     ease: IntProperty(**EASE_PROPERTY)
-    tolerance: FloatProperty(default=FEWER_KEYS, **TOLERANCE)
+    tolerance: FloatProperty(default=FEWER_KEYS, **switching.TOLERANCE)
     lower_hips: BoolProperty(**LOWER_HIPS_PROPERTY)
     ground: StringProperty(
         name="Ground", description="The mesh that feet stand on; without one, each stands as high as it is"
@@ -255,9 +248,9 @@ class POSE_OT_planar_ik_plant(PoseOperator):
 
     def act(self, context: Context, subject: tuple[list[LimbRequest], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
-        options = PlantOptions(**cast("dict[str, Any]", self.as_keywords()))
-        frames = frame_range(scene_of(context))
-        planted = yield from plant.steps(context, *subject, frames, options)
+        options = planting.PlantOptions(**cast("dict[str, Any]", self.as_keywords()))
+        frames = contact_markers.frame_range(scene_of(context))
+        planted = yield from planting.plant.steps(context, *subject, frames, options)
         self.warn(*planted.warnings)
         select_if_shown(context, [ref for leg in planted.legs if (ref := description_of(leg.limb).followed[0])])
         self.inform(HELD, **slide_values(context, planted.report))

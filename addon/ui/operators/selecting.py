@@ -10,10 +10,8 @@ from bpy.types import Context, PoseBone
 from ...blender.dependencies import BoneRef
 from ...blender.selecting import select
 from ...blender.words import Refused, translated_text
-from ...tasks import selection
-from ...tasks.status import is_limb
-from ..finding import limbs_active_first, rig_in_view
-from ..state import slider_of_rig
+from ...tasks import selection, status
+from .. import finding, state
 from .base import LimbOperator
 
 ROLES: Any = [
@@ -67,10 +65,10 @@ class POSE_OT_planar_ik_select(LimbOperator):
 def limbs_meant(context: Context, name: str) -> list[PoseBone]:
     """The limb of this last bone of the rig that is shown; those that are selected, where no name is given."""
     if not name:
-        return limbs_active_first(context)
-    ob = rig_in_view(context)
+        return finding.limbs_active_first(context)
+    ob = finding.rig_in_view(context)
     named = ob.pose.bones.get(name) if ob else None
-    return [named] if named and is_limb(named) else []
+    return [named] if named and status.is_limb(named) else []
 
 
 def _part(role: str) -> str:
@@ -79,7 +77,7 @@ def _part(role: str) -> str:
 
 def selectable_refs(limb: PoseBone, role: str) -> list[BoneRef]:
     """The objects or bones of this part of a limb; the last one is to be active."""
-    return selection.refs_of_role(limb, role, is_generated=slider_of_rig(limb) is not None)
+    return selection.refs_of_role(limb, role, is_generated=state.slider_of_rig(limb) is not None)
 
 
 CLASSES = (POSE_OT_planar_ik_select,)

@@ -13,11 +13,9 @@ from ...blender.words import Refused, translated_text
 from ...tasks.following import follow, make_poles, make_targets, pickable
 from ...tasks.setting import set_limbs
 from ...tasks.status import CHOICE, FEATURES
-from ..finding import active_limb, selected_limbs
+from .. import finding, state
 from ..preferences import PLANE
-from ..state import joint_label
-from .adding import MODE
-from .base import RigOperator
+from . import adding, base
 from .selecting import ROLES, selectable_refs
 
 NEW_CONTROL = "\n"
@@ -48,13 +46,13 @@ def _property(name: str) -> Any:
     return FloatProperty(**said, soft_min=low, soft_max=high, default=choice.default, subtype=subtype)
 
 
-class POSE_OT_planar_ik_set(RigOperator):
+class POSE_OT_planar_ik_set(base.RigOperator):
     """Set of the selected limbs what is given, all at once"""
 
     bl_idname = "pose.planar_ik_set"
     bl_label = "Set Limbs"
 
-    mode: EnumProperty(**MODE, options={"SKIP_SAVE"})
+    mode: EnumProperty(**adding.MODE, options={"SKIP_SAVE"})
     plane: EnumProperty(
         name="Knee", description="What decides where the knee points", items=PLANE[1:], options={"SKIP_SAVE"}
     )
@@ -81,10 +79,10 @@ class POSE_OT_planar_ik_set(RigOperator):
     def draw(self, context: Context) -> None:
         """What is given."""
         layout: Any = self.layout
-        layout.use_property_split, limb = True, active_limb(context)
+        layout.use_property_split, limb = True, finding.active_limb(context)
         for name in _given(self.properties):
             label: Any = self.properties.bl_rna.properties[name].name
-            layout.prop(self, name, text=label.replace("Knee", joint_label(limb)) if limb else label)
+            layout.prop(self, name, text=label.replace("Knee", state.joint_label(limb)) if limb else label)
 
     def act(self, context: Context, limbs: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
@@ -116,13 +114,13 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     if context is None:
         return []
     _shown[:] = [(NEW_CONTROL, "New Control", "")]
-    for ob, bone in pickable(context, selected_limbs(context)):
+    for ob, bone in pickable(context, finding.selected_limbs(context)):
         label = f"{bone} ({ob.name_full})" if bone else ob.name_full
         _shown.append((f"{ob.name_full}\n{bone}", label, ""))
     return _shown
 
 
-class POSE_OT_planar_ik_pick(RigOperator):
+class POSE_OT_planar_ik_pick(base.RigOperator):
     """Choose what the selected limbs follow, from a list of bones and objects; with its first entry a control is made
     where the limb is now"""
 

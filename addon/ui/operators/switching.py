@@ -12,12 +12,7 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps, Stepwise
 from ...blender.types import ENDLESS, all_objects, scene_of
 from ...blender.words import Message, Refused, translated_text
-from ...tasks.contact_markers import FrameRange
-from ...tasks.frame_ranges import range_animated
-from ...tasks.mirroring import mirror
-from ...tasks.parenting import parent_controls, possible_parents
-from ...tasks.snapping import other_mode, snap_fk, snap_target, switch, switch_over
-from ...tasks.status import frames_counted, limbs_counted
+from ...tasks import contact_markers, frame_ranges, mirroring, parenting, snapping, status
 from ..finding import selected_limbs
 from .base import LimbOperator, PoseOperator
 
@@ -70,7 +65,7 @@ class _OverRange(LimbOperator):
 
     def tell(self, template: str, count: int, frames: range | None) -> None:
         """Say of how many limbs it was done, and in how many frames."""
-        self.inform(template, limbs=limbs_counted(count), frames=frames_counted(len(frames or [0])))
+        self.inform(template, limbs=status.limbs_counted(count), frames=status.frames_counted(len(frames or [0])))
 
 
 class POSE_OT_planar_ik_switch(_OverRange):
@@ -95,15 +90,15 @@ class POSE_OT_planar_ik_switch(_OverRange):
         """Switch, and go on with what is animated next; over a range, with what it was."""
         frames, to = self.frames_meant(context), None if self.to == "OTHER" else self.to
         if frames is None:
-            done = switch(context, limbs, to, self.insert_keys)
+            done = snapping.switch(context, limbs, to, self.insert_keys)
             self.warn(*done.warnings)
             select_if_shown(context, done.select)
-            self.inform("{limbs} in {to}", limbs=limbs_counted(len(limbs)), to=done.to)
+            self.inform("{limbs} in {to}", limbs=status.limbs_counted(len(limbs)), to=done.to)
             return
-        to = to or other_mode(limbs)
-        self.warn(*(yield from switch_over.steps(context, limbs, to, frames, self.tolerance)))
+        to = to or snapping.other_mode(limbs)
+        self.warn(*(yield from snapping.switch_over.steps(context, limbs, to, frames, self.tolerance)))
         template = "{limbs} in {to} in {frames}"
-        self.inform(template, limbs=limbs_counted(len(limbs)), to=to, frames=frames_counted(len(frames)))
+        self.inform(template, limbs=status.limbs_counted(len(limbs)), to=to, frames=status.frames_counted(len(frames)))
 
 
 class _Snap(_OverRange):
@@ -134,15 +129,15 @@ def check_range(first: int, last: int) -> None:
 def start_from_scene(operator: Any, context: Context) -> None:
     """Let a range be the scene's where it was not given."""
     scene = scene_of(context)
-    _start_with(operator, FrameRange(scene.frame_start, scene.frame_end))
+    _start_with(operator, contact_markers.FrameRange(scene.frame_start, scene.frame_end))
 
 
 def start_from_keys(operator: Any, context: Context, bones: Sequence[PoseBone]) -> None:
     """Let the range of a dialog be what is animated of bones, where none was given."""
-    _start_with(operator, range_animated(context, bones))
+    _start_with(operator, frame_ranges.range_animated(context, bones))
 
 
-def _start_with(operator: Any, frames: FrameRange) -> None:
+def _start_with(operator: Any, frames: contact_markers.FrameRange) -> None:
     for name, frame in zip(("frame_start", "frame_end"), frames, strict=True):
         if not operator.properties.is_property_set(name):
             setattr(operator, name, frame)
@@ -153,7 +148,7 @@ class POSE_OT_planar_ik_snap_target(_Snap):
 
     bl_idname = "pose.planar_ik_snap_target"
     bl_label = "Snap IK to FK"
-    _snap = snap_target
+    _snap = snapping.snap_target
 
 
 class POSE_OT_planar_ik_snap_fk(_Snap):
@@ -161,7 +156,7 @@ class POSE_OT_planar_ik_snap_fk(_Snap):
 
     bl_idname = "pose.planar_ik_snap_fk"
     bl_label = "Snap FK to IK"
-    _snap = snap_fk
+    _snap = snapping.snap_fk
 
 
 class POSE_OT_planar_ik_mirror(_OverRange):
@@ -173,7 +168,7 @@ class POSE_OT_planar_ik_mirror(_OverRange):
     def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
         """Mirror this frame, or all of the range."""
         frames = self.frames_meant(context)
-        mirrored = yield from mirror.steps(context, limbs, frames, self.tolerance)
+        mirrored = yield from mirroring.mirror.steps(context, limbs, frames, self.tolerance)
         self.warn(*mirrored.warnings)
         self.tell("Mirrored {limbs} in {frames}", len(mirrored.pairs), frames)
 
@@ -184,7 +179,7 @@ _parents: list[tuple[str, str, str]] = []
 
 def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
     if context is not None:
-        refs = possible_parents(context, [*(context.selected_pose_bones or ())])
+        refs = parenting.possible_parents(context, [*(context.selected_pose_bones or ())])
         _parents[:] = [(f"{ob.name_full}\n{bone}", bone or ob.name_full, "") for ob, bone in refs]
     return _parents
 
@@ -221,7 +216,7 @@ class POSE_OT_planar_ik_parent(_OverRange):
         name, bone = self.parent.split("\n")
         ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
         names, frames = ", ".join(control.name for control in bones), self.frames_meant(context)
-        yield from parent_controls.steps(context, bones, (ob, bone), frames)
+        yield from parenting.parent_controls.steps(context, bones, (ob, bone), frames)
         self.inform("{names} hang on {parent}", names=names, parent=bone or name)
 
 

@@ -161,7 +161,7 @@ def test_what_would_be_worse_is_not_planted(addon, capture, monkeypatch):
     """A file of which a foot is turned, or soles slide farther, stays as it was."""
     bpy.ops.pose.planar_ik_add(mode="RIG", foot_roll=True)
     bpy.ops.pose.planar_ik_find_contacts()
-    planting = addon("feet.held")
+    planting = addon("feet.planting")
     moved, turned = planting.moved_near, np.array(Quaternion((1, 0, 0), 1.0).to_matrix().to_4x4())
     monkeypatch.setattr(planting, "moved_near", lambda *args: (foot := moved(*args))._replace(flat=foot.flat @ turned))
     before = snapshots.snapshot()
