@@ -177,11 +177,15 @@ def look(
     refs, progress = [ref for one in moving for ref in one.bones], task.next_progress() if task.frames else float
     with posing_live(task.context):
         now = yield from record(task.context, limbs, task.frames, Asked(refs), influence, progress)
-    frames = [*map(round, task.frames or [scene_of(task.context).frame_current])]
     rows = np.arange(now.frames) if before.frames == now.frames else sampling_of(task.frames).rows
-    seen = {}
-    for one in moving:
-        was, is_now = (np.stack([matrices_of(read, ref) for ref in one.bones]) for read in (before, now))
-        sizes = one.size * np.cbrt(np.abs(np.linalg.det(worlds_of(now, one.limb[0])[:, :3, :3])))
-        seen[one.limb] = Seen(one, differences(was[:, rows], is_now, one.lengths, sizes), frames, now)
-    return seen
+    was = {one.limb: np.stack([matrices_of(before, ref)[rows] for ref in one.bones]) for one in moving}
+    return {one.limb: compared(task, one, was[one.limb], now) for one in moving}
+
+
+def compared(task: Task, moving: MovedBones, was: Array, now: Recording) -> Seen:
+    """By how much the bones of a limb are off where they were to be, (bones, frames, 4, 4) in the world, in the frames
+    of a task, which were read."""
+    is_now = np.stack([matrices_of(now, ref) for ref in moving.bones])
+    sizes = moving.size * np.cbrt(np.abs(np.linalg.det(worlds_of(now, moving.limb[0])[:, :3, :3])))
+    frames = [*map(round, task.frames or [scene_of(task.context).frame_current])]
+    return Seen(moving, differences(was, is_now, moving.lengths, sizes), frames, now)

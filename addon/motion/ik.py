@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
 from ..blender.keying import Change
-from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.words import Message
 from ..limb.features import FEATURES
 from ..limb.follow import check_undriven, flat_toes, follow_of, solver_follow
-from ..limb.storage import has_slider
+from ..limb.rest_geometry import rest_geometry_of
+from ..limb.storage import bones_of_limb, has_slider
 from ..limb.tolerances import NO_TURN
 from ..rigging import feet
 from ..rigging.build import build
@@ -27,9 +28,9 @@ from ..solver.rotation import conjugate, multiply
 from .by_curves import Curves, filled_in
 from .inverse import angle_between
 from .matching import MatchedLimb, matched_by_ik, offset_turn, own_foot_turns, solver_target, swivel_again
-from .parts import index_in_channel, part_of_bone_above, part_of_ik, rotation_channel_of, slider_channel
+from .parts import index_in_channel, part_of_channel, part_of_ik, rotation_channel_of, slider_channel
 from .passing import read_again, record
-from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls, without_jumps
+from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls
 from .poses import LimbPoses, fk_poses, world_turns
 from .reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
 from .thinning import Sampling, sampling_of
@@ -77,10 +78,10 @@ def show_in_ik(
     values = copied(before)
     _set_sliders(shown, values)
     placings = _placings(shown) if moves_controls else []
-    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
+    writing = yield from placed(task, recording, values, parts, placings, 1.0)
     if moves_controls:
-        read = reader_of(task, recording, limbs, sampling, placings, writing, values)
-        yield from _move_controls(read, recording, shown, placings, values, sampling)
+        _turn_toes(recording, [matched.limb for matched in shown], values)
+        _set_sliders(swivel_again(recording, shown), values)
     warnings = [warning for matched in shown for warning in matched.warnings]
     touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
     touched += [channel for placing in placings for channel in placing.channels]
@@ -90,38 +91,37 @@ def show_in_ik(
 def show_controls(task: Task, placings: Sequence[ControlPlacing]) -> Steps[list[Change]]:
     """Have controls be seen in their places in the frames of a task and halfway, whatever carries and constrains them.
     Raises `Refused` where they can't be."""
-    sampling, refs = sampling_of(task.frames), [placing.control for placing in placings]
+    refs = [placing.control for placing in placings]
     channels = [channel for placing in placings for channel in placing.channels]
     asked, progress = Asked(parents_of(refs), channels=channels, controls=refs), task.next_progress()
-    recording = yield from record(task.context, [], sampling, asked, progress=progress if task.frames else float)
+    recording = yield from record(
+        task.context, [], sampling_of(task.frames), asked, progress=progress if task.frames else float
+    )
     parts = [KeyedPart([channel], lambda _, of: lambda values, at: [*values.values()]) for channel in channels]
-    before, values = copied(recording.channels), copied(recording.channels)
-    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-
-    def reread(rows: Array) -> Steps[None]:
-        writing.write(values)
-        yield from read_again(task.context, recording, [], rows, None, task.next_progress())
-
-    yield from place_controls(placings, recording, values, reread)
-    go_on(placings, values, sampling, {*channels})
-    return writing.finish(recording, values)
+    values = copied(recording.channels)
+    return (yield from placed(task, recording, values, parts, placings)).finish(recording, values)
 
 
-def _move_controls(
-    read: Reread,
+def placed(
+    task: Task,
     recording: Recording,
-    shown: Sequence[MatchedLimb],
-    placings: Sequence[ControlPlacing],
     values: Values,
-    sampling: Sampling,
-) -> Steps[None]:
-    """Have channels say where controls are to be, and what is set by where these are seen then."""
-    keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
-
-    yield from place_controls(placings, recording, values, read)
-    go_on(placings, values, sampling, keyed)
-    _turn_toes(recording, [matched.limb for matched in shown], values)
-    _set_sliders(swivel_again(recording, shown), values)
+    parts: Sequence[KeyedPart],
+    placings: Sequence[ControlPlacing] = (),
+    influence: float | None = None,
+) -> Steps[Writing]:
+    """Have controls be seen in their places by channels in ``values``, with the limbs that were read at an
+    ``influence`` if one is given: what writes these for good, by keys of ``parts``. Raises `Refused`."""
+    sampling, keyed = sampling_of(task.frames), {key for key in values if is_animated(key.object, key.path)}
+    writing = Writing(task, copied(recording.channels), [Run(sampling.rows, parts)], sampling.frames)
+    if placings:
+        read = _reader_of(writing, task, recording, placings, values, influence)
+        yield from place_controls(placings, recording, values, read)
+    for placing in placings:
+        if placing.turns is not None:
+            rows = _without_jumps(placing.mode, values[placing.rotation], sampling, placing.rotation in keyed)
+            values[placing.rotation][:] = rows
+    return writing
 
 
 def _gives_features(context: Context, shown: Sequence[MatchedLimb]) -> bool:
@@ -136,30 +136,33 @@ def _gives_features(context: Context, shown: Sequence[MatchedLimb]) -> bool:
     return bool(given)
 
 
-def reader_of(
+def _reader_of(
+    writing: Writing,
     task: Task,
     recording: Recording,
-    limbs: Sequence[PoseBone],
-    sampling: Sampling,
     placings: Sequence[ControlPlacing],
-    writing: Writing,
     values: Values,
+    influence: float | None,
 ) -> Reread:
     """What writes what controls say and reads rows anew: of all rows what curves say, if Blender shows that in some
-    frames; not where toes are turned as they are seen."""
+    frames; not where toes are turned as they are seen, or constraints hold controls."""
+    sampling, limbs = sampling_of(task.frames), [limb for rig in recording.rigs for limb in rig.limbs]
     refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
     refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
-    has_toes = any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
+    by_curves = not any(placing.holding for placing in placings)
+    by_curves &= not any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
 
     def read(rows: Array) -> Steps[None]:
         context, frames = task.context, sampling.frames
-        if frames and len(rows) == recording.frames and not has_toes:
+        if frames and len(rows) == recording.frames and by_curves:
             writing.write(values, sampling.checked)
-            yield from read_again(context, recording, limbs, sampling.checked, 1.0, task.next_progress())
-            if filled_in(recording, Curves(context, frames, rows, 1.0, new_values=values), sampling.checked, refs):
+            yield from read_again(context, recording, limbs, sampling.checked, influence, task.next_progress())
+            if filled_in(
+                recording, Curves(context, frames, rows, influence, new_values=values), sampling.checked, refs
+            ):
                 return
         writing.write(values)
-        yield from read_again(context, recording, limbs, rows, 1.0, task.next_progress())
+        yield from read_again(context, recording, limbs, rows, influence, task.next_progress())
 
     return read
 
@@ -195,14 +198,6 @@ def _placings(shown: Sequence[MatchedLimb]) -> list[ControlPlacing]:
     return [*targets, *poles]
 
 
-def go_on(placings: Sequence[ControlPlacing], values: Values, sampling: Sampling, keyed: set[Channel]) -> None:
-    """Have the numbers of what turns go on from row to row; what was keyed before stays near to that."""
-    for placing in placings:
-        if placing.turns is not None:
-            rows = _without_jumps(placing.mode, values[placing.rotation], sampling, placing.rotation in keyed)
-            values[placing.rotation][:] = rows
-
-
 def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) -> None:
     """Turn toes that are kept flat by their own channels so that they are in IK as these have them in FK. What keeps
     them flat is a turn before their own."""
@@ -222,17 +217,18 @@ def nearest_in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
     return np.stack(np.broadcast_arrays(*to_channels(mode, tuple(turns.T), [*near.T], ARRAY_ANGLES)), axis=-1)
 
 
-def show_turns(task: Task, recording: Recording, turns: dict[LimbRef, dict[str, Array]]) -> None:
+def show_turns(task: Task, recording: Recording, turns: dict[LimbRef, dict[str, Array]]) -> Steps[None]:
     """Have bones above limbs say these turns (f, 4), w first, by their own rotations, in frames that were read, and
     halfway between these."""
-    bones = {ref: [ref[0].pose.bones[name] for name in of_limb] for ref, of_limb in turns.items()}
-    parts = [part_of_bone_above(bone, ref[0].pose.bones[ref[1]]) for ref in bones for bone in bones[ref]]
-    before = {channel: recording.channels[channel] for keyed_part in parts for channel in keyed_part.channels}
-    sampling, values = sampling_of(task.frames), copied(before)
-    for ref, of_limb in bones.items():
-        for bone in of_limb:
-            turn_bone(values, bone, turns[ref][bone.name], sampling)
-    Writing(task, copied(before), [Run(sampling.rows, parts)], sampling.frames).finish(recording, values)
+    values, parts = copied(recording.channels), list[KeyedPart]()
+    for (ob, name), of_limb in turns.items():
+        for bone in [ob.pose.bones[above] for above in of_limb]:
+            limb = ob.pose.bones[name]
+            away = (bones_of_limb(limb)[0].bone.head_local - bone.bone.head_local).length
+            size = sum(rest_geometry_of(limb).lengths)
+            parts.append(part_of_channel(rotation_channel_of((ob, bone.name)), size, size + away))
+            turn_bone(values, bone, of_limb[bone.name], sampling_of(task.frames))
+    (yield from placed(task, recording, values, parts)).finish(recording, values)
 
 
 def turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:
@@ -243,9 +239,10 @@ def turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) 
 
 
 def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -> Array:
-    """Rotations of a mode over rows (f, numbers), see `without_jumps`; those halfway are near to both beside them."""
+    """Rotations of a mode over rows (f, numbers), written so that their numbers jump least; what has keys already stays
+    near to these. Those halfway are near to both beside them."""
     halves, smooth = sampling.between, rows.copy()
-    smooth[sampling.rows] = without_jumps(mode, rows[sampling.rows], is_keyed)
+    smooth[sampling.rows] = rows[sampling.rows] if is_keyed else continuous(mode, rows[sampling.rows])
     turns = np.stack(to_quaternion(mode, [*rows[halves].T], ARRAY_ANGLES), axis=-1)
     smooth[halves] = nearest_in_rotation_mode(mode, turns, (smooth[halves - 1] + smooth[halves + 1]) / 2.0)
     return smooth

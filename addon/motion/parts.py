@@ -13,7 +13,7 @@ from ..blender.rotation import rotation_channel
 from ..limb.follow import flat_toes, follow_of
 from ..limb.settings import every_slider, slider_of
 from ..limb.solving import solve_rows
-from ..limb.storage import bones_of_limb, has_slider
+from ..limb.storage import has_slider
 from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
@@ -144,25 +144,21 @@ def _in_frame(place: Any, values: Values, at: Array) -> Array:
     return moved
 
 
-def part_of_bone_above(bone: PoseBone, limb: PoseBone) -> KeyedPart:
-    """The own rotation of a bone that carries a limb."""
-    geometry, mode = table_of([limb]).limbs[0].geometry, bone.rotation_mode
-    size, channel = sum(geometry.lengths), rotation_channel_of((bone.id_data, bone.name))
-    away = float((bones_of_limb(limb)[0].bone.head_local - bone.bone.head_local).length)
-
-    def points(values: Values, _at: Array) -> list[Array]:
-        return rotated_axes(mode, values[channel], 1.0 + away / size)
-
-    return KeyedPart([channel], lambda _recording, _values: points)
-
-
 def part_of_foot(limb: PoseBone) -> KeyedPart:
     """The own rotation of the foot of a limb that does not follow its target."""
     foot: Any = foot_of(limb)
-    mode, size = foot.rotation_mode, sum(table_of([limb]).limbs[0].geometry.lengths)
-    channel = Channel.of_bone(limb.id_data, foot.name, rotation_channel(mode))
+    size = sum(table_of([limb]).limbs[0].geometry.lengths)
+    return part_of_channel(rotation_channel_of((limb.id_data, foot.name)), size, lever_of(foot))
+
+
+def part_of_channel(channel: Channel, size: float, lever: float) -> KeyedPart:
+    """A channel by itself, next to the ``size`` of a limb: a rotation turns something as long as a ``lever``."""
+    mode = owner_of((channel.object, channel.bone)).rotation_mode
+    is_turn = channel.path.endswith(rotation_channel(mode))
 
     def points(values: Values, _at: Array) -> list[Array]:
-        return rotated_axes(mode, values[channel], lever_of(foot) / size)
+        if is_turn:
+            return rotated_axes(mode, values[channel], lever / size)
+        return [values[channel] / (size if channel.path.endswith("location") else 1.0)]
 
     return KeyedPart([channel], lambda _recording, _values: points)

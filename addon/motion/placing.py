@@ -15,7 +15,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
-from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels, to_quaternion
+from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
 from ..blender.types import bones_of
 from ..blender.words import Refused
@@ -261,9 +261,3 @@ def controls_of(limbs: Sequence[PoseBone]) -> list[tuple[Any, str]]:
 def parents_of(refs: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
     """The bones that carry bones."""
     return [(ref[0], owner_of(ref).parent.name) for ref in refs if ref[1] and owner_of(ref).parent]
-
-
-def without_jumps(mode: str, rows: Array, is_animated: bool) -> Array:
-    """Rotations of a mode over frames (f, numbers), written so that their numbers jump least; what has keys already
-    stays near to these."""
-    return rows if is_animated else continuous(mode, rows)

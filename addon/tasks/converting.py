@@ -177,7 +177,7 @@ def _check_still(
     moving = [one for one in sighting.moving if one.limb in owners]
     exact = Task(task.context, task.frames, min(tolerance, ON_TARGET), stays=True, cycle=task.cycle)
     with sighting.played.playing():  # hinges on bones above leave no plane
-        show_turns(exact, sighting.recording, {one.limb: before.above[one.limb] for one in moving})
+        yield from show_turns(exact, sighting.recording, {one.limb: before.above[one.limb] for one in moving})
         limbs = [limb for one in moving if _turns_by_sliders(limb := one.limb[0].pose.bones[one.limb[1]])]
         if task.frames and limbs:
             yield from show_in_ik(task, limbs, before.poses, moves_controls=False, known=sighting.recording)

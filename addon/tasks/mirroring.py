@@ -13,13 +13,13 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from ..blender.animation import animated_paths, is_animated, value_at
+from ..blender.animation import animated_paths, value_at
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.keying import Change, key_changes
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import transactional_steps
-from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, scene_of, split_path
+from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, split_path
 from ..blender.words import Message, Refused
 from ..finding.checking import check_addable
 from ..limb.follow import check_apart, check_posable, check_undriven, follow_of, matrix_of, unrolled
@@ -38,17 +38,17 @@ from ..limb.storage import (
 )
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
-from ..motion.check import TOLD, MovedBones, Seen
-from ..motion.fk import part_of_fk, rotated_axes
+from ..motion.check import TOLD, MovedBones, compared
+from ..motion.fk import part_of_fk
 from ..motion.frames import around, moved_by
-from ..motion.ik import go_on, reader_of, turn_bone
-from ..motion.maps import differences, mirrored, turned_over
-from ..motion.parts import part_of_ik, rotation_channel_of, slider_channel
+from ..motion.ik import placed, turn_bone
+from ..motion.maps import mirrored, turned_over
+from ..motion.parts import part_of_channel, part_of_ik, slider_channel
 from ..motion.passing import posing_live, record
-from ..motion.placing import ControlPlacing, owner_of, parents_of, place_controls
+from ..motion.placing import ControlPlacing, parents_of
 from ..motion.reading import Asked, Channel, Recording, Values, copied, matrices_of, poses_of, worlds_of
-from ..motion.thinning import sampling_of
-from ..motion.writing import KeyedPart, Run, Task, Writing
+from ..motion.thinning import Sampling, sampling_of
+from ..motion.writing import KeyedPart, Task
 from ..rigging.build import build
 from ..rigging.control_shapes import Drawing
 from ..rigging.controls import Control, drawn_bone, name_of_control, rig_root
@@ -391,15 +391,18 @@ OWN = ("location", "scale")
 """What the own channels of a bone say besides its turn."""
 
 
+def _channels(limb: PoseBone, bones: Iterable[str]) -> list[Channel]:
+    """What a limb says: its sliders, and the own channels of these bones of its rig."""
+    sliders = [slider_channel(limb, each.name) for each in every_slider() if has_slider(limb, each.name)]
+    modes = {name: rotation_channel(bones_of(limb.id_data)[name].rotation_mode) for name in bones}
+    return sliders + [Channel.of_bone(limb.id_data, name, path) for name in modes for path in (*OWN, modes[name])]
+
+
 def _read(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> Steps[Recording]:
     """Read what is mirrored, in one pass."""
     refs = [ref for image in images for ref in (image.source, (image.source[0], ""))]
-    channels = [slider_channel(pair.limbs[1], "influence") for pair in pairs if has_slider(pair.limbs[1], "influence")]
-    for pair in pairs:
-        limb, bones = pair.limbs[0], [bones_of(pair.ob)[name] for name, _, _ in _twins(pair)]
-        channels += [slider_channel(limb, each.name) for each in every_slider() if has_slider(limb, each.name)]
-        paths = [(bone.name, path) for bone in bones for path in (*OWN, rotation_channel(bone.rotation_mode))]
-        channels += [Channel.of_bone(pair.ob, *path) for path in paths]
+    channels = [key for pair in pairs for key in _channels(pair.limbs[0], [one for one, _, _ in _twins(pair)])]
+    channels += [slider_channel(pair.limbs[1], "influence") for pair in pairs if has_slider(pair.limbs[1], "influence")]
     asked = Asked([*refs, *((pair.ob, "") for pair in pairs)], channels=channels)
     return (yield from record(task.context, [], sampling_of(task.frames), asked, progress=task.next_progress()))
 
@@ -407,66 +410,46 @@ def _read(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> Steps[R
 def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Recording) -> Steps[list[Change]]:
     """Have the other limbs, which are made by now, show the image of what was seen. Raises `Refused` for what can't be
     moved there."""
-    sampling, there = sampling_of(task.frames), {image.there: image for image in _images_there(images)}
+    there = {image.there: image for image in _images_there(images)}
     others, controls = [pair.limbs[1] for pair in pairs], [*there]  # type: Any, Any
     placings = [_placing(image, seen) for image in there.values()]
-    placed = [channel for placing in placings for channel in placing.channels]
-    numbers, turns = [_numbers_across(pair, seen) for pair in pairs], [_turns_across(pair, seen) for pair in pairs]
+    placed_by = [channel for placing in placings for channel in placing.channels]
     parts = [
         part
-        for limb, of_limb, of_bones in zip(others, numbers, turns, strict=True)
-        for part in _parts_of(task.tolerance, limb, [*of_limb, *map(rotation_channel_of, of_bones), *placed])
+        for pair, limb in zip(pairs, others, strict=True)
+        for part in _parts_of(task.tolerance, limb, [*_channels(limb, [two for _, two, _ in _twins(pair)]), *placed_by])
     ]
     influences = [slider_channel(limb, "influence") for limb in others]  # which are not read as they are
     channels = [key for part in parts for key in part.channels if key not in influences]
     asked = Asked(parents_of(controls), channels=channels, controls=controls)
-    recording = yield from record(task.context, others, sampling, asked, 0.0, task.next_progress())
-    before = copied(recording.channels)
+    recording = yield from record(task.context, others, sampling_of(task.frames), asked, 0.0, task.next_progress())
     for key in influences:
-        rows = seen.channels.get(key, [[value_at(key.object, key.path)]])
-        before[key] = np.array(np.broadcast_to(rows, (recording.frames, 1)), float)
-    values = copied(before)
-    keyed = {channel for channel in values if is_animated(channel.object, channel.path)}
-    for limb, of_limb, of_bones in zip(others, numbers, turns, strict=True):
-        for slider in every_slider():
-            channel = slider_channel(limb, slider.name)
-            if channel in of_limb and not np.array_equal(of_limb[channel], values[channel]):
-                check_undriven(limb, slider.name)
-        values |= copied(of_limb)
-        for (ob, name), of_bone in of_bones.items():
-            turn_bone(values, ob.pose.bones[name], of_bone, sampling)
-    writing = Writing(task, before, [Run(sampling.rows, parts)], sampling.frames)
-    yield from place_controls(
-        placings, recording, values, reader_of(task, recording, others, sampling, placings, writing, values)
-    )
-    go_on(placings, values, sampling, keyed)
-    return writing.finish(recording, values)
+        rows = seen.channels.get(key, np.array([[value_at(key.object, key.path)]], float))
+        recording.channels[key] = np.broadcast_to(rows, (recording.frames, 1)).copy()
+    values = copied(recording.channels)
+    for pair in pairs:
+        _say_across(pair, seen, values, sampling_of(task.frames))
+    return (yield from placed(task, recording, values, parts, placings)).finish(recording, values)
 
 
-def _numbers_across(pair: Pair, seen: Recording) -> Values:
-    """What the other limb's sliders have to say, which is the same, and the location and scale of its bones,
-    mirrored."""
-    other, numbers = pair.limbs[1], Values()
+def _say_across(pair: Pair, seen: Recording, values: Values, sampling: Sampling) -> None:
+    """Have ``values`` say for the other limb what its own channels are, as the image of what was seen: its sliders,
+    which say the same, and how its bones are moved, turned and scaled."""
     for slider in every_slider():
-        source, channel = (Channel.of_bone(pair.ob, last, slider.path) for last in (pair.limb_name, pair.other))
-        if has_slider(other, slider.name) and source in seen.channels:
-            numbers[channel] = seen.channels[source]
-    for one, name, axes in _twins(pair):
-        location, scale = (seen.channels[Channel.of_bone(pair.ob, one, path)] for path in OWN)
-        for path, of_path in zip(OWN, turned_over(location, scale, axes), strict=True):
-            numbers[Channel.of_bone(pair.ob, name, path)] = of_path
-    return numbers
-
-
-def _turns_across(pair: Pair, seen: Recording) -> dict[Any, Array]:
-    """How the bones of the other limb have to be turned by their own channels, (frames, 4), w first."""
-    turns = {}
+        source, channel = (slider_channel(limb, slider.name) for limb in pair.limbs)
+        if source in seen.channels and channel in values:
+            if not np.array_equal(seen.channels[source], values[channel]):
+                check_undriven(pair.limbs[1], slider.name)
+            values[channel] = seen.channels[source].astype(values[channel].dtype)
     for one, name, axes in _twins(pair):
         mode = bones_of(pair.ob)[one].rotation_mode
-        rows = seen.channels[Channel.of_bone(pair.ob, one, rotation_channel(mode))]
-        turn = np.stack(np.broadcast_arrays(*to_quaternion(mode, [*rows.T], ARRAY_ANGLES)), axis=-1)
-        turns[pair.ob, name] = np.concatenate((turn[:, :1], -turn[:, 1:] @ axes.T), axis=1)
-    return turns
+        paths = (*OWN, rotation_channel(mode))
+        location, scale, numbers = (seen.channels[Channel.of_bone(pair.ob, one, path)] for path in paths)
+        for path, rows in zip(OWN, turned_over(location, scale, axes), strict=True):
+            values[Channel.of_bone(pair.ob, name, path)] = rows
+        turn = np.stack(np.broadcast_arrays(*to_quaternion(mode, [*numbers.T], ARRAY_ANGLES)), axis=-1)
+        turn[:, 1:] = -turn[:, 1:] @ axes.T
+        turn_bone(values, bones_of(pair.ob)[name], turn, sampling)
 
 
 def _placing(image: Image, seen: Recording) -> ControlPlacing:
@@ -479,48 +462,31 @@ def _placing(image: Image, seen: Recording) -> ControlPlacing:
 
 def _parts_of(tolerance: float, limb: PoseBone, channels: Sequence[Channel]) -> list[KeyedPart]:
     """What of a limb gets keys: what its joints depend on together, all else by itself."""
-    size = sum(rest_geometry_of(limb).lengths)
+    size, bones = sum(rest_geometry_of(limb).lengths), limb.id_data.pose.bones
     together = [part_of_ik(limb, tolerance=tolerance), part_of_fk(limb, tolerance)]
-    return [*together, *(_part_of_channel(channel, size) for channel in channels)]
-
-
-def _part_of_channel(channel: Channel, size: float) -> KeyedPart:
-    """A channel by itself, next to the length of a limb."""
-    owner = owner_of((channel.object, channel.bone))
-    is_turn = channel.path.endswith(rotation_channel(owner.rotation_mode))
-
-    def points(values: Values, _at: Array) -> list[Array]:
-        if is_turn:
-            return rotated_axes(owner.rotation_mode, values[channel], owner.length / size if channel.bone else 1.0)
-        return [values[channel] / (size if channel.path.endswith("location") else 1.0)]
-
-    return KeyedPart([channel], lambda _recording, _values: points)
+    levers = [bones[key.bone].length if key.bone in bones else size for key in channels]
+    return [*together, *(part_of_channel(key, size, lever) for key, lever in zip(channels, levers, strict=True))]
 
 
 def _told(task: Task, pairs: Sequence[Pair]) -> Steps[list[Message]]:
     """Look at both sides in all frames of a task: warnings of limbs whose bones are no image where what carries them
     is."""
-    both: list[tuple[Pair, Any, Any]] = [(pair, _twins(pair), _above(pair)) for pair in pairs]
-    told = list[Message]()
-    names = [(pair.ob, name) for pair, twins, above in both for two in (*above, *twins) for name in two[:2]]
-    progress = task.next_progress() if task.frames else float
+    both = [(pair, [*_above(pair), *(twins[:2] for twins in _twins(pair))]) for pair in pairs]
+    names = [(pair.ob, name) for pair, of_pair in both for two in of_pair for name in two]
+    progress, told = task.next_progress() if task.frames else float, list[Message]()
     with posing_live(task.context):
         now = yield from record(task.context, [], task.frames, Asked(names), progress=progress)
-    frames = [*map(round, task.frames or [scene_of(task.context).frame_current])]
-    for pair, twins, above in both:
-        world, bones = worlds_of(now, pair.ob), pair.ob.data.bones
-        others: Any = [(pair.ob, other) for _, other, *_ in (*above, *twins)]
-        images = list[Array]()
-        for one, other, *_ in (*above, *twins):
-            rests = [np.array(bones[name].matrix_local) for name in (one, other)]
-            in_rig = poses_of(now, pair.ob, one)
-            images.append(world @ mirrored(in_rig, pair.array, *rests))
-        lengths = np.array([bones[other].length for _, other in others])
-        moving = MovedBones(pair.image, others, lengths, sum(rest_geometry_of(pair.limbs[1]).lengths), 0)
-        sizes = moving.size * np.cbrt(np.abs(np.linalg.det(world[:, :3, :3])))
-        off = differences(np.stack(images), np.stack([matrices_of(now, ref) for ref in others]), lengths, sizes)
-        is_carried = (off[:, 0].T <= TOLD).all(axis=1) | (not above)
-        worst = Seen(moving, off, frames, now).worst(np.where(is_carried, np.array(TOLD)[:, None], inf)[:, None])
+    for pair, of_pair in both:
+        bones, images = pair.ob.data.bones, list[Array]()
+        for two in of_pair:
+            rests = [np.array(bones[name].matrix_local) for name in two]
+            images.append(worlds_of(now, pair.ob) @ mirrored(poses_of(now, pair.ob, two[0]), pair.array, *rests))
+        lengths = np.array([bones[other].length for _, other in of_pair])
+        refs: Any = [(pair.ob, other) for _, other in of_pair]
+        moving = MovedBones(pair.image, refs, lengths, sum(rest_geometry_of(pair.limbs[1]).lengths), 0)
+        seen = compared(task, moving, np.stack(images), now)
+        is_carried = (seen.off[:, 0].T <= TOLD).all(axis=1) | (not _above(pair))
+        worst = seen.worst(np.where(is_carried, np.array(TOLD)[:, None], inf)[:, None])
         if worst.share > 1.0:
             template = "'{bone}' is no mirror image in frame {frame}: something else moves it, or the other one"
             told.append(Message(template, bone=worst.bone, frame=worst.frame))
