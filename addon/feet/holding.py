@@ -19,7 +19,7 @@ from ..limb.tips import foot_of
 from ..limb.tolerances import ROUNDING
 from ..limb.transforms import rigid, turns_of
 from ..motion.ik import foot_offset, nearest_in_rotation_mode
-from ..motion.matching import factor_past, is_pole_movable, own_foot_turns, solver_target
+from ..motion.matching import evaluated_turn, factor_past, is_pole_movable, solver_target
 from ..motion.parts import part_of_foot, part_of_ik, rotation_channel_of, slider_channel
 from ..motion.placing import ControlPlacing
 from ..motion.reading import Channel, LimbsRead, Recording, Values, matrices_of, places_of
@@ -252,7 +252,7 @@ def _turn_toes(recording: Recording, limb: PoseBone, held: HeldLeg, ease: int, v
     are in the mean of where the foot is flat. Gives their channels."""
     channels, ranges = [], [(one.rows.start, one.rows.stop - 1) for one in held.contacts]
     for toe in flat_toes(limb):
-        shown = rotation(own_foot_turns(recording, limb, toe)[1].T)[:, :3, :3]
+        shown = rotation(evaluated_turn(recording, toe).T)[:, :3, :3]
         back = _turned_back(limb, toe, held.rolls[:, 0])
         turns_held = shown.copy()
         for contact in held.contacts:

@@ -82,6 +82,11 @@ def turns_of(matrices: Array) -> Array:
     return quaternions
 
 
+def rigid_turns(matrices: Array) -> Array:
+    """How matrices ``(..., 4, 4)`` turn, whatever they scale, as quaternions ``(..., 4)``, w first."""
+    return turns_of(rigid(matrices)[0])
+
+
 def _inherits_plainly(bone: Bone, above: Array | None) -> bool:
     """Whether a bone goes through the same transform as all that hangs on its parent."""
     if above is None or not (bone.use_inherit_rotation and bone.use_local_location):

@@ -19,20 +19,29 @@ from ..limb.features import FEATURES
 from ..limb.follow import check_undriven, flat_toes, follow_of, solver_follow
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import bones_of_limb, has_slider
+from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
+from ..limb.transforms import rigid_turns
 from ..rigging import feet
 from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
-from ..solver.matrices import inverted_all
-from ..solver.rotation import conjugate, multiply
+from ..solver.matrices import applied, inverted_all
+from ..solver.rotation import IDENTITY, conjugate, multiply
 from .by_curves import Curves, filled_in
 from .inverse import angle_between
-from .matching import MatchedLimb, matched_by_ik, offset_turn, own_foot_turns, solver_target, swivel_again
+from .matching import (
+    LimbPoses,
+    MatchedLimb,
+    evaluated_turn,
+    fk_poses,
+    matched_by_ik,
+    solver_target,
+    swivel_again,
+)
 from .parts import index_in_channel, part_of_channel, part_of_ik, rotation_channel_of, slider_channel
 from .passing import read_again, record
 from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls
-from .poses import LimbPoses, fk_poses, world_turns
-from .reading import Asked, Channel, Recording, Values, copied, matrices_of, worlds_of
+from .reading import Asked, Channel, Recording, Values, copied, matrices_of, own_turns_of, worlds_of
 from .thinning import Sampling, sampling_of
 from .writing import KeyedPart, Run, Task, Writing
 
@@ -71,7 +80,7 @@ def show_in_ik(
     poses = poses or fk_poses(recording)
     before = copied(recording.channels)
     shown = matched_by_ik(recording, poses, sampling.rows, task.tolerance, moves_controls)
-    poses = {ref_of(one.limb): one.to_match.poses._replace(inverse=one.inverse) for one in shown}
+    poses = {ref_of(one.limb): one.poses._replace(inverse=one.inverse) for one in shown}
     if _gives_features(task.context, shown):
         again = [ob.pose.bones[name] for ob, name in named]
         return (yield from show_in_ik(task, again, poses, moves_controls, recording))
@@ -83,7 +92,7 @@ def show_in_ik(
         _turn_toes(recording, [matched.limb for matched in shown], values)
         _set_sliders(swivel_again(recording, shown), values)
     warnings = [warning for matched in shown for warning in matched.warnings]
-    touched = [slider_channel(limb, name) for limb, sliders in _sliders_of(shown) for name in sliders]
+    touched = [slider_channel(matched.limb, name) for matched in shown for name in matched.sliders]
     touched += [channel for placing in placings for channel in placing.channels]
     return MatchResult(writing.finish(recording, values, touched), warnings)
 
@@ -127,10 +136,10 @@ def placed(
 def _gives_features(context: Context, shown: Sequence[MatchedLimb]) -> bool:
     """Give limbs the features that their poses need; whether some had to. Bones are to be fetched anew then."""
     given = dict[LimbRef, Description]()
-    for limb, sliders in _sliders_of(shown):
+    for matched in shown:
         for feature in FEATURES:
-            if any(name in sliders and not has_slider(limb, name) for name in feature.keys):
-                ref = ref_of(limb)
+            if any(name in matched.sliders and not has_slider(matched.limb, name) for name in feature.keys):
+                ref = ref_of(matched.limb)
                 given[ref] = given.get(ref, describe(ref)).with_sliders_of(feature.name)
     build(context, given)
     return bool(given)
@@ -167,11 +176,6 @@ def _reader_of(
     return read
 
 
-def _sliders_of(shown: Sequence[MatchedLimb]) -> list[tuple[PoseBone, dict[str, Array]]]:
-    """What the sliders of limbs have to say over the frames, by limb."""
-    return [(matched.limb, matched.sliders) for matched in shown]
-
-
 def _set_sliders(shown: Sequence[MatchedLimb], values: Values) -> None:
     for matched in shown:
         for name, rows in matched.sliders.items():
@@ -185,16 +189,15 @@ def _placings(shown: Sequence[MatchedLimb]) -> list[ControlPlacing]:
     """Where controls are to be: targets first, as limbs are, then poles."""
     targets, poles = [], []
     for matched in shown:
-        follow, turn = follow_of(matched.limb), None
-        if matched.foot is not None and feet.foot_follows(matched.limb):
-            turn = matched.foot
-        offset = offset_turn(matched.limb) if turn is not None else (1.0, 0.0, 0.0, 0.0)
-        followed: Any = solver_target(matched.limb)
-        control: Any = follow.pairs[0]
-        targets.append(ControlPlacing(control, followed, matched.target, matched.sizes, turn, offset))
+        pairs: Any = follow_of(matched.limb).pairs
+        (target, pole), frames = pairs, matched.frames
+        foot, end = matched.poses.foot if feet.foot_follows(matched.limb) else None, foot_of(matched.limb)
+        offset = feet.offset_of(end).to_quaternion() if end and foot is not None else IDENTITY
+        sizes = sum(matched.geometry.lengths) * np.linalg.norm(frames[:, :3, 1], axis=1)
+        place = applied(frames, matched.target)
+        targets.append(ControlPlacing(target, solver_target(matched.limb), place, sizes, foot, offset))
         if matched.pole is not None:
-            pole: Any = follow.pairs[1]
-            poles.append(ControlPlacing(pole, pole, matched.pole, matched.sizes))
+            poles.append(ControlPlacing(pole, pole, applied(frames, matched.pole), sizes))
     return [*targets, *poles]
 
 
@@ -203,7 +206,7 @@ def _turn_toes(recording: Recording, limbs: Sequence[PoseBone], values: Values) 
     them flat is a turn before their own."""
     for limb in limbs:
         for toe in flat_toes(limb) if feet.foot_follows(limb) else ():
-            own, in_ik = own_foot_turns(recording, limb, toe)
+            own, in_ik = own_turns_of(recording, toe.id_data, toe.name), evaluated_turn(recording, toe)
             own_turn: Any = tuple(own.T)
             is_off = angle_between(own_turn, tuple(in_ik.T)) > NO_TURN
             turn = multiply(multiply(own_turn, conjugate(tuple(in_ik.T))), own_turn)
@@ -251,5 +254,5 @@ def _without_jumps(mode: str, rows: Array, sampling: Sampling, is_keyed: bool) -
 def foot_offset(recording: Recording, followed: Any, foot: Any) -> Any:
     """How a foot is turned off what it follows, (f, 4), w first."""
     into = inverted_all(worlds_of(recording, foot[0]))
-    one, other = (tuple(world_turns(into @ matrices_of(recording, ref)).T) for ref in (followed, foot))
+    one, other = (tuple(rigid_turns(into @ matrices_of(recording, ref)).T) for ref in (followed, foot))
     return np.stack(multiply(conjugate(one), other), axis=-1)

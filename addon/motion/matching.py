@@ -1,4 +1,5 @@
-"""What limbs have to follow and be set to for IK to show how they stand: all frames at once."""
+"""How limbs stand in frames, by their own channels or as they are seen, and what they have to follow and be set to for
+IK to show that: all frames at once."""
 
 from __future__ import annotations
 
@@ -12,21 +13,23 @@ from numpy.typing import NDArray
 from ..blender.words import Message, Refused
 from ..limb.features import FEATURES
 from ..limb.follow import check_movable, follow_of, pole_goes_along, solver_follow
-from ..limb.storage import can_change_structure, has_slider, limbs_of, outward_sign
-from ..limb.tips import foot_of
-from ..limb.tolerances import NO_TURN, ON_TARGET, UNSEEN
-from ..limb.transforms import own_transforms, rigid, turns_of
+from ..limb.rest_geometry import RestGeometry, squared
+from ..limb.solving import BONE_MOVED
+from ..limb.storage import bones_of_limb, can_change_structure, has_slider, limbs_of, outward_sign
+from ..limb.tips import foot_of, rest_matrix
+from ..limb.tolerances import KEPT, MISS, NO_TURN, ON_TARGET, UNSEEN
+from ..limb.transforms import own_transforms, rigid_turns, unposed
 from ..rigging import feet
-from ..rigging.description import LimbRef
+from ..rigging.description import LimbRef, ref_of
 from ..solver.ankles import within_half_turn
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT, joints_of, line_to, turn_about_line
-from ..solver.matrices import applied, inverted_all
+from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
+from ..solver.reference import Reference
 from ..solver.rotation import rotate
 from .fitting import PAST_STRAIGHT
 from .inverse import Inverse, angle_of, end_of_first_group, inverse_over_frames, solver_pose_of_rows
-from .poses import LimbPoses
-from .reading import LimbsRead, Recording, limbs_read, own_turns_of, poses_of
+from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, poses_of, worlds_of
 
 Array = NDArray[Any]
 
@@ -35,20 +38,106 @@ NEARER = 0.8
 """How many times as far from the knee as at rest a pole may be before it is put ahead of the knee anew."""
 
 
-class MatchedLimb(NamedTuple):
-    """What makes one limb show given poses by IK in f frames: its sliders by name (f); the places of its target and its
-    pole in the world (f, 3), NaN where the pole stays; the rotation of its foot; and warnings."""
+class LimbPoses(NamedTuple):
+    """The poses of one limb in f frames."""
 
-    limb: PoseBone
+    turns: Array  # (f, segments, 4), w first: the rotations that its bones need by their own channels to show that
+    stretch: Array  # (f): how many times as long as at rest they are
+    carry: Array  # (f, 4, 4): takes the limb from its rest pose in the armature to where it hangs in the world
+    foot: Array | None  # (f, 4, 4): its foot in the world, if that follows the target
+    inverse: Any = None  # how the solver comes nearest to that, once it is known
+
+
+def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
+    """The FK poses of limbs, by their own channels. Raises `Refused` where IK can't show them."""
+    poses: dict[LimbRef, LimbPoses] = {}
+    for rig in recording.rigs:
+        limbs = limbs_read(recording, rig)
+        for row, limb in enumerate(rig.limbs):
+            _check_own(recording, limb, sum(rig.table.limbs[row].geometry.lengths))
+            entry, foot = rig.table.limbs[row], foot_of(limb) if feet.foot_follows(limb) else None
+            poses[rig.object, limb.name] = LimbPoses(
+                turns=limbs.own[:, row, : len(entry.bones)],
+                stretch=limbs.own_length[:, row],
+                carry=limbs.frames[:, row] @ inverted(entry.geometry.frame),
+                foot=matrices_of(recording, (rig.object, foot.name)) if foot else None,
+            )
+    return poses
+
+
+def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
+    """The evaluated poses of bones that are no limb yet, whatever poses them. They, what they hang on, and the location
+    of the first have been read."""
+    ob, first = limb.id_data, bones_of_limb(limb, segments)[0].bone
+    above = poses_of(recording, ob, first.parent.name) if first.parent else None
+    location = np.zeros((recording.frames, 3))
+    if not (first.use_connect and first.parent):
+        location = channel_of(recording, ob, first.name, "location")
+    carry = unposed(first, above, location) @ inverted(squared(rest_matrix(first)))
+    turns = evaluated_turns(recording, limb, segments)
+    return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
+
+
+def evaluated_turns(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> Array:
+    """The rotations that bones need by their own channels for their evaluated pose, (f, segments, 4), w first."""
+    return np.stack([evaluated_turn(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
+
+
+def evaluated_turn(recording: Recording, bone: PoseBone) -> Array:
+    """The rotation that a bone needs by its own channels to stand as it is evaluated, (f, 4), w first."""
+    ob = bone.id_data
+    above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+    return rigid_turns(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))
+
+
+def _check_own(recording: Recording, limb: PoseBone, length: float) -> None:
+    """Refuse a limb that IK can't show: its lower bones are moved, or one is scaled but for a stretch of the first."""
+    for k, bone in enumerate(bones_of_limb(limb)):
+        location, scale = (channel_of(recording, limb.id_data, bone.name, name) for name in ("location", "scale"))
+        moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
+        is_scaled = bool((np.abs(scale - 1.0) > KEPT).any())
+        if k and moved > MISS * length:
+            raise Refused(BONE_MOVED, bone=bone.name)
+        if is_scaled and not (k == 0 and has_slider(limb, "stretch")):
+            raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)
+
+
+# by IK
+
+
+class MatchedLimb(NamedTuple):
+    """What makes one limb show given poses by IK in f frames: its sliders by name (f); the places in its frame G of its
+    target and its pole (f, 3), not a number where the pole stays, or None where all of it does; and warnings. The limb
+    is a ``row`` of those of its rig that were read; ``inverse`` is how the solver comes nearest to the poses."""
+
+    limbs: LimbsRead
+    row: int
+    poses: LimbPoses
+    inverse: Inverse
     sliders: dict[str, Array]
     target: Array
-    in_frame: Array  # the target in the limb's frame G
     pole: Array | None
-    foot: Array | None
-    sizes: Array  # (f): the limb's length in the world
     warnings: list[Message]
-    to_match: LimbToMatch
-    inverse: Inverse
+
+    @property
+    def limb(self) -> PoseBone:
+        """Its last bone."""
+        return self.limbs.rig.limbs[self.row]
+
+    @property
+    def geometry(self) -> RestGeometry:
+        """How it rests."""
+        return self.limbs.rig.table.limbs[self.row].geometry
+
+    @property
+    def frames(self) -> Array:
+        """Its frame G in the world (f, 4, 4)."""
+        frames: Array = self.poses.carry @ self.geometry.frame
+        return frames
+
+    def slider(self, name: str) -> Array:
+        """A slider as it was read (f)."""
+        return self.limbs.sliders[name][:, self.row]
 
 
 def matched_by_ik(
@@ -61,159 +150,108 @@ def matched_by_ik(
     for rig in recording.rigs:
         limbs = limbs_read(recording, rig)
         for row, limb in enumerate(rig.limbs):
-            to_match = LimbToMatch(limbs, row, limb, poses[rig.object, limb.name], moves_controls)
-            shown.append(_matched_limb(to_match, keyed, tolerance))
+            shown.append(_matched_limb(limbs, row, poses[ref_of(limb)], keyed, tolerance, moves_controls))
     return shown
 
 
-class LimbToMatch(NamedTuple):
-    """A limb, the poses that it is to show by IK, and what was read of it, of which it is a ``row``. Target and pole
-    are moved only if ``moves_controls``."""
-
-    limbs: LimbsRead
-    row: int
-    limb: PoseBone
-    poses: LimbPoses
-    moves_controls: bool
-
-    @property
-    def entry(self) -> Any:
-        """What of the limb does not change."""
-        return self.limbs.rig.table.limbs[self.row]
-
-    @property
-    def frames(self) -> Array:
-        """The limb's frame G in the world (f, 4, 4)."""
-        frames: Array = self.poses.carry @ self.entry.geometry.frame
-        return frames
-
-    @property
-    def size(self) -> float:
-        """The limb's length in G."""
-        return float(sum(self.entry.geometry.lengths))
-
-    def slider(self, name: str) -> Array:
-        """A slider of the limb (f)."""
-        return self.limbs.sliders[name][:, self.row]
-
-
-def _matched_limb(to_match: LimbToMatch, keyed: Array, tolerance: float) -> MatchedLimb:
+def _matched_limb(
+    limbs: LimbsRead, row: int, poses: LimbPoses, keyed: Array, tolerance: float, moves_controls: bool
+) -> MatchedLimb:
     """One of `matched_by_ik`, with ``keyed`` row numbers. Raises `Refused` for what IK can't show."""
-    entry, limb, sign = to_match.entry, to_match.limb, outward_sign(to_match.limb)
-    flip = to_match.slider("flip") > 0.5
-    turns = to_match.poses.turns
-    pose = solver_pose_of_rows(turns, _joints(to_match))
+    entry, limb, reference = limbs.rig.table.limbs[row], limbs.rig.limbs[row], limbs.rig.table.singles[row].reference
+    pose = solver_pose_of_rows(poses.turns, joints_posed(poses, reference))
     plane = entry.plane if entry.plane in IN_ONE_PLANE else "FREE"
-    side = np.where(flip, -1.0, 1.0)
-    inverse: Inverse = to_match.poses.inverse or inverse_over_frames(
+    side = np.where(limbs.sliders["flip"][:, row] > 0.5, -1.0, 1.0)
+    inverse: Inverse = poses.inverse or inverse_over_frames(
         entry.geometry, pose, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
     )
     tip = np.stack(pose.tip, axis=-1)
-    if plane in IN_ONE_PLANE and to_match.moves_controls:
-        _check_in_plane(to_match, tip)
-    target = tip if plane in MOVES_ROOT else _target_factor(to_match, tip) * tip
-    sliders, warnings = {"flip": inverse.side < 0.0}, list[Message]()
+    if plane in IN_ONE_PLANE and moves_controls:
+        _check_in_plane(limb, entry.geometry, tip)
+    target = tip if plane in MOVES_ROOT else _target_factor(limbs, row, poses.stretch, tip) * tip
+    matched = MatchedLimb(limbs, row, poses, inverse, {"flip": inverse.side < 0.0}, target, None, [])
     for feature in FEATURES:
-        numbers = feature.shown(inverse, sign)
+        numbers = feature.shown(inverse, outward_sign(limb))
         is_needed = any(rows.any() for rows in numbers.values())
         if all(has_slider(limb, name) for name in numbers) or (is_needed and can_change_structure(limb)):
-            sliders |= numbers
+            matched.sliders.update(numbers)
         elif is_needed and feature.lacking:
-            warnings.append(Message(feature.lacking, bone=limb.name))
-    swivel, pole = _swivelled(to_match, inverse, target) if plane == "FREE" else (None, None)
-    if swivel is not None:
-        sliders["swivel"] = swivel
-    frames = to_match.frames
-    return MatchedLimb(
-        limb=limb,
-        sliders=sliders,
-        target=applied(frames, target),
-        in_frame=target,
-        pole=None if pole is None else applied(frames, pole),
-        foot=to_match.poses.foot,
-        sizes=to_match.size * np.linalg.norm(frames[:, :3, 1], axis=1),
-        warnings=warnings,
-        to_match=to_match,
-        inverse=inverse,
-    )
+            matched.warnings.append(Message(feature.lacking, bone=limb.name))
+    return _swivelled(matched, moves_controls) if plane == "FREE" else matched
 
 
-def _check_in_plane(to_match: LimbToMatch, tip: Array) -> None:
+def _check_in_plane(limb: PoseBone, geometry: RestGeometry, tip: Array) -> None:
     """Refuse poses whose tip (f, 3), in G, is out of the plane that a limb stays in."""
-    if (np.abs(tip[:, 2] - sum(to_match.entry.geometry.plane_offsets)) > UNSEEN * to_match.size).any():
+    if (np.abs(tip[:, 2] - sum(geometry.plane_offsets)) > UNSEEN * sum(geometry.lengths)).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, or turn it back, then snap"
-        raise Refused(template, bone=to_match.limb.name)
+        raise Refused(template, bone=limb.name)
 
 
 def swivel_again(recording: Recording, shown: Sequence[MatchedLimb]) -> list[MatchedLimb]:
     """Compute the swivel again with the poles as read now: a pole may have moved along with the target. Returns the
     limbs with a pole that stays."""
-    again = []
     of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
-    for matched in shown:
-        to_match = matched.to_match._replace(limbs=of_rigs[matched.limb.id_data], moves_controls=False)
-        if matched.pole is None and "swivel" in matched.sliders and to_match.limbs.rig.table.is_poled[to_match.row]:
-            matched.sliders["swivel"] = _swivelled(to_match, matched.inverse, matched.in_frame)[0]
-            again.append(matched)
-    return again
+    return [
+        _swivelled(matched._replace(limbs=of_rigs[matched.limb.id_data]), False)
+        for matched in shown
+        if matched.pole is None and "swivel" in matched.sliders and matched.limbs.rig.table.is_poled[matched.row]
+    ]
 
 
-def _joints(to_match: LimbToMatch, stretch: Any = 1.0) -> Array:
-    """Where the poses have knees and tip in G, (f, segments, 3)."""
-    joints = _joints_of(to_match, stretch)
+def joints_posed(poses: LimbPoses, reference: Reference, stretch: Any = 1.0) -> Array:
+    """Where poses have knees and tip in G, (f, segments, 3)."""
+    turns: Any = [tuple(turn.T) for turn in np.moveaxis(poses.turns, 1, 0)]
+    joints = joints_of(turns, reference, stretch)
     return np.stack([np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints], axis=1)
 
 
-def _joints_of(to_match: LimbToMatch, stretch: Any = 1.0) -> Any:
-    turns: Any = [tuple(to_match.poses.turns[:, k].T) for k in range(to_match.poses.turns.shape[1])]
-    return joints_of(turns, to_match.limbs.rig.table.singles[to_match.row].reference, stretch)
-
-
-def _swivelled(to_match: LimbToMatch, inverse: Inverse, target: Array) -> tuple[Array, Array | None]:
-    """What turns the knee to where the pose has it: the swivels that the slider is to have, and the places in G that
-    the pole is to have where that can be moved, not a number where it is to stay."""
-    limbs, row, sign, line_turn = to_match.limbs, to_match.row, outward_sign(to_match.limb), inverse.swivel
-    before = to_match.slider("swivel")
-    swivel, length = sign * before, np.linalg.norm(target, axis=1)
-    line: Any = line_to(tuple(target.T), length, ARRAYS)
-    is_poled = limbs.rig.table.is_poled[row] & (to_match.slider("pole") > 0.5)
+def _swivelled(matched: MatchedLimb, moves_controls: bool) -> MatchedLimb:
+    """A limb with what turns its knee to where the pose has it: the swivels that the slider is to have, and the places
+    that the pole is to have where that can be moved."""
+    limbs, row, sign, line_turn = matched.limbs, matched.row, outward_sign(matched.limb), matched.inverse.swivel
+    before = matched.slider("swivel")
+    swivel, length = sign * before, np.linalg.norm(matched.target, axis=1)
+    line: Any = line_to(tuple(matched.target.T), length, ARRAYS)
+    is_poled = limbs.rig.table.is_poled[row] & (matched.slider("pole") > 0.5)
     by_pole = np.zeros(len(line_turn))
     place = None
     is_moved = np.zeros(len(line_turn), bool)
     if is_poled.any():
-        pole: Any = tuple(applied(inverted_all(to_match.frames), limbs.pole[:, row]).T)
-        by_pole = np.where(is_poled, angle_of(turn_about_line(line, pole, ARRAYS)), 0.0)
+        pole = applied(inverted_all(matched.frames), limbs.pole[:, row])
+        by_pole = np.where(is_poled, angle_of(turn_about_line(line, tuple(pole.T), ARRAYS)), 0.0)
         is_off = np.abs(within_half_turn(line_turn - swivel - by_pole)) > NO_TURN
-        if to_match.moves_controls and is_pole_movable(to_match.limb):
-            place, is_far = _ahead_of_knee(to_match, line, line_turn - swivel, np.stack(pole, axis=-1))
+        if moves_controls and is_pole_movable(matched.limb):
+            place, is_far = _ahead_of_knee(matched, line, line_turn - swivel, pole)
             is_moved = is_poled & (is_off if len(line_turn) == 1 else (is_off | is_far).any())
-            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if pole_goes_along(to_match.limb) else np.nan
+            place[~is_moved] = pole[~is_moved] if pole_goes_along(matched.limb) else np.nan
     lacking = within_half_turn(line_turn - by_pole - swivel)
     is_turned = ~is_moved & (np.abs(lacking) > NO_TURN)
-    return np.unwrap(np.where(is_turned, sign * (swivel + lacking), before)), place
+    swivels = np.unwrap(np.where(is_turned, sign * (swivel + lacking), before))
+    return matched._replace(sliders=matched.sliders | {"swivel": swivels}, pole=place)
 
 
-def _ahead_of_knee(to_match: LimbToMatch, line: Any, angle: Array, pole: Array) -> tuple[Array, Array]:
+def _ahead_of_knee(matched: MatchedLimb, line: Any, angle: Array, pole: Array) -> tuple[Array, Array]:
     """Where in G a pole is that is as far from the knee as at rest, straight ahead of it where it turns the limb by
     ``angle`` about the line; and where the pole is nearer or farther now."""
-    zeros = np.zeros_like(angle)
+    zeros, reference = np.zeros_like(angle), matched.limbs.rig.table.singles[matched.row].reference
     ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
     normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
-    knee = np.stack(np.broadcast_arrays(*end_of_first_group(to_match.entry.geometry, _joints_of(to_match))), axis=-1)
-    distance = _pole_distance(to_match)
+    joints = [tuple(joint.T) for joint in joints_posed(matched.poses, reference).swapaxes(0, 1)]
+    knee = np.stack(np.broadcast_arrays(*end_of_first_group(matched.geometry, joints)), axis=-1)
+    distance = _pole_distance(matched.limb, matched.geometry)
     now = np.linalg.norm(pole - knee, axis=1) / distance
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
     return in_plane + distance * ahead, (now < NEARER) | (now > 1.0 / NEARER)
 
 
-def _pole_distance(to_match: LimbToMatch) -> float:
+def _pole_distance(limb: PoseBone, geometry: RestGeometry) -> float:
     """How far a limb's pole is from the knee at rest; of one that is no bone of its rig, a limb's length."""
-    ob, bone = follow_of(to_match.limb).pairs[1]
-    if ob != to_match.limb.id_data or not bone:
-        return to_match.size
+    (ob, bone), size = follow_of(limb).pairs[1], float(sum(geometry.lengths))
+    if ob != limb.id_data or not bone:
+        return size
     pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
-    distance = float(np.linalg.norm(pole - to_match.entry.geometry.rest[1][:3, 3]))
-    return distance if distance > 0.1 * to_match.size else to_match.size
+    distance = float(np.linalg.norm(pole - geometry.rest[1][:3, 3]))
+    return distance if distance > 0.1 * size else size
 
 
 def is_pole_movable(limb: PoseBone) -> bool:
@@ -231,18 +269,16 @@ def is_pole_movable(limb: PoseBone) -> bool:
     return True
 
 
-def _target_factor(to_match: LimbToMatch, tip: Array) -> Array:
+def _target_factor(limbs: LimbsRead, row: int, stretch: Array, tip: Array) -> Array:
     """How many times as far from the root as the tip of the limb at its rest lengths, which is at ``tip`` in G, its
     target has to be (f, 3): see `factor_past`. Raises `Refused` where the bones are longer than IK makes them."""
-    stretch, share = to_match.poses.stretch, to_match.slider("stretch")
-    factor, to_farthest, softness = factor_past(to_match.limbs, to_match.row, tip, stretch)
-    total = to_match.limbs.rig.table.singles[to_match.row].reference.bones.total
+    share = limbs.sliders["stretch"][:, row]
+    factor, to_farthest, softness = factor_past(limbs, row, tip, stretch)
+    total = limbs.rig.table.singles[row].reference.bones.total
     is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, UNSEEN * total))
     if ((np.abs(stretch - 1.0) > UNSEEN) & ~is_stretched).any():
-        raise Refused(
-            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap",
-            bone=to_match.limb.name,
-        )
+        template = "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap"
+        raise Refused(template, bone=limbs.rig.limbs[row].name)
     return factor
 
 
@@ -269,21 +305,6 @@ def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> t
     return 1.0 + (factor - 1.0)[:, None] * counts, to_farthest, softness
 
 
-def offset_turn(limb: PoseBone) -> Array:
-    """How the foot of a limb that follows is turned off what it follows, (4), w first."""
-    foot: Any = foot_of(limb)
-    return np.array(feet.offset_of(foot).to_quaternion(), float)
-
-
 def solver_target(limb: PoseBone) -> tuple[Any, str]:
     """The target that the solver of a limb uses: its own, or with a foot roll the helper bone that rolls with it."""
     return solver_follow(limb).pairs[0]
-
-
-def own_foot_turns(recording: Recording, limb: PoseBone, bone: PoseBone) -> tuple[Array, Array]:
-    """The rotations of a bone by its own channels, and those that it would need to be in its evaluated pose: (f, 4)
-    each, w first."""
-    ob: Any = limb.id_data
-    above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-    shown = turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0])
-    return own_turns_of(recording, ob, bone.name), shown

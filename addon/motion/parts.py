@@ -18,12 +18,10 @@ from ..limb.table import Table, table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
-from ..solver.limb import joints_of
 from ..solver.matrices import applied, inverted_all
 from .fk import arm_for, joints_and_sides, lever_of, rotated_axes
-from .matching import is_pole_movable
+from .matching import LimbPoses, is_pole_movable, joints_posed
 from .placing import owner_of, slopes_of
-from .poses import LimbPoses
 from .reading import Channel, Recording, Values, limb_frames, places_of, worlds_of
 from .writing import KeyedPart
 
@@ -60,10 +58,8 @@ def part_of_ik(
 
 def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
     """Where poses have knees and tip in the limb's frame, in its lengths."""
-    reference, size = table.singles[0].reference, sum(table.limbs[0].geometry.lengths)
-    turns: Any = [tuple(turn.T) for turn in np.moveaxis(poses.turns, 1, 0)]
-    joints = joints_of(turns, reference, poses.stretch)
-    return [np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints]
+    joints = joints_posed(poses, table.singles[0].reference, poses.stretch) / sum(table.limbs[0].geometry.lengths)
+    return [*joints.swapaxes(0, 1)]
 
 
 def slider_channel(limb: PoseBone, name: str) -> Channel:

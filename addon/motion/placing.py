@@ -22,10 +22,9 @@ from ..blender.words import Refused
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.follow import follow_of, following_pole, is_gone
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
-from ..limb.transforms import posed
+from ..limb.transforms import posed, rigid_turns
 from ..solver.matrices import inverted_all, pseudo_inverted, rotation
 from ..solver.rotation import IDENTITY, conjugate, multiply
-from .poses import world_turns
 from .reading import Channel, Recording, Values, matrices_of, poses_of, worlds_of
 
 Array = NDArray[Any]
@@ -149,8 +148,8 @@ def _step(
 def _turn_lacking(placing: ControlPlacing, seen: Array, to_be: Array, rows: Array) -> Array:
     """By how much what a control turns has to be turned in its object, (4, rows), w first."""
     offset = np.broadcast_to(np.array(placing.offset, float), (len(placing.places), 4))[rows]
-    is_turned = multiply(tuple(world_turns(seen).T), tuple(offset.T))
-    turn = np.array(multiply(tuple(world_turns(to_be).T), conjugate(is_turned)))
+    is_turned = multiply(tuple(rigid_turns(seen).T), tuple(offset.T))
+    turn = np.array(multiply(tuple(rigid_turns(to_be).T), conjugate(is_turned)))
     turn[:, ~np.isfinite(turn).all(axis=0)] = np.array(IDENTITY)[:, None]
     return turn
 
@@ -160,7 +159,7 @@ def _turn_by(placing: ControlPlacing, recording: Recording, values: Values, rows
     4)."""
     channels = values[placing.rotation][rows]
     own = to_quaternion(placing.mode, [*channels.T], ARRAY_ANGLES)
-    below: Any = tuple(world_turns(now @ inverted_all(recording.bases[placing.control][rows])).T)
+    below: Any = tuple(rigid_turns(now @ inverted_all(recording.bases[placing.control][rows])).T)
     new = multiply(multiply(multiply(conjugate(below), turn), below), own)
     numbers = to_channels(placing.mode, new, [*channels.T], ARRAY_ANGLES)
     values[placing.rotation][rows] = np.stack(np.broadcast_arrays(*numbers), axis=-1)

@@ -23,8 +23,8 @@ from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
 from ..motion.check import Miss, Played, Seen, Sighting, every_action, look, sight
 from ..motion.frames import frames_of, moved_by
 from ..motion.ik import show_in_ik, show_turns
+from ..motion.matching import LimbPoses, evaluated_poses, evaluated_turn
 from ..motion.parts import rotation_channel_of
-from ..motion.poses import LimbPoses, evaluated_poses, evaluated_turn
 from ..motion.reading import Asked, followed_places, matrices_of, worlds_of
 from ..motion.writing import Task
 from ..rigging.description import LimbRef, ref_of

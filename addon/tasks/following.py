@@ -32,9 +32,9 @@ from ..limb.tolerances import KEPT
 from ..motion.fitting import Wish, bend_seen, fit, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_controls, show_in_ik
+from ..motion.matching import LimbPoses, evaluated_poses
 from ..motion.passing import record
 from ..motion.placing import ControlPlacing
-from ..motion.poses import LimbPoses, evaluated_poses
 from ..motion.reading import Recording, matrices_of
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
