@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -40,9 +41,7 @@ LEVEL = 0.02
 """How far a foot may roll and its toes still lie as on a flat one, in radians."""
 
 
-def leg_read(
-    recording: Recording, limbs: LimbsRead, row: int, contacts: Sequence[FootContact], rolls: bool, reach: float
-) -> Leg:
+def leg_read(recording: Recording, limbs: LimbsRead, row: int, contacts: Sequence[FootContact], rolls: bool) -> Leg:
     """What was read of a limb, which is a ``row`` of the limbs of its rig, for it to be held."""
     limb, count = limbs.rig.limbs[row], recording.frames
     if rolls:
@@ -53,13 +52,15 @@ def leg_read(
         ends[:, :3, 3] = tips_of(recording, limb)
         if foot:
             ends[:, :3, :3] = rotations_of(recording, (limb.id_data, foot.name))
+    (_, reference, settings), stretch = limbs.rig.table.singles[row], limbs.sliders["stretch"][:, row]
+    reach = min(settings.farthest, reference.bones.total) / reference.bones.total  # one that stretches reaches anywhere
     in_fk = limbs.sliders["influence"][:, row] < 1.0
     ends[in_fk, :3, 3] = tips_of(recording, limb)[in_fk]
     return Leg(
         ends=ends,
         rolls=seen,
         roots=places_of(recording, limb.id_data, rest_geometry_of(limb).names[0]),
-        reach=reach,
+        reach=inf if (stretch > 0.0).all() else float(reach * sizes_of(limbs, row).mean()),
         size=float(sizes_of(limbs, row).mean()),
         shape=shape_of(limb) if rolls else None,
         contacts=contacts,
@@ -116,14 +117,14 @@ def _placed_flat(
     limb, sizes = limbs.rig.limbs[limb_row], sizes_of(limbs, limb_row)
     ends, foot, part = _where(held.ends, held.changed), foot_of(limb), part_of_ik(limb)
     targets = _targets(limbs, limb_row, ends[:, :3, 3], held.carried)
-    target = (moved_control(limb), solver_target(limb), targets, sizes)
+    target = ControlPlacing(moved_control(limb), solver_target(limb), targets, sizes)
     ref = (limb.id_data, foot.name) if foot else None
     if ref and feet.foot_follows(limb):
-        return [ControlPlacing(*target, ends, foot_offset(recording, solver_target(limb), ref))], [part]
+        return [target._replace(turns=ends, offset=foot_offset(recording, solver_target(limb), ref))], [part]
     if ref and _turns_by_itself(limb):
         turned = ControlPlacing(ref, ref, np.full_like(targets, np.nan), sizes, ends)
-        return [ControlPlacing(*target), turned], [part, part_of_foot(limb)]
-    return [ControlPlacing(*target)], [part]
+        return [target, turned], [part, part_of_foot(limb)]
+    return [target], [part]
 
 
 def _turns_by_itself(limb: PoseBone) -> bool:

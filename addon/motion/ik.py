@@ -40,7 +40,7 @@ from .matching import (
 )
 from .parts import index_in_channel, part_of_channel, part_of_ik, rotation_channel_of, slider_channel
 from .passing import read_again, record
-from .placing import ControlPlacing, Reread, controls_of, parents_of, place_controls
+from .placing import ControlPlacing, controls_of, parents_of, place_controls
 from .reading import Asked, Channel, Recording, Values, copied, matrices_of, own_turns_of, worlds_of
 from .thinning import Sampling, sampling_of
 from .writing import KeyedPart, Run, Task, Writing
@@ -87,7 +87,7 @@ def show_in_ik(
     values = copied(before)
     _set_sliders(shown, values)
     placings = _placings(shown) if moves_controls else []
-    writing = yield from placed(task, recording, values, parts, placings, 1.0)
+    writing = yield from placed(task, recording, values, [Run(sampling.rows, parts)], placings, 1.0)
     if moves_controls:
         _turn_toes(recording, [matched.limb for matched in shown], values)
         _set_sliders(swivel_again(recording, shown), values)
@@ -102,34 +102,52 @@ def show_controls(task: Task, placings: Sequence[ControlPlacing]) -> Steps[list[
     Raises `Refused` where they can't be."""
     refs = [placing.control for placing in placings]
     channels = [channel for placing in placings for channel in placing.channels]
-    asked, progress = Asked(parents_of(refs), channels=channels, controls=refs), task.next_progress()
-    recording = yield from record(
-        task.context, [], sampling_of(task.frames), asked, progress=progress if task.frames else float
-    )
+    sampling, progress = sampling_of(task.frames), task.next_progress() if task.frames else float
+    asked = Asked(parents_of(refs), channels=channels, controls=refs)
+    recording = yield from record(task.context, [], sampling, asked, progress=progress)
     parts = [KeyedPart([channel], lambda _, of: lambda values, at: [*values.values()]) for channel in channels]
+    runs = [Run(sampling.rows, parts)]
     values = copied(recording.channels)
-    return (yield from placed(task, recording, values, parts, placings)).finish(recording, values)
+    return (yield from placed(task, recording, values, runs, placings)).finish(recording, values)
 
 
 def placed(
     task: Task,
     recording: Recording,
     values: Values,
-    parts: Sequence[KeyedPart],
+    runs: Sequence[Run],
     placings: Sequence[ControlPlacing] = (),
     influence: float | None = None,
+    reads_all: bool = False,
 ) -> Steps[Writing]:
     """Have controls be seen in their places by channels in ``values``, with the limbs that were read at an
-    ``influence`` if one is given: what writes these for good, by keys of ``parts``. Raises `Refused`."""
-    sampling, keyed = sampling_of(task.frames), {key for key in values if is_animated(key.object, key.path)}
-    writing = Writing(task, copied(recording.channels), [Run(sampling.rows, parts)], sampling.frames)
+    ``influence`` if one is given: what writes these for good, by keys in ``runs``. Only what places controls is right
+    in the recording then, or, if it ``reads_all``, everything. Raises `Refused`."""
+    rows = sampling_of(None).rows if task.frames is None else np.searchsorted(recording.at, task.frames)  # type: ignore[arg-type]
+    sampling, keyed = Sampling(recording.at, rows), {key for key in values if is_animated(key.object, key.path)}
+    writing = Writing(task, copied(recording.channels), runs, recording.at)
+    limbs, context = [limb for rig in recording.rigs for limb in rig.limbs], task.context
+    refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
+    refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
+    reads_all |= task.frames is None or any(placing.holding for placing in placings)
+    reads_all |= any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
+
+    def reread(rows: Array) -> Steps[None]:
+        if len(rows) == recording.frames and not reads_all:  # what curves say, if Blender shows that in some frames
+            writing.write(values, sampling.checked)
+            yield from read_again(context, recording, limbs, sampling.checked, influence, task.next_progress())
+            curves = Curves(context, recording.at or [], rows, influence, new_values=values)
+            if filled_in(recording, curves, sampling.checked, refs):
+                return
+        writing.write(values)
+        yield from read_again(context, recording, limbs, rows, influence, task.next_progress())
+
     if placings:
-        read = _reader_of(writing, task, recording, placings, values, influence)
-        yield from place_controls(placings, recording, values, read)
+        yield from place_controls(placings, recording, values, reread)
     for placing in placings:
         if placing.turns is not None:
-            rows = _without_jumps(placing.mode, values[placing.rotation], sampling, placing.rotation in keyed)
-            values[placing.rotation][:] = rows
+            numbers = _without_jumps(placing.mode, values[placing.rotation], sampling, placing.rotation in keyed)
+            values[placing.rotation][:] = numbers
     return writing
 
 
@@ -143,37 +161,6 @@ def _gives_features(context: Context, shown: Sequence[MatchedLimb]) -> bool:
                 given[ref] = given.get(ref, describe(ref)).with_sliders_of(feature.name)
     build(context, given)
     return bool(given)
-
-
-def _reader_of(
-    writing: Writing,
-    task: Task,
-    recording: Recording,
-    placings: Sequence[ControlPlacing],
-    values: Values,
-    influence: float | None,
-) -> Reread:
-    """What writes what controls say and reads rows anew: of all rows what curves say, if Blender shows that in some
-    frames; not where toes are turned as they are seen, or constraints hold controls."""
-    sampling, limbs = sampling_of(task.frames), [limb for rig in recording.rigs for limb in rig.limbs]
-    refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
-    refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
-    by_curves = not any(placing.holding for placing in placings)
-    by_curves &= not any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
-
-    def read(rows: Array) -> Steps[None]:
-        context, frames = task.context, sampling.frames
-        if frames and len(rows) == recording.frames and by_curves:
-            writing.write(values, sampling.checked)
-            yield from read_again(context, recording, limbs, sampling.checked, influence, task.next_progress())
-            if filled_in(
-                recording, Curves(context, frames, rows, influence, new_values=values), sampling.checked, refs
-            ):
-                return
-        writing.write(values)
-        yield from read_again(context, recording, limbs, rows, influence, task.next_progress())
-
-    return read
 
 
 def _set_sliders(shown: Sequence[MatchedLimb], values: Values) -> None:
@@ -195,7 +182,7 @@ def _placings(shown: Sequence[MatchedLimb]) -> list[ControlPlacing]:
         offset = feet.offset_of(end).to_quaternion() if end and foot is not None else IDENTITY
         sizes = sum(matched.geometry.lengths) * np.linalg.norm(frames[:, :3, 1], axis=1)
         place = applied(frames, matched.target)
-        targets.append(ControlPlacing(target, solver_target(matched.limb), place, sizes, foot, offset))
+        targets.append(ControlPlacing(target, solver_target(matched.limb), place, sizes, turns=foot, offset=offset))
         if matched.pole is not None:
             poles.append(ControlPlacing(pole, pole, applied(frames, matched.pole), sizes))
     return [*targets, *poles]
@@ -223,15 +210,15 @@ def nearest_in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
 def show_turns(task: Task, recording: Recording, turns: dict[LimbRef, dict[str, Array]]) -> Steps[None]:
     """Have bones above limbs say these turns (f, 4), w first, by their own rotations, in frames that were read, and
     halfway between these."""
-    values, parts = copied(recording.channels), list[KeyedPart]()
+    values, parts, sampling = copied(recording.channels), list[KeyedPart](), sampling_of(task.frames)
     for (ob, name), of_limb in turns.items():
         for bone in [ob.pose.bones[above] for above in of_limb]:
             limb = ob.pose.bones[name]
             away = (bones_of_limb(limb)[0].bone.head_local - bone.bone.head_local).length
             size = sum(rest_geometry_of(limb).lengths)
             parts.append(part_of_channel(rotation_channel_of((ob, bone.name)), size, size + away))
-            turn_bone(values, bone, of_limb[bone.name], sampling_of(task.frames))
-    (yield from placed(task, recording, values, parts)).finish(recording, values)
+            turn_bone(values, bone, of_limb[bone.name], sampling)
+    (yield from placed(task, recording, values, [Run(sampling.rows, parts)])).finish(recording, values)
 
 
 def turn_bone(values: Values, bone: PoseBone, turns: Array, sampling: Sampling) -> None:

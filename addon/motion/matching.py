@@ -169,7 +169,10 @@ def _matched_limb(
     if plane in IN_ONE_PLANE and moves_controls:
         _check_in_plane(limb, entry.geometry, tip)
     target = tip if plane in MOVES_ROOT else _target_factor(limbs, row, poses.stretch, tip) * tip
-    matched = MatchedLimb(limbs, row, poses, inverse, {"flip": inverse.side < 0.0}, target, None, [])
+    sliders = {"flip": inverse.side < 0.0}
+    matched = MatchedLimb(
+        limbs=limbs, row=row, poses=poses, inverse=inverse, sliders=sliders, target=target, pole=None, warnings=[]
+    )
     for feature in FEATURES:
         numbers = feature.shown(inverse, outward_sign(limb))
         is_needed = any(rows.any() for rows in numbers.values())

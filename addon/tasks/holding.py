@@ -4,7 +4,6 @@ in and out. Feet that roll are planted as they stand."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf
 from typing import Any, NamedTuple, cast
 
 import bpy
@@ -25,16 +24,16 @@ from ..feet.planting import vectors_of
 from ..feet.soles import SolePoint, paths_of, sole_of
 from ..limb.follow import check_movable, check_posable, check_undriven, follow_of, has_roll, rig_slider, rolled_target
 from ..limb.rest_geometry import rest_geometry_of
-from ..limb.solving import limbs_now
 from ..limb.storage import by_rig, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
 from ..motion.frames import around, frames_of, moved_by
+from ..motion.ik import placed
 from ..motion.parts import part_of_foot, part_of_ik, slider_channel
-from ..motion.passing import read_again, record
-from ..motion.placing import ControlPlacing, controls_of, parents_of, place_controls
+from ..motion.passing import record
+from ..motion.placing import ControlPlacing, controls_of, parents_of
 from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_read, places_of
-from ..motion.writing import KeyedPart, Run, Task, Writing
+from ..motion.writing import KeyedPart, Run, Task
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied
 from .selection import limbs_without_ik
@@ -66,15 +65,39 @@ def hold_tips(
     """Hold limbs in contacts, given for each limb in order: feet with Foot Roll in all of a contact, others while they
     are on their soles. Raises `Refused`, with nothing changed."""
     within = FrameRange(scene_of(context).frame_start, scene_of(context).frame_end)
-    plants = []
-    for limb, of_limb in zip(limbs, contacts, strict=True):
+    for limb in limbs:
         check_hold(context, limb)
-        plants.append(limb_to_hold(limb, of_limb, request.plants, within))
-    report = yield from hold_limbs(context, plants, request, within)
-    if report is None:
+    holds = [limb_to_hold(*pair, request.plants, within) for pair in zip(limbs, contacts, strict=True)]
+    spans, rate = [contact.frames for one in holds for contact in one.contacts], rate_of(scene_of(context))
+    if not spans:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
         raise Refused(template, first=within.first, last=within.last)
-    return report
+    carriers = {ob: _carrier(of_rig) for ob, of_rig in by_rig(limbs).items()} if request.lower_hips else {}
+    more = request.ease + 2 * (_calm(context) if any(carriers.values()) else 0)
+    first, last = max(min(spans).first - more, within.first), min(max(end for _, end in spans) + more, within.last)
+    frames = range(first, last + 1)
+    task = Task(context, frames, request.tolerance, keeps_others=around(context, moved_by(limbs)))
+    asked = _asked(holds, carriers)
+    repeating = _repeating(asked.channels)
+    recording = yield from record(context, limbs, frames, asked, progress=task.next_progress())
+    values = copied(recording.channels)
+    plans, placings, runs = _planned_holds(recording, holds, request, carriers, values)
+    soles = [sole_of(recording, plan.limb, rate) for plan in plans]
+    seen = [_seen(recording, plan.limb) for plan in plans]
+    before = _slip(recording, plans, soles, [np.eye(3)] * len(plans))
+    writing = yield from placed(task, recording, values, runs, placings, reads_all=True)
+    writing.finish(recording, values)
+    now = _slip(recording, plans, soles, [_by_ground(plan) for plan in plans])
+    if request.plants:
+        _check_turned(recording, plans, [each.turns for each in seen])
+        slack = SLACK * max(plan.leg.size for plan in plans)
+        if now.median > before.median + slack or now.most > before.most + slack:
+            raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
+    most = [_most_moved(_seen(recording, plan.limb), was) for plan, was in zip(plans, seen, strict=True)]
+    tips, knees = map(max, zip(*most, strict=True))
+    missed = {ref_of(plan.limb): _missed(recording, plan) for plan in plans}
+    ended = sorted(repeating - _repeating(asked.channels))
+    return HoldReport(ranges=len(spans), before=before, now=now, tips=tips, knees=knees, missed=missed, ended=ended)
 
 
 def check_hold(context: Context, limb: PoseBone) -> None:
@@ -165,53 +188,14 @@ def sole_contact(frames: FrameRange) -> Contact:
     return Contact((Phase(frames.first, SOLE),), frames.last)
 
 
-def hold_limbs(
-    context: Context, holds: Sequence[LimbToHold], request: HoldOptions, within: FrameRange
-) -> Steps[HoldReport | None]:
-    """Hold limbs, by keys in frames ``within`` a range; None if there is nothing to hold. Goes through the frames
-    twice. Raises `Refused`."""
-    limbs, rate = [planted.limb for planted in holds], rate_of(scene_of(context))
-    spans = [contact.frames for planted in holds for contact in planted.contacts]
-    if not spans:
-        return None
-    carriers = {ob: _carrier(of_rig) for ob, of_rig in by_rig(limbs).items()} if request.lower_hips else {}
-    calm = _calm(context) if any(carriers.values()) else 0
-    first = max(min(span.first for span in spans) - request.ease - 2 * calm, within.first)
-    frames = range(first, min(max(span.last for span in spans) + request.ease + 2 * calm, within.last) + 1)
-    task = Task(context, frames, request.tolerance, keeps_others=around(context, moved_by(limbs)))
-    asked = _asked(holds, carriers)
-    repeating = _repeating(asked.channels)
-    recording = yield from record(context, limbs, frames, asked, progress=task.next_progress())
-    before, soles = copied(recording.channels), [sole_of(recording, limb, rate) for limb in limbs]
-    values, seen = copied(before), [_seen(recording, limb) for limb in limbs]
-    plans, placings, runs = _planned_holds(recording, holds, request, carriers, values)
-    slipped = _slip(recording, plans, soles, [np.eye(3)] * len(plans))
-    writing = Writing(task, before, runs)
-
-    def reread(rows: Array) -> Steps[None]:
-        writing.write(values)
-        yield from read_again(context, recording, limbs, rows, None, task.next_progress())
-
-    yield from place_controls(placings, recording, values, reread)
-    writing.finish(recording, values)
-    slip = _slip(recording, plans, soles, [_by_ground(plan) for plan in plans])
-    if request.plants:
-        _check_turned(recording, plans, [each.turns for each in seen])
-        slack = SLACK * max(plan.leg.size for plan in plans)
-        if slip.median > slipped.median + slack or slip.most > slipped.most + slack:
-            raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
-    most = [_most_moved(_seen(recording, plan.limb), before) for plan, before in zip(plans, seen, strict=True)]
-    ended = sorted(repeating - _repeating(asked.channels))
-    missed = {ref_of(plan.limb): _missed(recording, plan) for plan in plans}
-    tips, knees = map(max, zip(*most, strict=True))
-    return HoldReport(ranges=len(spans), before=slipped, now=slip, tips=tips, knees=knees, missed=missed, ended=ended)
-
-
 def _asked(holds: Sequence[LimbToHold], carriers: dict[Any, Any]) -> Asked:
-    """What is read of limbs, to be held, and of what carries them."""
-    limbs, moved = [planted.limb for planted in holds], [(ob, bone.name) for ob, bone in carriers.items() if bone]
-    controls = controls_of(limbs) + [(limb.id_data, foot.name) for limb in limbs if (foot := foot_of(limb))] + moved
-    channels = [channel for planted in holds for channel in _channels(planted)]
+    """What is read of limbs, to be held, and of what carries them; the channels are what may get keys."""
+    limbs, moved = [one.limb for one in holds], [(ob, bone.name) for ob, bone in carriers.items() if bone]
+    feet = [limb for limb in limbs if foot_of(limb)]
+    controls = [*controls_of(limbs), *((limb.id_data, foot_of(limb).name) for limb in feet), *moved]  # type: ignore[union-attr]
+    parts = [*map(part_of_ik, limbs), *map(part_of_foot, feet)]
+    channels = [channel for part in parts for channel in part.channels]
+    channels += [slider_channel(one.limb, name) for one in holds if one.rolls for name in TURNING]
     channels += [Channel.of_bone(*ref, "location") for ref in moved]
     return Asked(parents_of(controls), channels=dict.fromkeys(channels), controls=controls)
 
@@ -227,13 +211,6 @@ def _repeating(channels: Iterable[Channel]) -> set[str]:
     }
 
 
-def _channels(planted: LimbToHold) -> list[Channel]:
-    """What of a limb may get keys."""
-    limb = planted.limb
-    channels = [*part_of_ik(limb).channels, *(part_of_foot(limb).channels if foot_of(limb) else ())]
-    return channels + [slider_channel(limb, name) for name in TURNING if planted.rolls]
-
-
 def _planned_holds(
     recording: Recording, holds: Sequence[LimbToHold], options: HoldOptions, carriers: dict[Any, Any], values: Values
 ) -> tuple[list[HeldLimb], list[ControlPlacing], list[Run]]:
@@ -246,7 +223,7 @@ def _planned_holds(
         limbs, of_rig = limbs_read(recording, rig), [one for one in holds if one.limb.id_data == rig.object]
         rows, carrier = [rig.names.index(one.limb.name) for one in of_rig], carriers.get(rig.object)
         legs = [
-            leg_read(recording, limbs, row, _contact_rows(one, options, frames), one.rolls, _reach(one.limb))
+            leg_read(recording, limbs, row, _contact_rows(one, options, frames), one.rolls)
             for one, row in zip(of_rig, rows, strict=True)
         ]
         how = Holding(
@@ -369,15 +346,6 @@ def _check_in_ik(influence: Array, limb: PoseBone, changed: Array, frames: Seque
             bone=limb.name,
             frame=frames[int(wrong[0])],
         )
-
-
-def _reach(limb: PoseBone) -> float:
-    """How far a limb reaches in the world; one that stretches, anywhere."""
-    if read_slider(limb, "stretch") > 0.0:
-        return inf
-    now = limbs_now(limb.id_data, [limb], bpy.context.evaluated_depsgraph_get())
-    single = now.table.singles[0]
-    return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
 def _missed(recording: Recording, plan: HeldLimb) -> list[int]:

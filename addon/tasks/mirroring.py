@@ -48,7 +48,7 @@ from ..motion.passing import posing_live, record
 from ..motion.placing import ControlPlacing, parents_of
 from ..motion.reading import Asked, Channel, Recording, Values, copied, matrices_of, poses_of, worlds_of
 from ..motion.thinning import Sampling, sampling_of
-from ..motion.writing import KeyedPart, Task
+from ..motion.writing import KeyedPart, Run, Task
 from ..rigging.build import build
 from ..rigging.control_shapes import Drawing
 from ..rigging.controls import Control, drawn_bone, name_of_control, rig_root
@@ -421,15 +421,16 @@ def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Reco
     ]
     influences = [slider_channel(limb, "influence") for limb in others]  # which are not read as they are
     channels = [key for part in parts for key in part.channels if key not in influences]
-    asked = Asked(parents_of(controls), channels=channels, controls=controls)
-    recording = yield from record(task.context, others, sampling_of(task.frames), asked, 0.0, task.next_progress())
+    asked, sampling = Asked(parents_of(controls), channels=channels, controls=controls), sampling_of(task.frames)
+    recording = yield from record(task.context, others, sampling, asked, 0.0, task.next_progress())
     for key in influences:
         rows = seen.channels.get(key, np.array([[value_at(key.object, key.path)]], float))
         recording.channels[key] = np.broadcast_to(rows, (recording.frames, 1)).copy()
     values = copied(recording.channels)
     for pair in pairs:
-        _say_across(pair, seen, values, sampling_of(task.frames))
-    return (yield from placed(task, recording, values, parts, placings)).finish(recording, values)
+        _say_across(pair, seen, values, sampling)
+    runs = [Run(sampling.rows, parts)]
+    return (yield from placed(task, recording, values, runs, placings)).finish(recording, values)
 
 
 def _say_across(pair: Pair, seen: Recording, values: Values, sampling: Sampling) -> None:
