@@ -156,7 +156,7 @@ def numbers_read() -> int:
     added(10)
     reading, controls = installed.addon("motion.reading"), installed.addon("motion.placing").controls_of(limbs())
     recording = reading.new_recording(limbs(), None, reading.bones_to_read, True, reading.Asked(controls=controls))
-    return sum(array[0].size for _, array in installed.addon("motion.by_curves").arrays_of(recording))
+    return sum(array[0].size for _, array in installed.addon("motion.passing").arrays_of(recording))
 
 
 def memory(few: int = 200, many: int = 1000) -> dict[str, float]:

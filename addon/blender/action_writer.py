@@ -87,23 +87,6 @@ class ActionWriter:
             if cycle:
                 fcurves.repeat(curve, cycle)
 
-    def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
-        """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,
-        these values. Steps from one value to another stay steps."""
-        self._values_before.setdefault(path, animation.value_at(self.object, path))
-        curve = self._curve(path, 0)
-        curve.keyframe_points.clear()
-        places, first = np.unique([*outside, times[0], times[-1]], return_index=True)
-        numbers = np.array([*values, 0.0, 0.0])[first]
-        flat = np.concatenate(([True], np.diff(numbers) == 0.0, [True]))
-        is_step = ~flat[1:] & flat[:-1] & np.append(flat[2:], True)
-        is_step |= (places == times[-1]) | (places == places[max(np.searchsorted(places, times[0]) - 1, 0)])
-        kept = ~(flat[1:] & flat[:-1])
-        kept[[0, -1]] = True
-        fcurves.write_keys(curve, places[kept], numbers[kept])
-        for i in np.flatnonzero(is_step[kept]):
-            curve.keyframe_points[int(i)].interpolation = "CONSTANT"
-
     def set_between(self, path: str, times: Array, value: float, now: float, kept: Array) -> None:
         """Set a property to a value from the first to the last of these times. Before and after, from the first to the
         last time that is ``kept``, it keeps what it had; ``now`` is that where it has no keys."""

@@ -27,7 +27,6 @@ from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import IDENTITY, conjugate, multiply
-from .by_curves import Curves, filled_in
 from .inverse import angle_between
 from .matching import (
     LimbPoses,
@@ -39,7 +38,7 @@ from .matching import (
     swivel_again,
 )
 from .parts import index_in_channel, part_of_channel, part_of_ik, rotation_channel_of, slider_channel
-from .passing import read_again, record
+from .passing import Curves, filled_in, read_again, record
 from .placing import ControlPlacing, controls_of, parents_of, place_controls
 from .reading import Asked, Channel, Recording, Values, copied, matrices_of, own_turns_of, worlds_of
 from .thinning import Sampling, sampling_of

@@ -38,9 +38,8 @@ from ..rigging.parts import POSE
 from ..solver.curves import Segments, hermite
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import applied
-from .by_curves import arrays_of
 from .fk import is_sheared, part_of_fk, to_fk
-from .passing import can_be_apart, play
+from .passing import arrays_of, can_be_apart, play
 from .reading import (
     Channel,
     Evaluated,

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender import dependencies, editing, rotation, stepping, transaction
+from ..blender import editing, rotation, stepping, transaction
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import animated_paths, driver_of, drivers_of
-from ..blender.types import announce, can_edit_bones, path_to_bone, scene_of, split_path
+from ..blender.types import announce, can_edit_bones, path_to_bone, scene_of
 from ..blender.words import Message, Refused
 from ..finding.checking import check_editable
 from ..limb.follow import check_posable
-from ..limb.settings import slider_of
 from ..limb.storage import bones_of_limb, group_of, path_to_slider, read_slider
 from ..live import refresh
-from ..motion import passing, seen, writing
-from ..motion.frames import ends_of, moved_by
+from ..motion import seen, writing
+from ..motion.frames import around, ends_of, moved_by
 from .games import bake_for_game
 from .modes import STAYING, remove
 from .status import frames_counted, limbs_counted
@@ -36,6 +35,8 @@ NO_LIMB = "There is no limb to bake: add one with Pose â–¸ Inverse Kinematics â–
 SHEARED_BY_BLEND = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
 
 MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it said"
+
+DRIVEN = "A driver sets IK Influence of '{bone}': bake all frames, {first} to {last}, or have the bake remove its limb"
 
 
 class BakeRequest(NamedTuple):
@@ -127,11 +128,12 @@ def bake(context: Context, request: BakeRequest) -> stepping.Steps[BakeReport]:
         if request.for_game:
             baked, more = yield from bake_for_game(context, limbs, request.frames, request.new_action)
             return _report_of(request, baked, [*notes, *more])
-        driven = [limb.name for limb in limbs if driver_of_influence(limb) and not request.remove]
+        driven = [] if request.remove else _driven(context, limbs, request.frames)
         frames = request.frames if request.remove else with_end(context, limbs, request.frames)
         baked = yield from seen.see_limbs(context, limbs, frames, request.tolerance)
-        yield from key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
-        notes += [Message(MUTED, bone=name) for name in driven]
+        editing.mute_drivers(context, [curve for _, curve in driven])
+        key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
+        notes += [Message(MUTED, bone=limb.name) for limb, _ in driven]
         notes += [Message(SHEARED_BY_BLEND, bone=limb.name) for limb in baked if limb.is_sheared]
         if request.remove:
             notes += _remove(context, baked)
@@ -155,11 +157,10 @@ def key_in_fk(
     frames: Sequence[float],
     new_action: bool = False,
     keeps_limbs: bool = True,
-) -> stepping.Steps[None]:
+) -> None:
     """Key limbs to be in FK over the frames as they were seen, maybe in a ``new_action``; what lies outside of these
     stays as it was. Influence gets keys only if it ``keeps_limbs``."""
     limbs = [one.limb for one in baked]
-    driven = (yield from _driven_outside(context, limbs, frames)) if keeps_limbs else {}
     kept = stepping.times_of(scene_of(context), ends_of(context, moved_by(limbs)))
     between = stepping.times_of(scene_of(context), [frames[0], frames[-1]])
     writers: dict[Any, ActionWriter] = {}
@@ -168,20 +169,29 @@ def key_in_fk(
         writer = writers.get(one.object) or writers.setdefault(
             one.object, ActionWriter(context, one.object, new_action)
         )
-        is_all_ik = influence not in writer.paths and (one.object, one.name) not in driven and one.influence[0] >= 1.0
+        is_all_ik = influence not in writer.paths and one.influence[0] >= 1.0
         sides = () if is_all_ik else kept  # what FK is outside shows nowhere else
         for channel, numbers in one.values.items():
             slopes = one.slopes[channel].at(one.which) if channel in one.slopes else None
             after, before = (slopes.after, slopes.before) if slopes else (None, None)
             times, cuts = one.times[one.which], one.times[one.cuts]
             writer.write(channel.path, times, numbers[one.which], after, sides, before=before, cuts=cuts)
-        if outside := driven.get((one.object, one.name)):
-            writer.fold(influence, between, outside.times, outside.values)
-        elif keeps_limbs:
+        if keeps_limbs:
             writer.set_between(influence, between, 0.0, one.influence[0], kept)
-    editing.mute_drivers(context, [outside.driver for outside in driven.values()])
     for writer in writers.values():
         writer.show(context)
+
+
+def _driven(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]) -> list[tuple[PoseBone, Any]]:
+    """The limbs of which drivers set the influence, with these. Raises `Refused` where not all frames are baked:
+    outside of these they would no longer say it."""
+    drivers = [(limb, driver_of(limb.id_data, path_to_slider(limb.name, "influence"))) for limb in limbs]
+    drivers = [(limb, curve) for limb, curve in drivers if curve and not curve.mute]
+    for limb, _ in drivers:
+        first, last = around(context, moved_by([limb]))
+        if frames[0] > first or frames[-1] < last:
+            raise Refused(DRIVEN, bone=limb.name, first=first, last=last)
+    return drivers
 
 
 def _remove(context: Context, baked: Sequence[seen.SeenLimb]) -> list[Message]:
@@ -218,54 +228,6 @@ def _report_of(request: BakeRequest, baked: Sequence[seen.SeenLimb], notes: list
         )
     unreached = np.any([one.is_missed(request.max_miss)[: len(frames)] for one in baked], axis=0)
     return BakeReport(frames, limbs, notes, int(unreached.sum()))
-
-
-# influence that a driver says
-
-
-class Driven(NamedTuple):
-    """A limb's influence outside of the baked frames, ``(frames,)`` each: where on F-curves these are, and what its
-    driver says there."""
-
-    driver: Any
-    times: Array
-    values: Array
-
-
-def driver_of_influence(limb: PoseBone) -> Any:
-    """The driver of a limb's IK Influence, or None."""
-    curve = driver_of(limb.id_data, path_to_slider(limb.name, "influence"))
-    return None if curve is None or curve.mute else curve
-
-
-def _driven_outside(
-    context: Context, limbs: Sequence[PoseBone], frames: Sequence[float]
-) -> stepping.Steps[dict[dependencies.BoneRef, Driven]]:
-    """What drivers of IK Influence say before and after these frames, of each limb that has an unmuted one."""
-    drivers = {(limb.id_data, limb.name): curve for limb in limbs if (curve := driver_of_influence(limb))}
-    if not drivers:
-        return {}
-    method, key, beside = seen.method_of(limbs), slider_of("influence").key, (frames[0] - 1.0, frames[-1] + 1.0)
-    variables = [variable for curve in drivers.values() for variable in curve.driver.variables]
-    targets = [one for variable in variables for one in variable.targets if isinstance(one.id, Object)]
-    refs: list[Any] = [(one.id, split_path(one.data_path)[0] if one.data_path else one.bone_target) for one in targets]
-    start, end = ends_of(context, [*drivers, *refs]) or beside
-    before, after = np.arange(min(start, floor(beside[0])), beside[0]), np.arange(ceil(beside[1]), end + 1.0)
-    outside = [*before, *beside, *after[after > beside[1]]]
-    values = np.empty((len(outside), len(drivers)))
-
-    def reading(evaluated_of: Any) -> Any:
-        bones = [evaluated_of(ob).pose.bones[name] for ob, name in drivers]
-
-        def read(i: int) -> None:
-            values[i] = [bone[key] for bone in bones]
-
-        return read
-
-    for _ in passing.play(context, dict.fromkeys(ob for ob, _ in drivers), outside, reading, method.is_apart, False):
-        yield 1.0
-    times = stepping.times_of(scene_of(context), outside)
-    return {ref: Driven(curve, times, values[:, i]) for i, (ref, curve) in enumerate(drivers.items())}
 
 
 # what can be baked

@@ -169,7 +169,7 @@ def _keyed_in_fk(task: Task, limbs: Sequence[PoseBone]) -> stepping.Steps[None]:
     for limb in limbs:
         check_alone(limb)
     seen = yield from see_limbs(task.context, limbs, with_end(task.context, limbs, frames), task.tolerance, True)
-    yield from key_in_fk(task.context, seen, frames)
+    key_in_fk(task.context, seen, frames)
 
 
 ROUNDED = 1e-4
