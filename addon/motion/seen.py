@@ -35,7 +35,6 @@ from ..rigging.controls import rig_root
 from ..rigging.description import ref_of
 from ..rigging.feet import following_bones, foot_follows
 from ..rigging.parts import POSE
-from ..solver.curves import Segments, hermite
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import applied
 from .fk import is_sheared, part_of_fk, to_fk
@@ -55,7 +54,6 @@ from .reading import (
     worlds_of,
 )
 from .thinning import KeyRows, Slopes, thinned
-from .writing import Points
 
 Array = NDArray[Any]
 
@@ -76,7 +74,6 @@ class SeenLimb:
     slopes: dict[Channel, Slopes]  # of those that are smooth between keys
     which: Array  # the frames that are keyed, by their numbers
     cuts: Array  # those of them from which nothing goes on to the next frame
-    deviation: float  # by how much fewer keys move a joint at most, in the world
     times: Array  # (F): where on F-curves the frames are
     asked: Array  # those that were asked for, by their numbers
     influence: Array  # (F)
@@ -226,7 +223,6 @@ def limbs_of_recording(
                 slopes=slopes,
                 which=which,
                 cuts=which[np.searchsorted(which, changes) - 1],
-                deviation=size * _deviation(values, times, which, slopes, points, len(entry.bones)),
                 times=times,
                 asked=keyed,
                 influence=rig.sliders["influence"][:, row],
@@ -247,22 +243,6 @@ def _note_misses(
     slack = MISS * sizes + ROUNDING * np.abs(targets).max(axis=2)
     for row, one in enumerate(seen):
         one.misses, one.slack = misses[:, row], slack[:, row]
-
-
-def _deviation(
-    values: Values, times: Array, which: Array, slopes: dict[Channel, Slopes], points: Points, count: int
-) -> float:
-    """By how much these keys move the first so many joints at most, in lengths of the limb."""
-    at = np.setdiff1d(np.arange(len(times)), which)
-    if not len(at) or not slopes:
-        return 0.0
-    ends = np.searchsorted(which, at)
-    rows = Segments(which[ends - 1], which[ends], at)
-    guessed = {
-        key: hermite(times, numbers, slopes[key].after, rows, slopes[key].before) for key, numbers in values.items()
-    }
-    pairs = zip(points(guessed, at), points({key: numbers[at] for key, numbers in values.items()}, at), strict=True)
-    return float(np.max([np.linalg.norm(one - other, axis=1) for one, other in [*pairs][:count]]))
 
 
 def _closes_loop(limb: PoseBone) -> bool:

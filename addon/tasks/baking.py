@@ -58,8 +58,7 @@ class BakeRequest(NamedTuple):
 
 class BakedLimb(NamedTuple):
     """What became of one limb. ``method``: ``solved`` in a scene of its own, or ``played`` in the shot. ``unreached``
-    counts frames at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``deviation`` how
-    far fewer keys moved a joint at most."""
+    counts frames at influence 1 in which the tip missed its target, ``miss`` is the farthest it did."""
 
     object: str
     limb: str
@@ -71,7 +70,6 @@ class BakedLimb(NamedTuple):
     unreached: int
     miss: float | None
     keys: int
-    deviation: float
 
 
 class BakeReport(NamedTuple):
@@ -223,7 +221,6 @@ def _report_of(request: BakeRequest, baked: Sequence[seen.SeenLimb], notes: list
                 unreached=int(one.is_missed(request.max_miss)[: len(frames)].sum()),
                 miss=float(misses.max()) if len(misses) and np.isfinite(misses).all() else None,
                 keys=len(one.which),
-                deviation=one.deviation,
             )
         )
     unreached = np.any([one.is_missed(request.max_miss)[: len(frames)] for one in baked], axis=0)

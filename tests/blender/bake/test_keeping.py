@@ -209,7 +209,6 @@ def test_fewer_keys(addon, mode, tolerance, order):
     assert np.abs(seen(ob, frames=frames)[..., :3, 0] - turns).max() < 0.05
     off = np.linalg.norm(joints(ob, frames=frames) - before, axis=-1).max()
     assert off <= tolerance + 1e-5
-    assert abs(report.limbs[0].deviation - off) < 0.3 * tolerance
     counts = {len(keys) for (path, _), keys in curves(addon, ob).items() if "rotation" in path and "hips" not in path}
     assert counts == {report.keys}
     assert tolerance < 0.01 or report.keys < len(frames)
