@@ -25,6 +25,7 @@ from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
 from ..limb.tips import rest_matrix, tip_of
 from ..limb.tolerances import UNSEEN
+from ..limb.transforms import rigid_turns
 from ..rigging.control_shapes import points_of
 from ..rigging.description import Description
 from ..solver.limb import IN_ONE_PLANE, joints_of
@@ -162,21 +163,8 @@ def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
 def turns_now(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
     """The rotations that the first bones of a limb's segments would need by their own channels for the pose they are
     evaluated in."""
-    return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[limb.name], segments))
-
-
-def _turn_of(matrix: BlenderMatrix) -> Turn:
-    """The rotation nearest to a matrix that hardly differs from one, as a quaternion."""
-    to_left, _, right = np.linalg.svd(np.array(matrix, float)[:3, :3])
-    turn = BlenderMatrix((to_left @ right).tolist()).to_quaternion()
-    return _normalised((turn.w, turn.x, turn.y, turn.z))
-
-
-def _normalised(turn: Any) -> Turn:
-    """A quaternion at unit length."""
-    size = float(np.linalg.norm(turn))
-    w, x, y, z = (float(number) / size for number in turn)
-    return (w, x, y, z)
+    bones = bones_of_limb(evaluated.pose.bones[limb.name], segments)
+    return tuple(tuple(rigid_turns(np.array(own_matrix(bone), float)).tolist()) for bone in bones)
 
 
 def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) -> Any:
