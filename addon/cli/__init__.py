@@ -18,7 +18,7 @@ import bpy
 
 from ..blender.words import Refused
 from ..tasks.status import frames_counted
-from . import interrupting, shots, verbs
+from . import shots, verbs
 from .arguments import DONE, FAILED, FOUND, WRONG_CALL, output_of, parse
 
 log = logging.getLogger("planar_ik")
@@ -34,10 +34,10 @@ def main(words: list[str]) -> int:
     except SystemExit as leaving:  # how argparse ends after --help, and after a complaint
         return WRONG_CALL if leaving.code else DONE
     try:
-        with interrupting.interruptible():
+        with shots.interruptible():
             codes = [_guarded(arguments, source) for source in arguments.inputs]
-    except interrupting.Interrupted:
-        return 128 + interrupting.received[0] if interrupting.received else 130
+    except shots.Interrupted:
+        return 128 + shots.received[0] if shots.received else 130
     return FAILED if FAILED in codes else FOUND if FOUND in codes else DONE
 
 
@@ -57,10 +57,10 @@ def _guarded(arguments: Namespace, source: Path) -> int:
         wrong = _wrong_limbs(arguments, answer.lines) or "; ".join(warnings) if arguments.strict else ""
         lines = answer.lines or [{"nothing": answer.nothing}]
         lines = lines if wrong else _saved(arguments, source, lines, answer.changed)
-        interrupting.heed_signals()
+        shots.heed_signals()
     except Refused as why:
         return _failed(arguments, source, str(why))
-    except interrupting.Interrupted:
+    except shots.Interrupted:
         _failed(arguments, source, "interrupted, nothing was written")
         raise
     except Exception as error:  # the next file is to be processed whatever became of this one

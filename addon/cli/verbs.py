@@ -30,8 +30,7 @@ from ..tasks.selection import (
 )
 from ..tasks.status import LimbReport, description_of, is_converted, is_leg, limbs_of, reported, status_now
 from .arguments import options_of
-from .interrupting import heed_signals
-from .shots import is_linked, limbs_asked_for, make_local, rigs_of, say
+from .shots import heed_signals, is_linked, limbs_asked_for, make_local, rigs_of, say
 
 Line = dict[str, Any]
 

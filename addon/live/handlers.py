@@ -7,13 +7,32 @@ from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.types import Context, Depsgraph, Object, Scene, Window
+from bpy.props import BoolProperty, PointerProperty
+from bpy.types import Context, Depsgraph, Object, PropertyGroup, Scene, Window
 
 from ..blender.handlers import Handlers, add_handlers, remove_handlers
 from ..blender.types import ArmatureObject, scene_of, view_layer_of
 from ..limb.storage import is_live
 from .plan import PLANS, LivePlan, tag_rigs
 from .posing import is_posing, pose
+
+SCENE: Any = Scene
+
+
+def _on_live(_settings: Any, _context: Context) -> None:
+    tag_rigs()
+
+
+class PlanarIKScene(PropertyGroup):
+    """Planar IK: settings of a scene"""
+
+    live: BoolProperty(
+        name="Live",
+        description="Pose live limbs by IK; switched off, they show their FK pose",
+        default=True,
+        update=_on_live,
+        override={"LIBRARY_OVERRIDABLE"},
+    )
 
 
 @persistent
@@ -130,7 +149,9 @@ HANDLERS: Handlers = (
 
 
 def register() -> None:
-    """Start to listen."""
+    """Give scenes their settings, and start to listen."""
+    bpy.utils.register_class(PlanarIKScene)
+    SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
     add_handlers(HANDLERS)
     tag_rigs()
     bpy.app.timers.register(_on_start)
@@ -142,10 +163,12 @@ def _on_start() -> None:
 
 
 def unregister() -> None:
-    """Stop listening, and let limbs show their FK pose."""
+    """Stop listening, let limbs show their FK pose, and take the settings away."""
     bpy.msgbus.clear_by_owner(HANDLERS)
     for timer in (_on_start, _pose_shown):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)
     remove_handlers(HANDLERS)
     tag_rigs()
+    del SCENE.planar_ik
+    bpy.utils.unregister_class(PlanarIKScene)

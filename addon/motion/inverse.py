@@ -15,11 +15,20 @@ from ..limb.table import reference_of
 from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver.ankles import ankles_of, within_half_turn
 from ..solver.groups import members
-from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT, Plane, Settings, joints_of, line_to, pose_limb, turn_about_line
+from ..solver.limb import (
+    IN_ONE_PLANE,
+    MOVES_ROOT,
+    Plane,
+    Settings,
+    joints_of,
+    line_to,
+    pose_limb,
+    turn_about_line,
+    twists_between,
+)
 from ..solver.ops import ARRAYS, mapped, row_of
 from ..solver.reference import Reference
 from ..solver.rotation import conjugate, cross, half_angle, multiply, normalised
-from ..solver.twist import twists_between
 
 Array = NDArray[Any]
 

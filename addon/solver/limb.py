@@ -3,8 +3,8 @@
 Places are in the limb's frame G: the origin at the root, Y along the reference line from root to tip, Z the normal of
 the bend plane, the knee on the side of -X. Turns about Z are counter-clockwise from Y. The limb is posed in two
 strokes: the reference line is turned to the target and about itself, by pole and swivel; and each bone is turned off
-that line by the half angles of the triangle, or of its groups.
-"""
+that line by the half angles of the triangle, or of its groups. Twist, last, turns bones about their own lines, from
+each joint to the next, and leaves the joints where they are."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ from .rotation import (
 )
 from .triangle import Reach, extend, extend_shaped, reach_of
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
-from .twist import twisted
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 
@@ -374,3 +373,43 @@ def slid(target: tuple[Any, Any], lengths: tuple[Any, ...], halves: tuple[HalfAn
     cosine, sine = minus(halves[1], halves[0])
     ahead = side * ops.select(abs(cosine) >= abs(sine), 1.0, -1.0) * ops.sqrt((rod + beside) * (rod - beside))
     return Slid(along - ahead - first, half_angle(ahead, -beside, rod, ops), abs(off) - rod)
+
+
+def twisted(turns: Sequence[Quaternion], twist: Sequence[HalfAngle], reference: Reference) -> list[Quaternion]:
+    """Turns off the reference with each bone turned about its own line as well. What hangs on it is turned back before
+    its own turn, so that the joints stay."""
+    first, *others = [
+        multiply(turn, _about(line, half)) for turn, line, half in zip(turns, reference.lines, twist, strict=True)
+    ]
+    backs = [conjugate(_about(*above)) for above in zip(reference.lines_above, twist[:-1], strict=True)]
+    return [first, *(multiply(*pair) for pair in zip(backs, others, strict=True))]
+
+
+def twists_between(
+    untwisted: Sequence[Quaternion], turns: Sequence[Quaternion], reference: Reference, ops: Ops
+) -> list[HalfAngle]:
+    """The half angles (of any length) by which bones are turned about their lines from one pose to another with the
+    same joints, both the bones' own local rotations; of poses with other joints, those that come nearest."""
+    halves: list[HalfAngle] = []
+    for k, (before, after) in enumerate(zip(untwisted, turns, strict=True)):
+        turn = after
+        if k:
+            line_above = rotate(reference.reference_rotations[k], reference.lines_above[k - 1])
+            turn = multiply(_unit_about(line_above, halves[-1], ops), after)
+        w, x, y, z = multiply(conjugate(before), turn)
+        along = dot((x, y, z), reference.lines[k])
+        is_none = w * w + along * along < 1e-12  # half a turn about another axis
+        halves.append((ops.select(is_none, 1.0, w), ops.select(is_none, 0.0, along)))
+    return halves
+
+
+def _unit_about(axis: Vector, half: HalfAngle, ops: Ops) -> Quaternion:
+    """The turn about an axis by a half angle of any length."""
+    size = 1.0 / ops.sqrt(half[0] * half[0] + half[1] * half[1])
+    return _about(axis, (half[0] * size, half[1] * size))
+
+
+def _about(axis: Vector, half: HalfAngle) -> Quaternion:
+    """The turn about an axis by a half angle of unit length."""
+    cosine, sine = half
+    return (cosine, *scale(axis, sine))

@@ -1,10 +1,11 @@
-"""Which limbs bones and objects belong to, and what belongs to a limb: for whoever lets people choose, by what is
-selected or, for scripts and the command line, by names. Nothing is changed."""
+"""Which limbs bones and objects belong to, what belongs to a limb, and which frames are meant: for whoever lets people
+choose, by what is selected or, for scripts and the command line, by names. Nothing is changed."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -12,18 +13,31 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object, PoseBone
 
+from ..blender import animation, dependencies, stepping
 from ..blender.dependencies import BoneRef
-from ..blender.types import ArmatureObject, bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
+from ..blender.types import (
+    ArmatureObject,
+    bones_of,
+    children_of,
+    has_bone,
+    is_armature,
+    is_evaluated,
+    scene_of,
+    split_path,
+    view_layer_of,
+)
 from ..blender.words import Refused
+from ..feet.contacts import FrameRange
 from ..finding.choosing import LimbsToAdd, existing_at, limbs_offered, limbs_to_add, limbs_to_make, limbs_without_ik
 from ..finding.constraints import candidates, last_bone_of
-from ..finding.generated import bones_around, fk_bones
 from ..finding.segments import Suggestion
+from ..limb import follow, storage, tips
 from ..limb.follow import Follow, follow_of, follow_of_constraint, is_gone
 from ..limb.names import FEET, has_word, other_side, side_sign
 from ..limb.storage import bones_of_limb, chain_bones, is_orphaned, limbs_of
 from ..limb.tips import foot_of
 from .adding import LimbRequest
+from .contact_markers import frame_range, marker_names, names_marked
 
 __all__ = [
     "LimbsToAdd",
@@ -244,3 +258,127 @@ def fill_wildcards(name: str, letters: list[str]) -> str:
     """A name with letters in place of its wildcards, one after the other, as far as there are letters."""
     remaining = iter(letters)
     return WILDCARD.sub(lambda wildcard: next(remaining, wildcard[0]), name)
+
+
+def bones_around(limb: PoseBone, control: tuple[Object | None, str]) -> frozenset[str]:
+    """The names of the bones that belong to a limb of a rig with its own FK/IK slider: the bone with the slider, the
+    limb's ``control`` and its children, bones that are copied where the limb is, and those in collections that have all
+    these and nothing of another limb. None on other rigs."""
+    slider, rig = follow.rig_slider(limb), limb.id_data
+    if slider is None or control[0] not in (None, rig):
+        return frozenset()
+    own = {bone.name for bone in storage.bones_of_limb(limb)}
+    copying = {bone.name for bone in _copying(limb)}
+    around = _with_below(rig, {slider.bone, control[1], *fk_bones(limb)}) | _with_below(rig, copying) - copying
+    return frozenset((around | _beside(rig, around)) - own)
+
+
+def fk_bones(limb: PoseBone) -> list[str]:
+    """The FK bones of a limb on a generated rig: the bones, besides its own, that are copied by those that copy the
+    limb."""
+    own = {bone.name for bone in storage.bones_of_limb(limb)}
+    copied = dict.fromkeys(name for bone in _copying(limb) for name in _copied_by(bone))
+    return [name for name in copied if name not in own]
+
+
+def _copying(limb: PoseBone) -> list[PoseBone]:
+    """The bones that copy those of a limb."""
+    own = {bone.name for bone in storage.bones_of_limb(limb)}
+    return [bone for bone in limb.id_data.pose.bones if own & {*_copied_by(bone)}]
+
+
+def _copied_by(bone: PoseBone) -> list[str]:
+    """The bones of its own rig that a bone copies."""
+    constraints: Any = [constraint for constraint in bone.constraints if constraint.type == "COPY_TRANSFORMS"]
+    return [constraint.subtarget for constraint in constraints if constraint.target == bone.id_data]
+
+
+def _with_below(rig: Object, names: Iterable[str]) -> set[str]:
+    """Bones and what hangs on them."""
+    bones = [rig.pose.bones[name] for name in names if name in rig.pose.bones]  # type: ignore[union-attr]
+    return {name for bone in bones for name in (bone.name, *(below.name for below in bone.children_recursive))}
+
+
+def _beside(rig: Object, names: set[str]) -> set[str]:
+    """The bones in those collections, shown or not, most of whose bones are among these."""
+    counts: Counter[str] = Counter()
+    collections = rig.data.collections_all  # type: ignore[union-attr]
+    for collection in collections:
+        bones = {bone.name for bone in collection.bones}
+        if 2 * len(bones & names) > len(bones):
+            counts.update(bones)
+    return {*counts}
+
+
+def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str) -> FrameRange:
+    """The ``PREVIEW`` range, the range of selected ``KEYS``, or from the ``CURRENT`` frame to the last one played.
+    Raises `Refused`."""
+    scene = scene_of(context)
+    if source == "PREVIEW" and not scene.use_preview_range:
+        raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
+    if source == "PREVIEW":
+        return FrameRange(scene.frame_preview_start, scene.frame_preview_end)
+    if source == "KEYS":
+        selected, _ = selected_frames(_animated_refs(limbs))
+        if len(selected) < 2:
+            raise Refused("Select keys of the limbs or their controls at both ends of the range")
+        return FrameRange(min(selected), max(selected))
+    current, last = scene.frame_current, frame_range(scene)[-1]
+    if current >= last:
+        raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
+    return FrameRange(current, last)
+
+
+def range_animated(context: Context, bones: Sequence[PoseBone]) -> FrameRange:
+    """The preview range if it is on; else from the first to the last key of the rigs of bones and of what limbs among
+    them follow, where nothing but keys moves these; else the scene's range."""
+    scene, frames = scene_of(context), frame_range(scene_of(context))
+    things: set[Any] = {bone.id_data for bone in bones}
+    things |= {ob for limb in filter(storage.is_limb, bones) for ob, _ in follow.follow_of(limb).pairs if ob}
+    curves = [curve for ob in things for curve in animation.curves_of(ob)]
+    is_plain = all(curve.keyframe_points and not curve.modifiers for curve in curves)
+    has_strips = any(True for ob in things for _ in animation.strips_of(ob))
+    if scene.use_preview_range or not curves or not is_plain or has_strips:
+        return FrameRange(frames[0], frames[-1])
+    stretched = float(stepping.times_of(scene, [1.0])[0])
+    ends = [round(curve.keyframe_points[i].co.x / stretched) for curve in curves for i in (0, -1)]
+    return FrameRange(min(ends), max(ends)) if min(ends) < max(ends) else FrameRange(frames[0], frames[-1])
+
+
+def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:
+    """What clearly sets a range to hold: ``PREVIEW`` range, selected ``KEYS``, or marked ``CONTACTS``; "" if none of
+    these is there. Keys do not if all are selected, as after an import."""
+    if scene_of(context).use_preview_range:
+        return "PREVIEW"
+    selected, is_all = selected_frames(_animated_refs(limbs))
+    if len(selected) > 1 and not is_all:
+        return "KEYS"
+    names = {name for limb in limbs for name in marker_names(limb).values()}
+    return "CONTACTS" if any(name in names for _, name in names_marked(scene_of(context))) else ""
+
+
+def selected_frames(refs: Iterable[dependencies.BoneRef]) -> tuple[set[int], bool]:
+    """The frames, rounded, of selected keys of objects and bones, and whether all of their keys are selected."""
+    names: dict[object, set[str]] = {}
+    for ob, bone in refs:
+        names.setdefault(ob, set()).add(bone)
+    keys = [
+        key
+        for ob, of_object in names.items()
+        for curve in animation.curves_of(ob)
+        if split_path(curve.data_path)[0] in of_object
+        for key in curve.keyframe_points
+    ]
+    selected = [key for key in keys if key.select_control_point]
+    stretched = float(stepping.times_of(scene_of(bpy.context), [1.0])[0])
+    return {round(key.co.x / stretched) for key in selected}, len(selected) == len(keys)
+
+
+def _animated_refs(limbs: Sequence[PoseBone]) -> list[dependencies.BoneRef]:
+    """What of limbs may have keys: their bones, feet, targets and poles."""
+    refs: list[dependencies.BoneRef] = []
+    for limb in limbs:
+        bones = [*storage.chain_bones(limb), *filter(None, [tips.foot_of(limb)])]
+        refs += [(limb.id_data, bone.name) for bone in bones]
+        refs += [(ob, bone) for ob, bone in follow.follow_of(limb).pairs if ob is not None]
+    return refs

@@ -5,29 +5,8 @@ from functools import partial
 import bpy
 
 from ..blender.handlers import run_or_undo
-from . import (
-    edited,
-    fields,
-    finding,
-    menus,
-    overlay,
-    panel,
-    preferences,
-    sections,
-    state,
-    translations,
-)
-from .operators import (
-    adding,
-    baking,
-    converting,
-    cylinders,
-    holding,
-    repairing,
-    selecting,
-    setting,
-    switching,
-)
+from . import fields, finding, menus, overlay, panel, preferences, state, translations
+from .operators import adding, baking, converting, holding, repairing, selecting, setting, switching
 
 ROOMS = (
     translations,
@@ -40,15 +19,12 @@ ROOMS = (
     holding,
     repairing,
     converting,
-    cylinders,
     baking,
     fields,
     menus,
     overlay,
     panel,
-    sections,
     preferences,
-    edited,
 )
 """What there is to register, each after what it uses."""
 

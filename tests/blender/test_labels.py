@@ -16,7 +16,7 @@ SHOWING = [
     *(ROOT / "addon" / "limb" / "features").rglob("*.py"),
     *(
         ROOT / "addon" / name
-        for name in ("limb/settings.py", "live/settings.py", "rigging/controls.py", "tasks/status.py")
+        for name in ("limb/settings.py", "live/handlers.py", "rigging/controls.py", "tasks/status.py")
     ),
 ]
 """The files with the texts of panels, menus, dialogs and reports, and the names of collections of bones."""

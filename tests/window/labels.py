@@ -185,7 +185,7 @@ def words_of(kind: str, args: tuple[Any, ...], options: dict[str, Any], made: An
 def press(hand: Hand, label: str, which: int = 0) -> Iterator[None]:
     """Press the button of the sidebar that says this, or the one after it of those that say so."""
     found: list[str] = []
-    classes = [*installed.addon("ui.panel").CLASSES, *installed.addon("ui.sections").CLASSES[:3]]
+    classes = [*installed.addon("ui.panel").CLASSES, *installed.addon("ui.panel").CLASSES[:3]]
     with measured(classes, lambda layout: found.extend(what for said, what in layout.commands() if said == label)):
         hand.sidebar()[1].tag_redraw()
         yield
@@ -207,7 +207,7 @@ def fits(hand: Hand) -> Iterator[Any]:
     """What does not fit in our panels, of every kind of limb with all that it can have, all parts open."""
     open_panels()
     found: dict[str, list[str]] = {}
-    classes = [*installed.addon("ui.panel").CLASSES, *installed.addon("ui.sections").CLASSES[:3]]
+    classes = [*installed.addon("ui.panel").CLASSES, *installed.addon("ui.panel").CLASSES[:3]]
     cut: list[str] = []
     with measured(classes, lambda layout: cut.extend(layout.cut(hand.sidebar()[1].width - EDGES))):
         for name, (make, clicked) in RIGS.items():

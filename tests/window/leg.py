@@ -192,7 +192,7 @@ def pixels(path: str) -> Any:
 
 def open_panels() -> None:
     """Have Tools, Setup and All Limbs be open where they are drawn for the first time."""
-    for cls in installed.addon("ui.sections").CLASSES[:3]:
+    for cls in installed.addon("ui.panel").CLASSES[:3]:
         bpy.utils.unregister_class(cls)
         cls.bl_options = set()
         bpy.utils.register_class(cls)

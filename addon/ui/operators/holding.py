@@ -12,7 +12,7 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import ENDLESS, scene_of
 from ...blender.words import Refused, translated_text
-from ...tasks import contact_markers, frame_ranges, holding, planting
+from ...tasks import contact_markers, holding, planting, selection
 from ...tasks.adding import FEWER_KEYS, LimbRequest
 from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
 from ...tasks.status import check_complete, contacts_counted, description_of, frames_counted, is_arm_or_leg, is_leg
@@ -121,7 +121,7 @@ class POSE_OT_planar_ik_hold(base.LimbOperator):
     def invoke(self, context: Context, event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
         switching.take_given_range(self, "range", "GIVEN")
-        if self.properties.is_property_set("range") or frame_ranges.range_source(context, selected_limbs(context)):
+        if self.properties.is_property_set("range") or selection.range_source(context, selected_limbs(context)):
             return super().invoke(context, event)
         scene = scene_of(context)
         self.range, self.frame_start, self.frame_end = (
@@ -164,7 +164,7 @@ class POSE_OT_planar_ik_hold(base.LimbOperator):
     def _contacts(self, context: Context, limbs: list[PoseBone]) -> list[list[contact_markers.Contact]]:
         """The contacts of each limb, or the range."""
         if self.range == "AUTO":
-            self.range = frame_ranges.range_source(context, limbs) or "AUTO"
+            self.range = selection.range_source(context, limbs) or "AUTO"
         if self.range == "AUTO":
             raise Refused("Nothing says which frames to hold: give frame_start and frame_end, or a Range")
         if self.range == "CONTACTS":
@@ -176,7 +176,7 @@ class POSE_OT_planar_ik_hold(base.LimbOperator):
             switching.start_from_scene(self, context)
             frames = contact_markers.FrameRange(self.frame_start, self.frame_end)
         else:
-            frames = frame_ranges.range_to_hold(context, limbs, self.range)
+            frames = selection.range_to_hold(context, limbs, self.range)
         switching.check_range(frames.first, frames.last)
         return [[holding.sole_contact(frames)] for _ in limbs]
 

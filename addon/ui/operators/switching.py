@@ -12,7 +12,7 @@ from ...blender.selecting import select_if_shown
 from ...blender.stepping import Steps, Stepwise
 from ...blender.types import ENDLESS, all_objects, scene_of
 from ...blender.words import Message, Refused, translated_text
-from ...tasks import contact_markers, frame_ranges, mirroring, parenting, snapping, status
+from ...tasks import contact_markers, mirroring, parenting, selection, snapping, status
 from ..finding import selected_limbs
 from .base import LimbOperator, PoseOperator
 
@@ -134,7 +134,7 @@ def start_from_scene(operator: Any, context: Context) -> None:
 
 def start_from_keys(operator: Any, context: Context, bones: Sequence[PoseBone]) -> None:
     """Let the range of a dialog be what is animated of bones, where none was given."""
-    _start_with(operator, frame_ranges.range_animated(context, bones))
+    _start_with(operator, selection.range_animated(context, bones))
 
 
 def _start_with(operator: Any, frames: contact_markers.FrameRange) -> None:

@@ -178,7 +178,7 @@ def test_markers_name_a_rig_where_two_have_such_feet(addon, walker):
 
 
 def test_ranges(addon, walker):
-    scene, frame_ranges, lasts = bpy.context.scene, addon("tasks.frame_ranges"), legs(walker)
+    scene, frame_ranges, lasts = bpy.context.scene, addon("tasks.selection"), legs(walker)
     assert frame_ranges.range_to_hold(bpy.context, lasts, "CURRENT") == (30, walk.FRAMES)
     assert frame_ranges.range_source(bpy.context, lasts) == ""
     with pytest.raises(RuntimeError, match="give frame_start and frame_end"):

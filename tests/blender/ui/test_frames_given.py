@@ -64,5 +64,5 @@ def test_dialogs_begin_with_what_is_animated(biped: Any, moves: str, frames: tup
         data = biped.animation_data
         data.nla_tracks.new().strips.new("strip", 300, data.action)
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = moves == "preview", 7, 9
-    found = addon("tasks.frame_ranges").range_animated(bpy.context, [biped.pose.bones["shin.L"]])
+    found = addon("tasks.selection").range_animated(bpy.context, [biped.pose.bones["shin.L"]])
     assert tuple(found) == frames

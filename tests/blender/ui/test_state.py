@@ -105,7 +105,7 @@ class Layout:
 
 def test_the_snaps_are_what_they_are_called(addon: Any, biped: Any) -> None:
     layout = Layout()
-    addon("ui.sections").VIEW3D_PT_planar_ik_tools.draw(SimpleNamespace(layout=layout), bpy.context)
+    addon("ui.panel").VIEW3D_PT_planar_ik_tools.draw(SimpleNamespace(layout=layout), bpy.context)
     snaps = [(name, text) for name, text in layout.buttons if text.startswith("Snap")]
     assert snaps == [("pose.planar_ik_snap_target", "Snap IK to FK"), ("pose.planar_ik_snap_fk", "Snap FK to IK")]
     assert not call("add", mode="RIG")
