@@ -266,8 +266,10 @@ def check_apart(limb: PoseBone, ob: Object, bone: str, dependencies: Dependencie
 
 
 def check_undriven(limb: PoseBone, *names: str) -> None:
-    """Refuse to set sliders of a limb that drivers set."""
+    """Refuse to set sliders of a limb that are gone, or that drivers set."""
     for name in names:
+        if not storage.has_slider(limb, name):
+            raise Refused(storage.EDITED, bone=limb.name)
         curve = driver_of(limb.id_data, storage.path_to_slider(limb.name, name))
         if curve is not None and not curve.mute:
             source = next(driver_targets(curve), None)

@@ -175,6 +175,15 @@ def has_slider(bone: Any, name: str) -> bool:
     return slider_of(name).key in bone
 
 
+def sliders_meant(limb: Any) -> list[Slider]:
+    """The sliders that a limb has, or should have: those of all limbs, and of features of which any is there."""
+    there = {slider.key for slider in every_slider() if slider.key in limb or not slider.is_feature}
+    for feature in FEATURES:
+        keys = {slider.key for slider in feature.sliders}
+        there |= keys if keys & there else set()
+    return [slider for slider in every_slider() if slider.key in there and slider.bone < len(segments_of(limb))]
+
+
 def read_slider(bone: PoseBone, name: str) -> Any:
     """The value of a slider; its default where the limb lacks it."""
     slider = slider_of(name)
@@ -361,6 +370,7 @@ def is_live(scene: Scene) -> bool:
     return bool(scene.planar_ik.live)  # type: ignore[attr-defined]
 
 
+EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 ELSEWHERE = "'{rig}' comes from another file: set this there"
 
 

@@ -166,7 +166,7 @@ def _set_sliders(shown: Sequence[MatchedLimb], values: Values) -> None:
     for matched in shown:
         for name, rows in matched.sliders.items():
             channel = slider_channel(matched.limb, name)
-            if not np.array_equal(rows, values[channel][:, index_in_channel(name)]):
+            if channel not in values or not np.array_equal(rows, values[channel][:, index_in_channel(name)]):
                 check_undriven(matched.limb, name)
                 values[channel][:, index_in_channel(name)] = rows
 

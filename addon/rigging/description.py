@@ -15,7 +15,6 @@ from ..blender.types import ArmatureObject, children_of, path_to_bone, path_to_c
 from ..blender.words import Refused
 from ..limb import parts, rest_geometry, storage, tips, tolerances, transforms
 from ..limb.features import BY_NAME, FEATURES
-from ..limb.features.feature import Slider
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.features.pole_follow import PoleFollow
 from ..limb.features.roll import Roll
@@ -154,18 +153,12 @@ def describe(ref: LimbRef) -> Description:
         foot_turn=foot_turn_of(foot),
         roll=_roll_of(limb) if has_roll(limb) else None,
         pole_follow=_pole_follow_of(limb) if has_pole_follow(limb) else None,
-        sliders={
-            slider.name: storage.read_slider(limb, slider.name) for slider in every_slider() if _has(limb, slider)
-        },
+        sliders={slider.name: storage.read_slider(limb, slider.name) for slider in storage.sliders_meant(limb)},
         choices=storage.choices_of(limb),
         mode=storage.mode_of(limb),
         constraint=constraint.name if constraint else CONSTRAINT_NAME,
         converted_from=group.get(CONVERTED_FROM, ""),
     )
-
-
-def _has(limb: Any, slider: Slider) -> bool:
-    return slider.key in limb and slider.bone < len(storage.segments_of(limb))
 
 
 def _roll_of(limb: PoseBone) -> Roll:

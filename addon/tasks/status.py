@@ -39,7 +39,16 @@ from ..limb.parts import ALL, Parts
 from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, VERSION, VERSION_KEY, slider_of
 from ..limb.solving import BONE_MOVED, BONE_SCALED, SCALED_APART, SIZELESS, LimbsNow, Measured, limbs_now, measure
 from ..limb.spec import differs
-from ..limb.storage import bones_of_limb, chain_bones, check_complete, has_slider, is_converted, is_limb, limbs_of
+from ..limb.storage import (
+    EDITED,
+    bones_of_limb,
+    chain_bones,
+    check_complete,
+    has_slider,
+    is_converted,
+    is_limb,
+    limbs_of,
+)
 from ..limb.table import Table, table_of
 from ..limb.tips import FOOT_GONE, foot_of, group_of, is_foot_gone, tip_of
 from ..limb.tolerances import KEPT, MISS, ROUNDING, SEEN, STRAIGHT
@@ -260,7 +269,6 @@ def _outcome_at(influence: float, reach: Reach, is_on_target: bool) -> Outcome:
 # whether it fits
 
 
-EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
 FIRST_BONE_MOVED = "The first bone of '{bone}' is moved now: rebuild the limb, which then goes along"
 OLDER = "'{bone}' was made by an older Planar IK: rebuild the limb"
@@ -288,11 +296,14 @@ def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
     ]
 
 
-def problem_of_version(limb: PoseBone) -> str:
-    """Whether a limb was made by another version of the extension, which may have made it otherwise."""
+def problem_of_version(limb: Any) -> str:
+    """Whether a limb was made by another version of the extension, which may have made it otherwise, or is no more as
+    it was made."""
     group = group_of(limb)
     version = VERSION if group is None else group.get(VERSION_KEY, 0)
-    return OLDER if version < VERSION else NEWER if version > VERSION else ""
+    if version != VERSION:
+        return OLDER if version < VERSION else NEWER
+    return "" if all(slider.key in limb for slider in storage.sliders_meant(limb)) else EDITED
 
 
 def _problem(limb: PoseBone, made: Made) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.blender import legs, oracle, rigs
 from tests.blender.rigging.test_checking import BREAKING, edit
+from tests.blender.ui.conftest import call
 
 pytestmark = pytest.mark.dear
 
@@ -122,3 +123,28 @@ def test_target_is_deleted(addon, mode, kind):
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.reach == "REACHED", last.planar_ik.message
     assert last.planar_ik.mode == mode
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("key", ["IK Roll", "IK Bank", "IK Flip", "IK Swivel"])
+def test_a_slider_is_deleted(key, mode):
+    """While its keys are there: no verb breaks, and *Rebuild* brings it back."""
+    ob, bpy.context.scene.frame_end = rigs.biped(), 3
+    for frame in FRAMES:
+        ob.pose.bones["thigh.L"].rotation_quaternion = (1.0, -0.1 * frame, 0.0, 0.0)
+        ob.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    rigs.click(ob, "shin.L")
+    bpy.ops.pose.planar_ik_add(mode=mode, plane="POLE", foot_roll=True)
+    limb, given = ob.pose.bones["shin.L"], {"range": "GIVEN", "frame_start": 1, "frame_end": 3}
+    limb.keyframe_insert(f'["{key}"]', frame=2)
+    del limb[key]
+    rigs.click(ob, "shin.L")
+    verbs = {"plant": {"height": 1.0, "speed": 9.0}, "snap_target": {"use_range": True}, "hold": given}
+    told = "".join(call(name, **options) for name, options in verbs.items())
+    assert "fault" not in told
+    if key not in limb:
+        assert "rebuild" in limb.planar_ik.message
+        assert "rebuild the limb" in told
+        bpy.ops.pose.planar_ik_rebuild()
+    assert key in ob.pose.bones["shin.L"]
+    assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
