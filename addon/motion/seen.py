@@ -29,11 +29,11 @@ from ..limb.storage import (
     mode_of,
     segments_of,
 )
-from ..limb.tolerances import KEPT_TURN, MISS, ROUNDING
+from ..limb.tolerances import MISS, ROUNDING
 from ..live.plan import is_posed, levels_of
 from ..rigging.controls import rig_root
 from ..rigging.description import ref_of
-from ..rigging.feet import following_bones, foot_follows
+from ..rigging.feet import foot_follows
 from ..rigging.parts import POSE
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import applied
@@ -46,7 +46,6 @@ from .reading import (
     Rig,
     Values,
     bones_to_read,
-    channel_of,
     followed_places,
     limb_frames,
     new_recording,
@@ -176,16 +175,6 @@ def _read(
     return recording
 
 
-def _is_own(recording: Recording, channel: Channel, toes: Sequence[PoseBone], numbers: Array) -> bool:
-    """Whether the numbers (frames, n) that a channel of a toe is to get are what it says already: strips may move that
-    in other frames."""
-    name = channel.path.rpartition(".")[2]
-    of_toe = [toe.name for toe in toes if toe.name == channel.bone]
-    return any(
-        np.abs(numbers - channel_of(recording, channel.object, toe, name)).max() <= KEPT_TURN / 2 for toe in of_toe
-    )
-
-
 def _unsure(values_of: Iterable[Values]) -> Array:
     """The frames from which straight lines to the next would miss what is halfway, as limbs turn too fast."""
     rows = [numbers for values in values_of for channel, numbers in values.items() if "rotation" in channel.path]
@@ -203,7 +192,7 @@ def limbs_of_recording(
         scales: Array = np.linalg.norm(frames[..., :3, :3], axis=2)
         tips, lengths = np.empty((recording.frames, len(rig.limbs), 3)), np.empty(len(rig.limbs))
         for row, limb in enumerate(rig.limbs):
-            entry, values, toes = rig.table.limbs[row], values_of[ref_of(limb)], following_bones(limb)[1:]
+            entry, values = rig.table.limbs[row], values_of[ref_of(limb)]
             lengths[row] = sum(entry.geometry.lengths)
             size = lengths[row] * float(np.nanmax(scales[:, row]))
             most = tolerance if in_lengths else tolerance / size
@@ -219,7 +208,7 @@ def limbs_of_recording(
                 name=limb.name,
                 mode=mode_of(limb),
                 method=method.name,
-                values={key: rows for key, rows in values.items() if not _is_own(recording, key, toes, rows)},
+                values=values,
                 slopes=slopes,
                 which=which,
                 cuts=which[np.searchsorted(which, changes) - 1],
