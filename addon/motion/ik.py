@@ -35,7 +35,6 @@ from .matching import (
     fk_poses,
     matched_by_ik,
     solver_target,
-    swivel_again,
 )
 from .parts import index_in_channel, part_of_channel, part_of_ik, rotation_channel_of, slider_channel
 from .passing import Curves, filled_in, read_again, record
@@ -89,7 +88,6 @@ def show_in_ik(
     writing = yield from placed(task, recording, values, [Run(sampling.rows, parts)], placings, 1.0)
     if moves_controls:
         _turn_toes(recording, [matched.limb for matched in shown], values)
-        _set_sliders(swivel_again(recording, shown), values)
     warnings = [warning for matched in shown for warning in matched.warnings]
     touched = [slider_channel(matched.limb, name) for matched in shown for name in matched.sliders]
     touched += [channel for placing in placings for channel in placing.channels]

@@ -3,7 +3,6 @@ IK to show that: all frames at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,17 +187,6 @@ def _check_in_plane(limb: PoseBone, geometry: RestGeometry, tip: Array) -> None:
     if (np.abs(tip[:, 2] - sum(geometry.plane_offsets)) > UNSEEN * sum(geometry.lengths)).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, or turn it back, then snap"
         raise Refused(template, bone=limb.name)
-
-
-def swivel_again(recording: Recording, shown: Sequence[MatchedLimb]) -> list[MatchedLimb]:
-    """Compute the swivel again with the poles as read now: a pole may have moved along with the target. Returns the
-    limbs with a pole that stays."""
-    of_rigs = {rig.object: limbs_read(recording, rig) for rig in recording.rigs}
-    return [
-        _swivelled(matched._replace(limbs=of_rigs[matched.limb.id_data]), False)
-        for matched in shown
-        if matched.pole is None and "swivel" in matched.sliders and matched.limbs.rig.table.is_poled[matched.row]
-    ]
 
 
 def joints_posed(poses: LimbPoses, reference: Reference, stretch: Any = 1.0) -> Array:
