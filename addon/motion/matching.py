@@ -33,10 +33,6 @@ from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, 
 Array = NDArray[Any]
 
 
-NEARER = 0.8
-"""How many times as far from the knee as at rest a pole may be before it is put ahead of the knee anew."""
-
-
 class LimbPoses(NamedTuple):
     """The poses of one limb in f frames."""
 
@@ -65,21 +61,18 @@ def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
 
 
 def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
-    """The evaluated poses of bones that are no limb yet, whatever poses them. They, what they hang on, and the location
-    of the first have been read."""
+    """The evaluated poses of a limb, or of bones that are none yet, whatever poses them. They, what they hang on, and
+    the location of the first have been read."""
     ob, first = limb.id_data, bones_of_limb(limb, segments)[0].bone
     above = poses_of(recording, ob, first.parent.name) if first.parent else None
     location = np.zeros((recording.frames, 3))
     if not (first.use_connect and first.parent):
         location = channel_of(recording, ob, first.name, "location")
     carry = unposed(first, above, location) @ inverted(squared(rest_matrix(first)))
-    turns = evaluated_turns(recording, limb, segments)
-    return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
-
-
-def evaluated_turns(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> Array:
-    """The rotations that bones need by their own channels for their evaluated pose, (f, segments, 4), w first."""
-    return np.stack([evaluated_turn(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
+    turns = np.stack([evaluated_turn(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
+    foot = foot_of(limb) if feet.foot_follows(limb) else None
+    seen = matrices_of(recording, (ob, foot.name)) if foot else None
+    return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, seen)
 
 
 def evaluated_turn(recording: Recording, bone: PoseBone) -> Array:
@@ -212,8 +205,8 @@ def _swivelled(matched: MatchedLimb, moves_controls: bool) -> MatchedLimb:
         by_pole = np.where(is_poled, angle_of(turn_about_line(line, tuple(pole.T), ARRAYS)), 0.0)
         is_off = np.abs(within_half_turn(line_turn - swivel - by_pole)) > NO_TURN
         if moves_controls and is_pole_movable(matched.limb):
-            place, is_far = _ahead_of_knee(matched, line, line_turn - swivel, pole)
-            is_moved = is_poled & (is_off if len(line_turn) == 1 else (is_off | is_far).any())
+            place = _ahead_of_knee(matched, line, line_turn - swivel)
+            is_moved = is_poled & (is_off if len(line_turn) == 1 else is_off.any())
             place[~is_moved] = pole[~is_moved] if pole_goes_along(matched.limb) else np.nan
     lacking = within_half_turn(line_turn - by_pole - swivel)
     is_turned = ~is_moved & (np.abs(lacking) > NO_TURN)
@@ -221,18 +214,17 @@ def _swivelled(matched: MatchedLimb, moves_controls: bool) -> MatchedLimb:
     return matched._replace(sliders=matched.sliders | {"swivel": swivels}, pole=place)
 
 
-def _ahead_of_knee(matched: MatchedLimb, line: Any, angle: Array, pole: Array) -> tuple[Array, Array]:
-    """Where in G a pole is that is as far from the knee as at rest, straight ahead of it where it turns the limb by
-    ``angle`` about the line; and where the pole is nearer or farther now."""
+def _ahead_of_knee(matched: MatchedLimb, line: Any, angle: Array) -> Array:
+    """Where in G a pole is (f, 3) that is as far from the knee as at rest, straight ahead of it where it turns the limb
+    by ``angle`` (f) about the line."""
     zeros, reference = np.zeros_like(angle), matched.limbs.rig.table.singles[matched.row].reference
     ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
     normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
     joints = [tuple(joint.T) for joint in joints_posed(matched.poses, reference).swapaxes(0, 1)]
     knee = np.stack(np.broadcast_arrays(*end_of_first_group(matched.geometry, joints)), axis=-1)
-    distance = _pole_distance(matched.limb, matched.geometry)
-    now = np.linalg.norm(pole - knee, axis=1) / distance
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
-    return in_plane + distance * ahead, (now < NEARER) | (now > 1.0 / NEARER)
+    place: Array = in_plane + _pole_distance(matched.limb, matched.geometry) * ahead
+    return place
 
 
 def _pole_distance(limb: PoseBone, geometry: RestGeometry) -> float:

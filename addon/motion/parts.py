@@ -14,7 +14,7 @@ from ..limb.follow import flat_toes, follow_of
 from ..limb.settings import every_slider, slider_of
 from ..limb.solving import solve_rows
 from ..limb.storage import has_slider
-from ..limb.table import Table, table_of
+from ..limb.table import table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
 from ..rigging.description import LimbRef
@@ -49,17 +49,17 @@ def part_of_ik(
             channels += [rotation_channel_of((ob, toe.name)) for toe in flat_toes(limb)]
         if is_pole_movable(limb):
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
+
+    def truth() -> list[Array]:
+        table = table_of([ob.pose.bones[name]])
+        joints = joints_posed(poses[ob, name], table.singles[0].reference, poses[ob, name].stretch)  # type: ignore[index]
+        return [*(joints / sum(table.limbs[0].geometry.lengths)).swapaxes(0, 1)]
+
     return KeyedPart(
         channels,
         lambda recording, values: _IKPoints(recording, values, ob.pose.bones[name], arm_for(tolerance)).points,
-        truth=None if poses is None else lambda: _joints_posed(poses[ob, name], table_of([ob.pose.bones[name]])),
+        truth=truth if poses else None,
     )
-
-
-def _joints_posed(poses: LimbPoses, table: Table) -> list[Array]:
-    """Where poses have knees and tip in the limb's frame, in its lengths."""
-    joints = joints_posed(poses, table.singles[0].reference, poses.stretch) / sum(table.limbs[0].geometry.lengths)
-    return [*joints.swapaxes(0, 1)]
 
 
 def slider_channel(limb: PoseBone, name: str) -> Channel:

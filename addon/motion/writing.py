@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,7 +173,8 @@ class Writing:
         rows = np.concatenate([run.all_rows for run in bundle.runs])
         ends = np.cumsum([len(run.all_rows) for run in bundle.runs])
         keyed = np.flatnonzero(np.isin(rows, np.concatenate([run.rows for run in bundle.runs])))
-        points = partial(_points_of_rows, bundle.keyed_part.points(recording, of_part), rows)
+        of_rows = bundle.keyed_part.points(recording, of_part)
+        points: Points = lambda values, at: of_rows(values, rows[at])  # noqa: E731
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
         truth = [numbers[rows] for numbers in bundle.keyed_part.truth()] if bundle.keyed_part.truth else ()
         if self._is_held(bundle, points, in_runs, truth, KeyRows(rows, keyed)):
@@ -241,10 +241,6 @@ class Writing:
             self._task.cycle,
             () if slopes is None else [times[i] for i in slopes.cuts],
         )
-
-
-def _points_of_rows(points: Points, rows: Array, values: Values, at: Array) -> list[Array]:
-    return points(values, rows[at])
 
 
 def check_keys(ob: Any) -> None:

@@ -27,15 +27,14 @@ from ..limb.follow import (
 )
 from ..limb.rest_geometry import Turn, rest_geometry, rest_geometry_of
 from ..limb.storage import bones_of_limb, choices_of, is_control, path_to_slider, segments_of
-from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT
 from ..motion.fitting import Wish, bend_seen, fit, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
 from ..motion.ik import show_controls, show_in_ik
-from ..motion.matching import LimbPoses, evaluated_poses
+from ..motion.matching import evaluated_poses
 from ..motion.passing import record
 from ..motion.placing import ControlPlacing
-from ..motion.reading import Recording, matrices_of
+from ..motion.reading import Recording
 from ..motion.thinning import sampling_of
 from ..motion.writing import Task
 from ..rigging.build import build
@@ -119,7 +118,8 @@ def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Descr
     is_moved = any({old.choices["plane"], changed(old).choices["plane"]} & {*MOVES_ROOT} for old in before.values())
     times = sampling_of(task.frames).frames if frames.at else None
     recording = finished(record(context, limbs, times, influence=1.0, progress=task.next_progress()))
-    poses = {ref_of(limb): _pose_seen(recording, limb) for limb in limbs} if frames.at and not is_moved else {}
+    poses = {ref_of(limb): evaluated_poses(recording, limb, segments_of(limb)) for limb in limbs}
+    poses = poses if frames.at and not is_moved else {}
     with keeping_poles(context, limbs):
         for limb in limbs:
             check_editable(limb)
@@ -137,29 +137,18 @@ def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Descr
 
 def _with_keyed(ref: LimbRef, new: Description, before: Description) -> Description:
     """A limb with those sliders as before that have keys."""
-    keyed = {name: value for name, value in before.sliders.items() if _is_keyed(ref, name)}
-    return new._replace(sliders={name: keyed.get(name, value) for name, value in new.sliders.items()})
-
-
-def _is_keyed(ref: LimbRef, slider: str) -> bool:
-    return is_animated(ref[0], path_to_slider(ref[1], slider))
-
-
-def _pose_seen(recording: Recording, limb: PoseBone) -> LimbPoses:
-    """How IK has a limb in the frames that were read."""
-    foot = foot_of(limb) if foot_follows(limb) else None
-    matrices = matrices_of(recording, (foot.id_data, foot.name)) if foot else None
-    return evaluated_poses(recording, limb, segments_of(limb))._replace(foot=matrices)
+    keyed = {
+        name for name in new.sliders if name in before.sliders and is_animated(ref[0], path_to_slider(ref[1], name))
+    }
+    return new._replace(sliders=new.sliders | {name: before.sliders[name] for name in keyed})
 
 
 def without_target(limb: Description) -> Description:
     """The description without its target, and without a pole that was made for it and hangs on that."""
-    target, pole = limb.target, limb.pole
-    hangs = False
+    target, pole, hangs = limb.target, limb.pole, False
     if isinstance(pole, tuple) and isinstance(target, tuple) and is_control(*pole[:2]):
-        (ob, name), above = pole[:2], None
-        above = bones_of(ob)[name].parent
-        hangs = above is not None and (ob, above.name) == target
+        above = bones_of(pole[0])[pole[1]].parent
+        hangs = above is not None and (pole[0], above.name) == target
     return limb._replace(target=None, pole=None if hangs else pole)
 
 

@@ -93,8 +93,9 @@ def hold_tips(
         slack = SLACK * max(plan.leg.size for plan in plans)
         if now.median > before.median + slack or now.most > before.most + slack:
             raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
-    most = [_most_moved(_seen(recording, plan.limb), was) for plan, was in zip(plans, seen, strict=True)]
-    tips, knees = map(max, zip(*most, strict=True))
+    pairs = [zip(_seen(recording, plan.limb)[1:], was[1:], strict=True) for plan, was in zip(plans, seen, strict=True)]
+    moved = [[float(np.linalg.norm(one - other, axis=-1).max()) for one, other in of_limb] for of_limb in pairs]
+    tips, knees = map(max, zip(*moved, strict=True))
     missed = {ref_of(plan.limb): _missed(recording, plan) for plan in plans}
     ended = sorted(repeating - _repeating(asked.channels))
     return HoldReport(ranges=len(spans), before=before, now=now, tips=tips, knees=knees, missed=missed, ended=ended)
@@ -312,12 +313,6 @@ def _seen(recording: Recording, limb: PoseBone) -> _Seen:
     knees = [places_of(recording, ob, name) for name in rest_geometry_of(limb).names[1:]]
     turns = rotations_of(recording, (ob, (foot_of(limb) or limb).name))
     return _Seen(turns, tips_of(recording, limb), np.array(knees))
-
-
-def _most_moved(now: _Seen, before: _Seen) -> tuple[float, float]:
-    """How far the tip, and a knee, are moved at most."""
-    tips, knees = (np.linalg.norm(one - other, axis=-1).max() for one, other in zip(now[1:], before[1:], strict=True))
-    return float(tips), float(knees)
 
 
 def _by_ground(plan: HeldLimb) -> Array:

@@ -248,12 +248,6 @@ def _mirrored_drawing(pair: Pair, source: BoneRef) -> Drawing | None:
     return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
 
 
-def _images_there(images: Iterable[Image]) -> list[Image]:
-    """The images that are to be moved, of limbs that are all there."""
-    there = [image._replace(there=image.there or image.pair.followed_by_other(image.kind)) for image in images]
-    return [image for image in there if _is_moved(image)]
-
-
 def _is_moved(image: Image) -> bool:
     """Whether the other limb's target or pole is to be as the mirror image of the limb's. What is no control
     stays where it is an object, or a bone that is not posed itself; and so does what both follow."""
@@ -378,13 +372,10 @@ def _twins(pair: Pair) -> list[tuple[str, str, Array]]:
         names = {toe.name: toe for toe in mirrored_foot.children}
         toes = [(toe, names.get(other_side(toe.name))) for toe in foot.children]
         pairs += [(foot, mirrored_foot), *((toe, across) for toe, across in toes if across)]
-    return [(one.name, two.name, _axes_across(pair, one, two)) for one, two in pairs]
-
-
-def _axes_across(pair: Pair, one: PoseBone, two: PoseBone) -> Array:
-    across: Any = one.bone.matrix_local.to_3x3().transposed() @ pair.across.to_3x3() @ two.bone.matrix_local.to_3x3()
-    one_side, _, other_side_axes = np.linalg.svd(np.array(across).T)  # what is kept in single precision is no pure turn
-    return np.asarray(one_side @ other_side_axes)
+    rests: Any = [(one.bone.matrix_local.to_3x3(), two.bone.matrix_local.to_3x3()) for one, two in pairs]
+    turns = [np.array((one.transposed() @ pair.across.to_3x3() @ two).transposed()) for one, two in rests]
+    sides = [np.linalg.svd(turn) for turn in turns]  # what is kept in single precision is no pure turn
+    return [(*(bone.name for bone in two), one @ other) for two, (one, _, other) in zip(pairs, sides, strict=True)]
 
 
 OWN = ("location", "scale")
@@ -410,7 +401,8 @@ def _read(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> Steps[R
 def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Recording) -> Steps[list[Change]]:
     """Have the other limbs, which are made by now, show the image of what was seen. Raises `Refused` for what can't be
     moved there."""
-    there = {image.there: image for image in _images_there(images)}
+    images = [image._replace(there=image.there or image.pair.followed_by_other(image.kind)) for image in images]
+    there = {image.there: image for image in images if _is_moved(image)}
     others, controls = [pair.limbs[1] for pair in pairs], [*there]  # type: Any, Any
     placings = [_placing(image, seen) for image in there.values()]
     placed_by = [channel for placing in placings for channel in placing.channels]

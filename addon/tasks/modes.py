@@ -188,14 +188,10 @@ def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
     return None
 
 
-def _mute_conflicts(_context: Context, limb: PoseBone) -> None:
-    mute_constraints(conflicts_of(limb))
-
-
 REPAIRS: dict[str, Callable[[Context, PoseBone], Any]] = {
     "TARGET": lambda context, limb: make_targets(context, [limb]),
     "POLE": lambda context, limb: make_poles(context, [limb]),
-    "MUTE": _mute_conflicts,
+    "MUTE": lambda _, limb: mute_constraints(conflicts_of(limb)),
     "REBUILD": lambda context, limb: rebuild(context, [limb], and_others=True),
     "LEFT": lambda context, limb: remove(context, [limb]),
 }
