@@ -67,15 +67,16 @@ def hold_tips(
     within = FrameRange(scene_of(context).frame_start, scene_of(context).frame_end)
     for limb in limbs:
         check_hold(context, limb)
-    holds = [limb_to_hold(*pair, request.plants, within) for pair in zip(limbs, contacts, strict=True)]
-    spans, rate = [contact.frames for one in holds for contact in one.contacts], rate_of(scene_of(context))
+    now, rate = scene_of(context).frame_current, rate_of(scene_of(context))
+    holds = [limb_to_hold(*pair, request, within, now) for pair in zip(limbs, contacts, strict=True)]
+    spans = [contact.rows for one in holds for contact in one.contacts]
     if not spans:
         template = "Nothing is to be held in the scene's frames, {first} to {last}: change these, or the range"
         raise Refused(template, first=within.first, last=within.last)
     carriers = {ob: _carrier(of_rig) for ob, of_rig in by_rig(limbs).items()} if request.lower_hips else {}
     more = request.ease + 2 * (_calm(context) if any(carriers.values()) else 0)
-    first, last = max(min(spans).first - more, within.first), min(max(end for _, end in spans) + more, within.last)
-    frames = range(first, last + 1)
+    first, end = min(span.start for span in spans) - more, max(span.stop for span in spans) + more
+    frames = range(max(first, within.first), min(end, within.last + 1))
     task = Task(context, frames, request.tolerance, keeps_others=around(context, moved_by(limbs)))
     asked = _asked(holds, carriers)
     repeating = _repeating(asked.channels)
@@ -87,18 +88,18 @@ def hold_tips(
     before = _slip(recording, plans, soles, [np.eye(3)] * len(plans))
     writing = yield from placed(task, recording, values, runs, placings, reads_all=True)
     writing.finish(recording, values)
-    now = _slip(recording, plans, soles, [_by_ground(plan) for plan in plans])
+    slip = _slip(recording, plans, soles, [_by_ground(plan) for plan in plans])
     if request.plants:
         _check_turned(recording, plans, [each.turns for each in seen])
         slack = SLACK * max(plan.leg.size for plan in plans)
-        if now.median > before.median + slack or now.most > before.most + slack:
+        if slip.median > before.median + slack or slip.most > before.most + slack:
             raise Refused("Planted, soles would slide by more than now: mark the contacts by hand, then hold")
     pairs = [zip(_seen(recording, plan.limb)[1:], was[1:], strict=True) for plan, was in zip(plans, seen, strict=True)]
     moved = [[float(np.linalg.norm(one - other, axis=-1).max()) for one, other in of_limb] for of_limb in pairs]
     tips, knees = map(max, zip(*moved, strict=True))
     missed = {ref_of(plan.limb): _missed(recording, plan) for plan in plans}
     ended = sorted(repeating - _repeating(asked.channels))
-    return HoldReport(ranges=len(spans), before=before, now=now, tips=tips, knees=knees, missed=missed, ended=ended)
+    return HoldReport(ranges=len(spans), before=before, now=slip, tips=tips, knees=knees, missed=missed, ended=ended)
 
 
 def check_hold(context: Context, limb: PoseBone) -> None:
@@ -165,23 +166,28 @@ def _ranges_said(frames: Sequence[int]) -> str:
 
 
 class LimbToHold(NamedTuple):
-    """A limb, whether its foot rolls, and the contacts in which it is held, in order."""
+    """A limb, whether its foot rolls, and the contacts in which it is held, in order: first in frames, not rows."""
 
     limb: PoseBone
     rolls: bool
-    contacts: list[Contact]
+    contacts: list[FootContact]
 
 
-def limb_to_hold(limb: PoseBone, contacts: Sequence[Contact], plants: bool, within: FrameRange) -> LimbToHold:
-    """A limb to be held in contacts, as far as these are ``within`` a range: whose foot it ``plants``, if that has a
-    foot roll, in all of each, else where it is on its sole."""
+def limb_to_hold(
+    limb: PoseBone, contacts: Sequence[Contact], options: HoldOptions, within: FrameRange, now: int
+) -> LimbToHold:
+    """A limb to be held in contacts, as far as these are ``within`` a range: whose foot is planted, if that is wanted
+    and it has a foot roll, in all of each, else where it is on its sole. ``now`` is the current frame."""
     contacts = [clipped for contact in contacts for clipped in contact.within(within)]
-    if not (plants and has_roll(limb) and rolled_target(limb)):
-        return LimbToHold(
-            limb, False, [sole_contact(frames) for contact in contacts for frames in contact.ranges_on(SOLE)]
-        )
-    check_undriven(limb, *TURNING)
-    return LimbToHold(limb, True, [*contacts])
+    rolls = bool(options.plants and has_roll(limb) and rolled_target(limb))
+    if rolls:
+        check_undriven(limb, *TURNING)
+    else:
+        contacts = [sole_contact(frames) for contact in contacts for frames in contact.ranges_on(SOLE)]
+    spans = [contact.frames for contact in contacts]
+    at = [None if options.is_mean else min(max(now, first), last) - first for first, last in spans]
+    held = [FootContact(one.frames.first, one.on, row) for one, row in zip(contacts, at, strict=True)]
+    return LimbToHold(limb, rolls, held)
 
 
 def sole_contact(frames: FrameRange) -> Contact:
@@ -223,10 +229,10 @@ def _planned_holds(
     for rig in recording.rigs:
         limbs, of_rig = limbs_read(recording, rig), [one for one in holds if one.limb.id_data == rig.object]
         rows, carrier = [rig.names.index(one.limb.name) for one in of_rig], carriers.get(rig.object)
-        legs = [
-            leg_read(recording, limbs, row, _contact_rows(one, options, frames), one.rolls)
-            for one, row in zip(of_rig, rows, strict=True)
-        ]
+        legs = []
+        for to_hold, row in zip(of_rig, rows, strict=True):
+            contacts = [contact._replace(first=contact.first - frames[0]) for contact in to_hold.contacts]
+            legs.append(leg_read(recording, limbs, row, contacts, to_hold.rolls))
         how = Holding(
             options.ease,
             times_of(scene_of(context), frames),
@@ -261,16 +267,6 @@ def _carrier(limbs: Sequence[PoseBone]) -> PoseBone | None:
         if any(carrier in limb.parent_recursive and is_leg(limb, segments) for limb, segments in others)
         else carrier
     )
-
-
-def _contact_rows(planted: LimbToHold, options: HoldOptions, frames: Sequence[int]) -> list[FootContact]:
-    """The contacts of a limb as rows of these frames, which follow each other."""
-    now, contacts = scene_of(bpy.context).frame_current, []
-    for contact in planted.contacts:
-        first, last = contact.frames
-        at = None if options.is_mean else min(max(now, first), last) - first
-        contacts.append(FootContact(first - frames[0], contact.on, at))
-    return contacts
 
 
 def _calm(context: Context) -> int:
