@@ -25,7 +25,7 @@ from .frames import frames_of, is_posed_by_hand, moved_by
 from .maps import differences
 from .passing import posing_live, record
 from .placing import controls_of, parents_of
-from .reading import NOTHING, Asked, Recording, bones_to_read, matrices_of, worlds_of
+from .reading import NOTHING, Asked, Recording, bones_in_world, bones_to_read, worlds_of
 from .thinning import sampling_of
 from .writing import Task
 
@@ -48,6 +48,10 @@ class MovedBones(NamedTuple):
     lengths: Array  # (bones)
     size: float
     own: int  # how many of the bones, the first, are the limb's own
+
+    def seen_in(self, recording: Recording) -> Array:
+        """Where its bones were read to be in the world, (bones, frames, 4, 4)."""
+        return bones_in_world(recording, self.limb[0], [name for _, name in self.bones])
 
 
 class Miss(NamedTuple):
@@ -178,14 +182,12 @@ def look(
     with posing_live(task.context):
         now = yield from record(task.context, limbs, task.frames, Asked(refs), influence, progress)
     rows = np.arange(now.frames) if before.frames == now.frames else sampling_of(task.frames).rows
-    was = {one.limb: np.stack([matrices_of(before, ref)[rows] for ref in one.bones]) for one in moving}
-    return {one.limb: compared(task, one, was[one.limb], now) for one in moving}
+    return {one.limb: compared(task, one, one.seen_in(before)[:, rows], now) for one in moving}
 
 
 def compared(task: Task, moving: MovedBones, was: Array, now: Recording) -> Seen:
     """By how much the bones of a limb are off where they were to be, (bones, frames, 4, 4) in the world, in the frames
     of a task, which were read."""
-    is_now = np.stack([matrices_of(now, ref) for ref in moving.bones])
     sizes = moving.size * np.cbrt(np.abs(np.linalg.det(worlds_of(now, moving.limb[0])[:, :3, :3])))
     frames = [*map(round, task.frames or [scene_of(task.context).frame_current])]
-    return Seen(moving, differences(was, is_now, moving.lengths, sizes), frames, now)
+    return Seen(moving, differences(was, moving.seen_in(now), moving.lengths, sizes), frames, now)

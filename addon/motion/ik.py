@@ -14,6 +14,7 @@ from ..blender.animation import is_animated
 from ..blender.keying import Change
 from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
+from ..blender.types import bones_of
 from ..blender.words import Message
 from ..limb.features import FEATURES
 from ..limb.follow import check_undriven, flat_toes, follow_of, solver_follow
@@ -126,14 +127,16 @@ def placed(
     limbs, context = [limb for rig in recording.rigs for limb in rig.limbs], task.context
     refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
     refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])
+    moved = {*refs, *((ob, "") for ob in recording.worlds)}
+    moved |= {(ob, bone.name) for ob, name in refs if name for bone in bones_of(ob)[name].children_recursive}
     reads_all |= task.frames is None or any(placing.holding for placing in placings)
     reads_all |= any(flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
 
     def reread(rows: Array) -> Steps[None]:
         if len(rows) == recording.frames and not reads_all:  # what curves say, if Blender shows that in some frames
+            curves = Curves(context, recording.at or [], rows, influence, recording, values, moved)
             writing.write(values, sampling.checked)
             yield from read_again(context, recording, limbs, sampling.checked, influence, task.next_progress())
-            curves = Curves(context, recording.at or [], rows, influence, new_values=values)
             if filled_in(recording, curves, sampling.checked, refs):
                 return
         writing.write(values)

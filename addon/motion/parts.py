@@ -17,7 +17,7 @@ from ..limb.storage import has_slider
 from ..limb.table import table_of
 from ..limb.tips import foot_of
 from ..rigging import feet
-from ..rigging.description import LimbRef
+from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied, inverted_all
 from .fk import arm_for, joints_and_sides, lever_of, rotated_axes
 from .matching import LimbPoses, is_pole_movable, joints_posed
@@ -101,34 +101,26 @@ class _IKPoints:
                 slopes = into[:, :3, :3] @ slopes_of(recording, control)  # type: ignore[arg-type]
                 place -= np.einsum("fij,fj->fi", slopes, values[channel])
             self._places.append((place, slopes, channel))
+        named = [(slider, slider_channel(limb, slider), index_in_channel(slider)) for slider in SET]
+        self._set = [one for one in named if one[1] in values and one[2] < values[one[1]].shape[1]]
+        turned: Any = [(foot_of(limb), follow_of(limb).pairs[0]), *((toe, ref_of(toe)) for toe in flat_toes(limb))]
+        self._turned = [  # what turns with the target, and toes that are kept flat
+            (channel, owner_of(ref).rotation_mode, lever_of(bone) / self._size)
+            for bone, ref in (turned if feet.foot_follows(limb) else ())
+            if (channel := rotation_channel_of(ref)) in values
+        ]
 
     def points(self, values: Values, at: Array) -> list[Array]:
         """Knees and tip in the limb's frame, how bones are turned, and where the foot points."""
         sliders = {name: numbers[at] for name, numbers in self._sliders.items()}
-        for name in SET:
-            if (channel := slider_channel(self._limb, name)) in values and index_in_channel(name) < values[
-                channel
-            ].shape[1]:
-                sliders[name] = values[channel][:, index_in_channel(name)].astype(float)
+        for name, channel, index in self._set:
+            sliders[name] = values[channel][:, index].astype(float)
         target, pole = (None if place is None else _in_frame(place, values, at) for place in self._places)
         pose = solve_rows(self._table, target, target if pole is None else pole, sliders)  # type: ignore[arg-type]
         reference = self._table.singles[0].reference
         joints = joints_and_sides(pose.turns, reference, pose.stretch, pose.root, self._size, self._arm)
-        return [*joints, *self._turned(values)]
-
-    def _turned(self, values: Values) -> list[Array]:
-        """Where the foot points that turns with the target, and toes that are kept flat."""
-        if not feet.foot_follows(self._limb):
-            return []
-        foot: Any = foot_of(self._limb)
-        refs_turned = [(follow_of(self._limb).pairs[0], lever_of(foot))]
-        refs_turned += [((toe.id_data, toe.name), lever_of(toe)) for toe in flat_toes(self._limb)]
-        return [
-            point
-            for ref, length in refs_turned
-            if (channel := rotation_channel_of(ref)) in values
-            for point in rotated_axes(owner_of(ref).rotation_mode, values[channel], length / self._size)
-        ]
+        feet_turned = [rotated_axes(mode, values[channel], lever) for channel, mode, lever in self._turned]
+        return [*joints, *(point for points in feet_turned for point in points)]
 
 
 def _in_frame(place: Any, values: Values, at: Array) -> Array:

@@ -205,8 +205,10 @@ def record(
         return recording
     rows, rest = (frames.rows, frames.between) if isinstance(frames, Sampling) else (every, every[:0])
     yield from read_again(context, recording, limbs, rows, influence, progress, within)
-    if times and len(rest) and not filled_in(recording, Curves(context, times, every, influence), rows):
-        yield from read_again(context, recording, limbs, rest, influence, progress, within)
+    if times and len(rest):
+        checked = frames.checked  # type: ignore[union-attr]
+        if not filled_in(recording, Curves(context, times, np.union1d(rest, checked), influence), checked):
+            yield from read_again(context, recording, limbs, rest, influence, progress, within)
     return recording
 
 
@@ -321,7 +323,8 @@ def _by_columns(numbers: Array) -> Array:
 
 class Curves:
     """What F-curves say in some rows of frames, ``(rows, ...)``, or ``(1, ...)`` of what nothing changes; and what is
-    ``known`` there, or is set to ``new_values``. Limbs are at an ``influence``, if one is given."""
+    ``known`` there but of bones and objects that have ``moved``, or is set to ``new_values``. Limbs are at an
+    ``influence``, if one is given."""
 
     def __init__(
         self,
@@ -331,24 +334,24 @@ class Curves:
         influence: float | None = None,
         known: Recording | None = None,
         new_values: Values | None = None,
+        moved: Collection[BoneRef] = (),
     ) -> None:
-        self.rows, self._influence = rows, influence
+        self.rows, self._influence, self._moved_refs = rows, influence, moved
         self._times = times_of(scene_of(context), [frames[row] for row in rows]).tolist()
         self._curves: dict[Any, dict[str, dict[int, Any]]] = {}
-        self._known = {key: numbers for key, numbers in (arrays_of(known) if known else ()) if self._may_know(key)}
+        said = arrays_of(known) if known else ()
+        self._arrays: dict[Key, Array] = {key: numbers[rows] for key, numbers in said if self._may_know(key)}
         for channel, numbers in (new_values or {}).items():
-            self._known["numbers", channel.object, channel.path] = numbers
-        self._arrays: dict[Key, Array] = {}
+            self._arrays["numbers", channel.object, channel.path] = numbers[rows]
 
     def _may_know(self, key: Key) -> bool:
-        return self._influence is None or key[-1] != "influence"
+        return not (key[1:] in self._moved_refs or (self._influence is not None and key[-1] == "influence"))
 
     def array_of(self, kind: str, *about: Any) -> Array:
         """One of `arrays_of` a recording."""
         key = (kind, *about)
         if key not in self._arrays:
-            known = self._known.get(key)
-            self._arrays[key] = getattr(self, f"_{kind}")(*about) if known is None else known[self.rows]
+            self._arrays[key] = getattr(self, f"_{kind}")(*about)
         return self._arrays[key]
 
     def _numbers(self, ob: Any, path: str) -> Array:

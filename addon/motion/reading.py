@@ -310,6 +310,13 @@ def matrices_of(recording: Recording, ref: tuple[Any, str]) -> Array:
     return worlds @ poses_of(recording, ob, bone) if bone else worlds
 
 
+def bones_in_world(recording: Recording, ob: Any, bones: Sequence[str]) -> Array:
+    """Where bones of an armature are in the world, ``(bones, frames, 4, 4)``."""
+    read = recording.read[ob, "matrix"]
+    poses = _matrices(read.numbers[:, [read.row[bone] for bone in bones]]).reshape(len(read.numbers), -1, 4, 4)
+    return np.moveaxis(worlds_of(recording, ob)[:, None] @ poses, 1, 0)
+
+
 def places_of(recording: Recording, ob: Any, bone: str) -> Array:
     """Where an object, or the head of one of its bones, is in the world, ``(frames, 3)``."""
     return matrices_of(recording, (ob, bone))[:, :3, 3]
