@@ -14,7 +14,7 @@ def _rooms() -> tuple[ModuleType, ...]:
 
 def register() -> None:
     """Make the properties, operators and handlers known to Blender: all, or none if one fails."""
-    from .blender.handlers import run_or_undo
+    from .blender.types import run_or_undo
 
     run_or_undo((room.register, room.unregister) for room in _rooms())
 

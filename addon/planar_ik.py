@@ -11,8 +11,8 @@ import bpy
 from bpy.types import PoseBone
 
 from .limb.features import BY_NAME
-from .limb.parts import ALL
 from .limb.settings import ALLOWED, CHOICE, CHOICES, every_slider, slider_of, to_word
+from .limb.spec import ALL
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
 from .tasks import modes, setting
 from .tasks.status import Status, side_now, status_now

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from bpy.types import Context, Object
 
 from . import animation, fcurves
-from .types import path_to_bone, scene_of
-from .words import Refused
+from .types import Refused, path_to_bone, scene_of
 
 CHANGED = 1e-5
 """How much a locked number has to change, next to what it is, for that to need a key."""

@@ -1,13 +1,16 @@
-"""Blender's data by the types that it has, where the stubs can't know them, and the paths to bones."""
+"""Blender's data by the types that it has, where the stubs can't know them, and the paths to bones; sentences for
+people, each a template and its values, so that it can be translated and never has to be parsed; and what is called when
+something happens in Blender."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import bpy
+from bpy.app import translations
 from bpy.types import Context, Depsgraph, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 from mathutils import Matrix
 
@@ -157,3 +160,79 @@ def allowed_range(of: Any) -> tuple[float, float]:
     hard ones without a word; above a soft limit, only where there is no hard one."""
     low = of.soft_min if of.hard_min < -ENDLESS else of.hard_min
     return low, of.soft_max if of.hard_max > ENDLESS else of.hard_max
+
+
+_translations: Any = translations  # whose functions return nothing, say the stubs
+
+
+class Message:
+    """A sentence, or a part of one: ``values``, which may be messages too, fill the ``{names}`` of its ``template``."""
+
+    __slots__ = ("template", "values")
+
+    def __init__(self, template: str, **values: Any) -> None:
+        self.template = template
+        self.values = values
+
+    def __str__(self) -> str:
+        return self.template.format(**self.values)
+
+    @property
+    def translated(self) -> str:
+        """The sentence in the language of the interface."""
+        return translated_text(self.template, **self.values)
+
+
+class Refused(RuntimeError):
+    """What was asked for can't be done: its ``message`` says what to do instead.
+
+    ``repair`` names the repair that would help (see ``addon.ui.operators.repairing``), if one does.
+    """
+
+    def __init__(self, template: str, repair: str = "", **values: Any) -> None:
+        super().__init__(template)
+        self.message = Message(template, **values)
+        self.repair = repair
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+def translated_text(template: str, **values: Any) -> str:
+    """A sentence in the language of the interface."""
+    words = {name: value.translated if isinstance(value, Message) else value for name, value in values.items()}
+    sentence: str = _translations.pgettext_rpt(template).format(**words)
+    return sentence
+
+
+Handlers = Sequence[tuple[str, Callable[..., None]]]
+"""Functions, each with the name of the list in `bpy.app.handlers` that it belongs to."""
+
+
+def add_handlers(handlers: Handlers) -> None:
+    """Add these handlers; each is there once, however often this is called."""
+    for name, handler in handlers:
+        called = getattr(bpy.app.handlers, name)
+        if handler not in called:
+            called.append(handler)
+
+
+def remove_handlers(handlers: Handlers) -> None:
+    """Remove what `add_handlers` added, in reverse order."""
+    for name, handler in reversed(handlers):
+        called = getattr(bpy.app.handlers, name)
+        if handler in called:
+            called.remove(handler)
+
+
+def run_or_undo(steps: Iterable[tuple[Callable[[], None], Callable[[], None]]]) -> None:
+    """Run steps, each given with the one that undoes it; if one fails, undo those before it."""
+    done: list[Callable[[], None]] = []
+    try:
+        for do, restore in steps:
+            do()
+            done.append(restore)
+    except BaseException:
+        for restore in reversed(done):
+            restore()
+        raise

@@ -16,7 +16,7 @@ from typing import Any
 
 import bpy
 
-from ..blender.words import Refused
+from ..blender.types import Refused
 from ..tasks.status import frames_counted
 from . import shots, verbs
 from .arguments import DONE, FAILED, FOUND, WRONG_CALL, output_of, parse

@@ -17,8 +17,7 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender import animation, dependencies
-from ..blender.types import all_objects, can_edit_bones, is_armature, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import Refused, all_objects, can_edit_bones, is_armature, view_layer_of
 from ..tasks import selection, status
 
 VERSION = bpy.app.version[:2]

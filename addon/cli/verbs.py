@@ -11,8 +11,7 @@ import bpy
 from bpy.types import PoseBone
 
 from ..blender.stepping import finished
-from ..blender.types import scene_of, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import Refused, scene_of, view_layer_of
 from ..tasks import baking, contact_markers, converting, modes, setting
 from ..tasks.adding import LimbRequest, add, as_options
 from ..tasks.contact_markers import Contacts

@@ -13,12 +13,11 @@ from typing import Any
 from bpy.types import Bone, PoseBone
 from mathutils import Vector
 
-from ..blender.types import ArmatureObject, bones_of
-from ..blender.words import Refused
+from ..blender.types import ArmatureObject, Refused, bones_of
 from ..limb import names, tips
 from ..limb.rest_geometry import rest_geometry
 from .checking import check_planar
-from .cylinders import bones_of_cylinders
+from .loops import bones_of_cylinders
 from .segments import Suggestion, bone_of_offset_group, segment_below, segment_of
 
 ALIKE, BENT = 0.45, 0.35

@@ -1,9 +1,11 @@
-"""Whether IK can be put on a limb, and what is to be done where it can't."""
+"""Whether IK can be put on a limb, and what is to be done where it can't; and how joints are limited about their hinge:
+by Blender's IK, and by *Limit Rotation* about one axis."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from math import atan2, copysign, cos, pi, remainder, sin, tau
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,9 @@ from bpy.types import Context, PoseBone
 
 from ..blender.animation import curves_everywhere
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import announce, bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import Refused, announce, bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
 from ..limb.follow import follow_of, is_gone
-from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of
+from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of, turns_about
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.solving import BONE_MOVED, BONE_SCALED
 from ..limb.storage import (
@@ -30,9 +31,9 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.tips import foot_of
-from ..limb.tolerances import KEPT, MISS
+from ..limb.tolerances import KEPT, MISS, ROUNDING
 from ..limb.transforms import own_location
-from .limits import limit_of
+from ..solver import groups, matrices, solve_limb
 
 OUT_OF_PLANE = 0.35
 """How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
@@ -234,3 +235,84 @@ def check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
     for followed in follow_of(bone).pairs:
         if not is_gone(*followed):
             check_followed(bone, segments, followed)  # type: ignore[arg-type]  # it is there
+
+
+ABOUT, NEARLY = 0.999, 0.95
+"""The cosine from which on an axis is the hinge that a first bone turns about; and a knee, whose axis may be a bit off
+the normal of the joints' plane on models of MMD."""
+
+
+def limits_by_ik(bone: PoseBone) -> Iterator[tuple[str, float, float]]:
+    """The axes about which a bone has IK limits, from and to: half a turn to either side is none."""
+    for axis in "xyz":
+        if turns_about(bone, axis) and getattr(bone, f"use_ik_limit_{axis}"):
+            low, high = getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")
+            if low > -groups.UNLIMITED or high < groups.UNLIMITED:
+                yield axis, low, high
+
+
+def limit_of(constraint: Any) -> tuple[str, float, float] | None:
+    """The axis about which a *Limit Rotation* lets a bone turn, from and to; None where it is another constraint, or
+    leaves several axes or none."""
+    if constraint.type != "LIMIT_ROTATION" or constraint.owner_space != "LOCAL" or constraint.influence < 1.0:
+        return None
+    ranges = {axis: (getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")) for axis in "xyz"}
+    limited = [axis for axis in "xyz" if getattr(constraint, f"use_limit_{axis}")]
+    turning = [axis for axis in limited if ranges[axis][1] > ranges[axis][0]]
+    return (turning[0], *ranges[turning[0]]) if len(turning) == 1 else None
+
+
+def joint_limits(
+    geometry: RestGeometry, k: int, limit: tuple[str, float, float], plane: str, flip: bool
+) -> dict[str, float] | None:
+    """The settings of a limb whose ``k``-th bone may be turned from rest about one of its axes, from and to; None where
+    that is not about the hinge, or the first bone's in another plane than a hinge's. Of three or four bones, see
+    `limits_of_knees`."""
+    about, *ends = limit
+    place = "xyz".index(about)
+    along = float(geometry.normals[k][place])
+    if abs(along) < (NEARLY if k else ABOUT) or (k == 0 and (plane != "HINGE" or len(geometry.lengths) > 2)):
+        return None
+    low, high = sorted(copysign(1.0, along) * end for end in ends)
+    if k == 0:
+        return {"root_min_angle": max(low, -pi), "root_max_angle": min(high, pi)}
+    side = 1.0 if (geometry.angles[k - 1] >= geometry.angles[k]) != flip else -1.0
+    bends = sorted(side * _bend_at(geometry, k, place, copysign(1.0, along) * end) for end in (low, high))
+    least, most = (min(max(pi + bend, 0.0), pi) for bend in bends)
+    return {"min_angle": least, "max_angle": most}
+
+
+def _bend_at(geometry: RestGeometry, k: int, place: int, turn: float) -> float:
+    """How far the ``k``-th bone is bent off the one above, against the clock about the normal, turned from rest by so
+    much about one of its axes: within half a turn of that."""
+    axis, half = np.eye(3)[place], turn / 2.0
+    turned = geometry.reference[k] @ matrices.rotation((cos(half), *(sin(half) * axis)))
+    above = geometry.reference[k - 1][:3, :3] @ geometry.bone_directions[k - 1]
+    below = turned[:3, :3] @ geometry.bone_directions[k]
+    angle = atan2(float(matrices.cross_array(above, below) @ geometry.frame[:3, 2]), float(above @ below))
+    near = copysign(turn, turn * float(geometry.normals[k][place])) + geometry.angles[k] - geometry.angles[k - 1]
+    return near + remainder(angle - near, tau)
+
+
+def limits_of_knees(geometry: RestGeometry, ranges: Sequence[tuple[int, float, float]]) -> dict[str, float]:
+    """The settings of a limb of three or four bones, which has the same limits for all its knees, with which it stops
+    where some bones, each by its place and the least and most of the inner angle at its head, are at theirs."""
+    directions = [(-sin(angle), cos(angle)) for angle in geometry.angles]
+    at_rest = sum(length * y for length, (_, y) in zip(geometry.lengths, directions, strict=True))
+
+    def inner(distance: float) -> list[float]:
+        bones = solve_limb((0.0, distance), geometry.lengths, directions).directions
+        return [pi - atan2(abs(a * d - b * c), a * c + b * d) for (a, b), (c, d) in pairwise(bones)]
+
+    def is_within(angles: list[float]) -> bool:
+        return all(least - ROUNDING <= angles[k - 1] <= most + ROUNDING for k, least, most in ranges)
+
+    limits = {"min_angle": 0.0, "max_angle": pi}
+    for name, end, narrowest in (("min_angle", 0.0, min), ("max_angle", sum(geometry.lengths), max)):
+        if not is_within(inner(end)):
+            inside, outside = at_rest, end
+            for _ in range(50):
+                middle = (inside + outside) / 2.0
+                inside, outside = (middle, outside) if is_within(inner(middle)) else (inside, middle)
+            limits[name] = narrowest(inner(inside))
+    return limits

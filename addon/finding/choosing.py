@@ -15,11 +15,10 @@ from bpy.types import Context, Object, PoseBone
 from mathutils import Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import bones_of, is_hidden
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused, bones_of, is_hidden
 from ..limb import follow, names, tips
 from ..limb.storage import chain_bones, is_limb, is_mechanism_bone, limbs_of, segments_of
-from . import checking, constraints, cylinders
+from . import checking, constraints, loops
 from .branches import AT_TIP, BranchLimbs
 from .loops import Loop, loops_meant
 from .segments import (
@@ -93,7 +92,7 @@ def _loops(bones: Sequence[PoseBone], other_bones: int = 0) -> list[Loop]:
     if is_body or other_bones not in (0, 2):
         return []
     own = {bone for bone in bones if not is_mechanism_bone(bone.bone)}
-    return loops_meant(bones, _is_all(own | {ob.pose.bones[name] for name in cylinders.bones_of_cylinders(ob)}))
+    return loops_meant(bones, _is_all(own | {ob.pose.bones[name] for name in loops.bones_of_cylinders(ob)}))
 
 
 def _limbs_of(ob: Object, loops: Sequence[Loop]) -> list[Suggestion]:
@@ -110,7 +109,7 @@ def limbs_without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
 def _selected(context: Context) -> list[PoseBone]:
     """The bones that are selected, but those of cylinders."""
     bones = [*(context.selected_pose_bones or ())]
-    apart = {ob: cylinders.bones_of_cylinders(ob) for ob in {bone.id_data for bone in bones}}
+    apart = {ob: loops.bones_of_cylinders(ob) for ob in {bone.id_data for bone in bones}}
     return [bone for bone in bones if bone.name not in apart[bone.id_data]]
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import driver_of, drivers_of, is_animated, property_at
 from ..blender.dependencies import Dependencies
-from ..blender.types import ArmatureObject, announce, path_to_bone, split_path, tag_rig, view_layer_of
-from ..blender.words import Message, Refused
+from ..blender.types import ArmatureObject, Message, Refused, announce, path_to_bone, split_path, tag_rig, view_layer_of
 from ..limb import follow, storage, tolerances
 from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis
 from ..limb.settings import MADE_FOR_LIMB

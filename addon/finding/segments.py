@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Bone, PoseBone
 
-from ..blender.types import bones_of, children_of
-from ..blender.words import Refused
+from ..blender.types import Refused, bones_of, children_of
 from ..limb import names, tips, tolerances
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]

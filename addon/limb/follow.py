@@ -11,8 +11,7 @@ from mathutils import Matrix, Vector
 from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.keying import Change
-from ..blender.types import ArmatureObject, bones_of, children_of, has_bone, is_armature, split_path
-from ..blender.words import Refused
+from ..blender.types import ArmatureObject, Refused, bones_of, children_of, has_bone, is_armature, split_path
 from . import storage, tips
 from .features import pole_follow, roll
 from .features.foot import FOOT

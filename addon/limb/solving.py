@@ -23,9 +23,9 @@ from ..solver.ops import ARRAYS as FORMULAS
 from .features import FEATURES
 from .features.stretch import scales_for
 from .follow import place_of
-from .parts import ALL
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import every_slider
+from .spec import ALL
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix

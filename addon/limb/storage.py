@@ -9,9 +9,8 @@ from typing import Any
 
 from bpy.types import Object, PoseBone, Scene
 
-from ..blender.types import ArmatureObject, announce, is_armature, path_to_custom, tag_rig
-from ..blender.words import Refused
-from . import names, parts, tips
+from ..blender.types import ArmatureObject, Refused, announce, is_armature, path_to_custom, tag_rig
+from . import names, spec, tips
 from .features import FEATURES
 from .features.feature import Slider
 from .settings import (
@@ -158,7 +157,7 @@ ANGLE_STEP = 100
 
 def make_slider(bone: PoseBone, slider: Slider) -> None:
     """Give a bone the custom property of a setting that animates."""
-    default: Any = slider.default if slider.bone == parts.ALL else [slider.default] * len(segments_of(bone))
+    default: Any = slider.default if slider.bone == spec.ALL else [slider.default] * len(segments_of(bone))
     bone[slider.key] = default
     shown: dict[str, Any] = {"description": slider.description, "default": default}
     if slider.limits:
@@ -193,7 +192,7 @@ def read_slider(bone: PoseBone, name: str) -> Any:
 def value_in(bone: Any, slider: Slider) -> Any:
     """The value of a slider in its custom property; its default where there is none."""
     value = bone.get(slider.key, slider.default)
-    if slider.bone != parts.ALL and not isinstance(value, float):
+    if slider.bone != spec.ALL and not isinstance(value, float):
         value = value[slider.bone] if slider.bone < len(value) else slider.default
     return value if isinstance(value, int | float) else slider.default  # an FBX brings lists as text
 
@@ -202,7 +201,7 @@ def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     """Set a slider of a limb that has it."""
     slider, owner = slider_of(name), bone  # type: Any, Any
     announce(bone.id_data)
-    if slider.bone == parts.ALL:
+    if slider.bone == spec.ALL:
         owner[slider.key] = type(slider.default)(value)
     else:
         owner[slider.key][slider.bone] = value
@@ -342,7 +341,7 @@ def by_rig(limbs: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
 
 def is_mechanism_constraint(constraint: Any) -> bool:
     """Whether a constraint of a limb's bone belongs to its mechanism."""
-    return bool(constraint.name.startswith(parts.MADE_BY_US))
+    return bool(constraint.name.startswith(spec.MADE_BY_US))
 
 
 def is_on_rig(limb: PoseBone) -> bool:

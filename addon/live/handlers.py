@@ -10,8 +10,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, PointerProperty
 from bpy.types import Context, Depsgraph, Object, PropertyGroup, Scene, Window
 
-from ..blender.handlers import Handlers, add_handlers, remove_handlers
-from ..blender.types import ArmatureObject, scene_of, view_layer_of
+from ..blender.types import ArmatureObject, Handlers, add_handlers, remove_handlers, scene_of, view_layer_of
 from ..limb.storage import is_live
 from .plan import PLANS, LivePlan, tag_rigs
 from .posing import is_posing, pose

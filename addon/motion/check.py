@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ..blender.animation import Clip, action_named, curves_of, modifiers_of, using_clip
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps
-from ..blender.types import scene_of
-from ..blender.words import Message
+from ..blender.types import Message, scene_of
 from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones, is_mechanism_bone, segments_of
 from ..limb.tips import length_of

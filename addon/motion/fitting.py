@@ -13,8 +13,7 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
-from ..blender.types import ArmatureObject, own_matrix
-from ..blender.words import Refused
+from ..blender.types import ArmatureObject, Refused, own_matrix
 from ..finding.branches import BranchLimbs
 from ..limb.features import FEATURES
 from ..limb.features.slide import check_two_bones

@@ -14,8 +14,7 @@ from ..blender.animation import is_animated
 from ..blender.keying import Change
 from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
-from ..blender.types import bones_of
-from ..blender.words import Message
+from ..blender.types import Message, bones_of
 from ..limb.features import FEATURES
 from ..limb.follow import check_undriven, flat_toes, follow_of, solver_follow
 from ..limb.rest_geometry import rest_geometry_of

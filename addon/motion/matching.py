@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused
 from ..limb.features import FEATURES
 from ..limb.follow import check_movable, follow_of, pole_goes_along, solver_follow
 from ..limb.rest_geometry import RestGeometry, squared

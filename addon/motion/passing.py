@@ -22,8 +22,16 @@ from ..blender.dependencies import BoneRef, Dependencies, is_python
 from ..blender.editing import set_frame
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, stepping, times_of
-from ..blender.types import bones_of, is_armature, path_to_bone, path_to_custom, scene_of, tag_rig, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import (
+    Refused,
+    bones_of,
+    is_armature,
+    path_to_bone,
+    path_to_custom,
+    scene_of,
+    tag_rig,
+    view_layer_of,
+)
 from ..limb.features.pole_follow import carried as carried_pole
 from ..limb.follow import following_pole
 from ..limb.settings import slider_of

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
-from ..blender.types import bones_of
-from ..blender.words import Refused
+from ..blender.types import Refused, bones_of
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.follow import follow_of, following_pole, is_gone
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from ..blender.animation import driver_of
 from ..blender.dependencies import BoneRef, Dependencies, driver_targets
 from ..blender.stepping import Steps, times_of
-from ..blender.types import is_armature, scene_of
-from ..blender.words import Refused
+from ..blender.types import Refused, is_armature, scene_of
 from ..limb.follow import follow_of, solver_follow
 from ..limb.settings import slider_of
 from ..limb.solving import counting

@@ -15,8 +15,7 @@ from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
 from ..blender.keying import Change
 from ..blender.stepping import times_of
-from ..blender.types import announce, is_armature, scene_of, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import Refused, announce, is_armature, scene_of, view_layer_of
 from ..limb.tolerances import ROUNDING
 from .passing import PassProgress
 from .reading import Channel, Recording, Values

@@ -33,11 +33,21 @@ from ..limb import storage, tolerances
 from ..limb.features import pole_follow, roll
 from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
 from ..limb.names import side_sign
-from ..limb.parts import ALL, CHANNEL, ConstraintSpec, DriverSpec, DriverVariable, HelperBone, Parts
-from ..limb.parts import COLLECTION as HELPERS
 from ..limb.settings import COLLECTION as ALL_OURS
 from ..limb.settings import MADE_FOR_LIMB
-from ..limb.spec import Spec, differs, to_json
+from ..limb.spec import (
+    ALL,
+    CHANNEL,
+    ConstraintSpec,
+    DriverSpec,
+    DriverVariable,
+    HelperBone,
+    Parts,
+    Spec,
+    differs,
+    to_json,
+)
+from ..limb.spec import COLLECTION as HELPERS
 from .controls import (
     COLLECTIONS,
     Control,

@@ -11,9 +11,8 @@ import numpy as np
 from bpy.types import PoseBone
 
 from ..blender import animation, dependencies
-from ..blender.types import ArmatureObject, children_of, path_to_bone, path_to_custom
-from ..blender.words import Refused
-from ..limb import parts, rest_geometry, storage, tips, tolerances, transforms
+from ..blender.types import ArmatureObject, Refused, children_of, path_to_bone, path_to_custom
+from ..limb import rest_geometry, spec, storage, tips, tolerances, transforms
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.features.pole_follow import PoleFollow
@@ -117,7 +116,7 @@ class Description(NamedTuple):
         something of each bone: there may have been others."""
         description = self
         for feature in FEATURES:
-            if any(slider.bone != parts.ALL for slider in feature.sliders):
+            if any(slider.bone != spec.ALL for slider in feature.sliders):
                 description = description.without(feature.name)
             elif feature.is_usual:
                 has_bones = len(self.segments) >= feature.least_bones
@@ -203,7 +202,7 @@ def spec_of(ref: dependencies.BoneRef, value: Description, is_now: bool = False)
     limb = ob.pose.bones[name]
     geometry, choices, plane = rest_geometry.rest_geometry_of(limb), value.choices, value.choices["plane"]
     features = [feature for feature in FEATURES if feature.is_in_mechanism and feature.of(value)]
-    has_twist = any(slider.bone != parts.ALL for feature in features for slider in feature.sliders)
+    has_twist = any(slider.bone != spec.ALL for feature in features for slider in feature.sliders)
     first = ob.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)

@@ -10,8 +10,7 @@ from mathutils import Matrix
 
 from ..blender import animation, keying
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import ArmatureObject, can_edit_bones
-from ..blender.words import Message, Refused
+from ..blender.types import ArmatureObject, Message, Refused, can_edit_bones
 from ..finding.checking import check_solvers_above
 from ..limb import names, storage, tips
 from ..limb.features import BY_NAME, pole_follow

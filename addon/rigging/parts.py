@@ -44,7 +44,8 @@ from ..limb import follow, formulas, storage
 from ..limb.features import FEATURES, roll
 from ..limb.features.feature import Making
 from ..limb.features.foot import SHARED
-from ..limb.parts import (
+from ..limb.settings import slider_of
+from ..limb.spec import (
     AS_SET,
     BELOW_PARENT,
     CHANNEL,
@@ -57,6 +58,7 @@ from ..limb.parts import (
     POLE,
     PROPERTY,
     TARGET,
+    Axes,
     ConstraintSpec,
     DriverRead,
     DriverSpec,
@@ -64,10 +66,11 @@ from ..limb.parts import (
     HelperBone,
     Parts,
     Share,
+    Spec,
+    axes_of,
+    axes_of_turn,
     holding,
 )
-from ..limb.settings import slider_of
-from ..limb.spec import Axes, Spec, axes_of, axes_of_turn
 from ..solver.limb import MOVES_ROOT
 from .controls import Control
 from .description import Description, LimbRef

@@ -14,12 +14,10 @@ from ..blender.animation import Clip, changes, clips_besides, curves_everywhere,
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.stepping import Steps, Stepwise, rate_of
 from ..blender.transaction import transactional_steps
-from ..blender.types import path_to_bone, scene_of, split_path
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused, path_to_bone, scene_of, split_path
 from ..feet.soles import lying_of
-from ..finding.checking import CONFLICTS, check_addable, check_followed, mute_constraints
+from ..finding.checking import CONFLICTS, check_addable, check_followed, joint_limits, limit_of, mute_constraints
 from ..finding.knees import bend_axis
-from ..finding.limits import joint_limits, limit_of
 from ..finding.loops import Loop
 from ..limb.follow import Follow, is_gone, matrix_of
 from ..limb.names import target_name

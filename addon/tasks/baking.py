@@ -18,8 +18,16 @@ from numpy.typing import NDArray
 from ..blender import editing, rotation, stepping, transaction
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import animated_paths, curves_everywhere, driver_of, drivers_of, value_at
-from ..blender.types import ArmatureObject, announce, can_edit_bones, path_to_bone, scene_of, split_path
-from ..blender.words import Message, Refused
+from ..blender.types import (
+    ArmatureObject,
+    Message,
+    Refused,
+    announce,
+    can_edit_bones,
+    path_to_bone,
+    scene_of,
+    split_path,
+)
 from ..finding.checking import check_editable
 from ..limb import solving, storage, tolerances, transforms
 from ..limb.follow import check_posable

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone, Scene
 
 from ..blender.stepping import Progress, Steps, Stepwise, finished, rate_of
-from ..blender.types import announce, is_armature, is_evaluated, scene_of, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import Refused, announce, is_armature, is_evaluated, scene_of, view_layer_of
 from ..feet.contacts import (
     HEEL,
     HEIGHT,

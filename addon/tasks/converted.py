@@ -14,10 +14,9 @@ from ..blender import editing, fcurves
 from ..blender.animation import Clip, clips_besides, is_animated, move_curves
 from ..blender.dependencies import Dependencies
 from ..blender.rotation import get_turn, rotation_channel
-from ..blender.types import announce, has_bone, path_to_bone, tag_rig, view_layer_of
-from ..blender.words import Message
+from ..blender.types import Message, announce, has_bone, path_to_bone, tag_rig, view_layer_of
+from ..finding.checking import joint_limits, limits_by_ik, limits_of_knees
 from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
-from ..finding.limits import joint_limits, limits_by_ik, limits_of_knees
 from ..limb import storage, tips, tolerances
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry

@@ -9,10 +9,9 @@ from bpy.types import Context, PoseBone
 
 from ..blender import editing, transaction
 from ..blender.dependencies import Dependencies
-from ..blender.types import ArmatureObject, announce, can_edit_bones, view_layer_of
-from ..blender.words import Refused
-from ..finding.cylinders import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
-from ..limb import parts, storage
+from ..blender.types import ArmatureObject, Refused, announce, can_edit_bones, view_layer_of
+from ..finding.loops import Cylinder, bones_of_cylinders, cylinder_at, cylinders_of, stroke_of
+from ..limb import spec, storage
 from ..limb.settings import COLLECTION as ALL_OURS
 
 __all__ = ["Cylinder", "cylinder_at", "stroke_of"]
@@ -72,7 +71,7 @@ def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
             foot.length, foot.parent, foot.use_deform = 0.2 * bone.length, bone.parent, False
             feet[name] = foot.name
     for name, at in (names, names[::-1]):
-        editing.collect(ob, ob.data.bones[feet[name]], parts.COLLECTION, ALL_OURS, 1).is_visible = False
+        editing.collect(ob, ob.data.bones[feet[name]], spec.COLLECTION, ALL_OURS, 1).is_visible = False
         for title, kind, settings in AIMS:
             aim: Any = ob.pose.bones[name].constraints.new(kind)
             aim.name, aim.target, aim.subtarget, aim.show_expanded = title, ob, feet[at], False
@@ -94,7 +93,7 @@ def remove_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
     with editing.edit_mode(context, ob):
         for name in feet:
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
-    editing.remove_empty_collections(ob, (parts.COLLECTION, ALL_OURS))
+    editing.remove_empty_collections(ob, (spec.COLLECTION, ALL_OURS))
 
 
 def remove_cylinders(context: Context, ob: ArmatureObject) -> None:

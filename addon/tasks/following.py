@@ -15,8 +15,7 @@ from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import finished
 from ..blender.transaction import transactional
-from ..blender.types import announce, bones_of, own_matrix, tag_rig, view_layer_of
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused, announce, bones_of, own_matrix, tag_rig, view_layer_of
 from ..finding.checking import check_editable, pickable
 from ..limb.follow import (
     Follow,

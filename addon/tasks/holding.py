@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ..blender.animation import curves_of, modifiers_of
 from ..blender.stepping import Steps, Stepwise, rate_of, stepping, times_of
 from ..blender.transaction import transactional_steps
-from ..blender.types import is_evaluated, scene_of
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused, is_evaluated, scene_of
 from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
 from ..feet.held import FootContact, Ground, Holding, held_legs
 from ..feet.holding import TURNING, HeldLimb, carrier_moved, carrier_of, held_limb, leg_read, rotations_of, tips_of

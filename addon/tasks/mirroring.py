@@ -19,8 +19,7 @@ from ..blender.keying import Change, key_changes
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, Stepwise
 from ..blender.transaction import transactional_steps
-from ..blender.types import ArmatureObject, bones_of, can_edit_bones, has_bone, split_path
-from ..blender.words import Message, Refused
+from ..blender.types import ArmatureObject, Message, Refused, bones_of, can_edit_bones, has_bone, split_path
 from ..finding.checking import check_addable
 from ..limb.follow import check_apart, check_posable, check_undriven, follow_of, matrix_of, unrolled
 from ..limb.names import other_side

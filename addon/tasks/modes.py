@@ -12,8 +12,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.transaction import all_or_nothing, transactional
-from ..blender.types import ArmatureObject, announce, can_edit_bones, scene_of
-from ..blender.words import Message, Refused
+from ..blender.types import ArmatureObject, Message, Refused, announce, can_edit_bones, scene_of
 from ..finding.checking import (
     check_addable,
     check_editable,

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ..blender import animation, fcurves, keying, stepping, transaction
 from ..blender.action_writer import ActionWriter
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import announce, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import Refused, announce, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
 from ..limb import solving, storage
 from ..motion import ik, passing, thinning, writing
 from ..motion.frames import around, frames_of

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..blender import stepping, transaction
-from ..blender.types import scene_of
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused, scene_of
 from ..feet.contacts import HEIGHT, SPEED
 from ..limb import tips, tolerances
 from ..rigging.description import ref_of

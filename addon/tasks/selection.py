@@ -17,6 +17,7 @@ from ..blender import animation, dependencies, stepping
 from ..blender.dependencies import BoneRef
 from ..blender.types import (
     ArmatureObject,
+    Refused,
     bones_of,
     children_of,
     has_bone,
@@ -26,7 +27,6 @@ from ..blender.types import (
     split_path,
     view_layer_of,
 )
-from ..blender.words import Refused
 from ..feet.contacts import FrameRange
 from ..finding.choosing import LimbsToAdd, existing_at, limbs_offered, limbs_to_add, limbs_to_make, limbs_without_ik
 from ..finding.constraints import candidates, last_bone_of

@@ -13,8 +13,7 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender import keying, rotation, stepping, transaction
 from ..blender.dependencies import Dependencies
-from ..blender.types import has_bone, scene_of, tag_rig, view_layer_of
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused, has_bone, scene_of, tag_rig, view_layer_of
 from ..feet.soles import lying_of
 from ..finding import checking, knees
 from ..limb import follow, storage, tips

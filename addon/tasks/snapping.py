@@ -13,8 +13,7 @@ from ..blender import dependencies, editing, stepping, transaction
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import curves_of, is_animated
 from ..blender.keying import is_autokey_on, key_changes, key_changes_from
-from ..blender.types import announce, scene_of, view_layer_of
-from ..blender.words import Message, Refused
+from ..blender.types import Message, Refused, announce, scene_of, view_layer_of
 from ..limb.follow import change_of, check_movable, check_posable, check_undriven, follow_of, rig_slider
 from ..limb.storage import bones_of_limb, path_to_slider, read_slider, write_slider
 from ..motion import fk, ik, passing, reading, thinning

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..blender.editing import keeping_frame, set_frame
 from ..blender.stepping import Progress, rate_of
-from ..blender.types import ArmatureObject, is_evaluated, scene_of, view_layer_of
-from ..blender.words import Message, Refused
+from ..blender.types import ArmatureObject, Message, Refused, is_evaluated, scene_of, view_layer_of
 from ..feet.soles import paths_of, sole_of
 from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to, upright
@@ -35,10 +34,9 @@ from ..limb.follow import (
     tip_at_rest,
 )
 from ..limb.names import ARM, LEG, has_word, side_sign
-from ..limb.parts import ALL, Parts
 from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, VERSION, VERSION_KEY, slider_of
 from ..limb.solving import BONE_MOVED, BONE_SCALED, SCALED_APART, SIZELESS, LimbsNow, Measured, limbs_now, measure
-from ..limb.spec import differs
+from ..limb.spec import ALL, Parts, differs
 from ..limb.storage import (
     EDITED,
     bones_of_limb,

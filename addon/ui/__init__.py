@@ -4,16 +4,15 @@ from functools import partial
 
 import bpy
 
-from ..blender.handlers import run_or_undo
-from . import fields, finding, menus, overlay, panel, preferences, state, translations
-from .operators import adding, baking, converting, holding, repairing, selecting, setting, switching
+from ..blender.types import run_or_undo
+from . import fields, finding, overlay, panel, preferences, state, translations
+from .operators import adding, baking, converting, holding, repairing, setting, switching
 
 ROOMS = (
     translations,
     finding,
     state,
     adding,
-    selecting,
     setting,
     switching,
     holding,
@@ -21,7 +20,6 @@ ROOMS = (
     converting,
     baking,
     fields,
-    menus,
     overlay,
     panel,
     preferences,

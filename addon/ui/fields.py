@@ -12,8 +12,7 @@ from bpy.props import FloatProperty, PointerProperty
 from bpy.types import Context, PoseBone, PropertyGroup, Scene
 from bpy.utils import escape_identifier
 
-from ..blender.types import ArmatureObject, can_edit_bones, scene_of
-from ..blender.words import Refused, translated_text
+from ..blender.types import ArmatureObject, Refused, can_edit_bones, scene_of, translated_text
 from ..tasks.setting import set_slider
 from ..tasks.status import FEATURES, IN_ONE_PLANE, Description, description_of, field_of
 from . import preferences, state

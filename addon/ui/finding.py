@@ -11,9 +11,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
-from ..blender.handlers import Handlers, add_handlers, remove_handlers
-from ..blender.types import is_armature, view_layer_of
-from ..blender.words import Refused
+from ..blender.types import Handlers, Refused, add_handlers, is_armature, remove_handlers, view_layer_of
 from ..tasks import selection, status
 from ..tasks.selection import followers, is_in_view, limbs_of_bones
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..blender.types import scene_of
-from ..blender.words import translated_text
+from ..blender.types import scene_of, translated_text
 from ..tasks.cylinders import cylinder_at, is_our_cylinder, stroke_of
 from ..tasks.modes import repairs_for
 from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
@@ -19,7 +18,7 @@ from . import fields, finding, state
 from .operators import adding, setting
 from .operators.adding import halves_selected
 from .operators.repairing import labels_of, repairs_for_adding
-from .operators.selecting import ROLES, selectable_refs
+from .operators.setting import ROLES, selectable_refs
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""

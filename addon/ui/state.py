@@ -12,8 +12,7 @@ import bpy.utils.previews
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
-from ..blender.types import scene_of, view_layer_of
-from ..blender.words import translated_text
+from ..blender.types import scene_of, translated_text, view_layer_of
 from ..tasks import status as about
 from ..tasks.selection import control_of
 from ..tasks.status import Outcome, Status, description_of, statuses

@@ -567,7 +567,7 @@ def hips_too_high(made: Scene) -> str:
     options = holding.HoldOptions(plants=True, is_mean=True, lower_hips=True)
     try:
         missed = holding.hold_tips(bpy.context, limbs, stands, options).missed
-    except installed.addon("blender.words").Refused as why:
+    except installed.addon("blender.types").Refused as why:
         if different := differences(before, snapshot()):
             raise Short(f"hold refused ({why}), and changed {different[:3]}") from None
         return str(why)

@@ -85,7 +85,7 @@ def test_what_is_seen_is_told_and_baked(addon, name):
     before = seen_over_frames(last)
     request = addon("tasks.baking").BakeRequest([last], FRAMES)
     if name in MOVING_AGAIN:
-        with pytest.raises(addon("blender.words").Refused, match="once more after the bake"):
+        with pytest.raises(addon("blender.types").Refused, match="once more after the bake"):
             addon("tasks.baking").bake(bpy.context, request)
         assert last["IK Influence"] == 1.0
     else:
@@ -114,7 +114,7 @@ def test_target_is_deleted(addon, mode, kind):
     bpy.context.view_layer.update()
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.reach == "INVALID"
-    with pytest.raises(addon("blender.words").Refused):
+    with pytest.raises(addon("blender.types").Refused):
         addon("tasks.baking").bake(bpy.context, addon("tasks.baking").BakeRequest([last], FRAMES))
     rigs.activate(ob)
     ob.data.bones.active = last.bone

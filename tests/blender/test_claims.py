@@ -576,7 +576,7 @@ class Shown:
 
 def its_bones_in_the_tooltip(_: Any) -> None:
     leg()
-    button = installed.addon("ui.operators.selecting").POSE_OT_planar_ik_select
+    button = installed.addon("ui.operators.setting").POSE_OT_planar_ik_select
     said = button.description(bpy.context, SimpleNamespace(role="LIMB", bone="shin.L"))
     assert "thigh.L" in said
     assert "shin.L" in said

@@ -86,7 +86,7 @@ def test_bake(addon, library, option, why):
     options = {option: True} if option else {}
     request = addon("tasks.baking").BakeRequest([ob.pose.bones[name] for name in LIMBS], range(1, 10), **options)
     if option:
-        with pytest.raises(addon("blender.words").Refused, match=why):
+        with pytest.raises(addon("blender.types").Refused, match=why):
             addon("tasks.baking").bake(bpy.context, request)
         assert np.abs(over_frames(ob) - before).max() < 1e-6
         return
@@ -192,7 +192,7 @@ def test_what_is_gone_after_reopening_is_refused(addon, library, kind):
         wrong += [(name, *each) for name in LIMBS for each in KEPT]
     before = rigs.snapshot()
     for bone, name, value in wrong:
-        with pytest.raises(addon("blender.words").Refused):
+        with pytest.raises(addon("blender.types").Refused):
             setattr(ob.pose.bones[bone].planar_ik, name, objects.get(value, value))
         assert not differences(before, rigs.snapshot()), (bone, name)
 

@@ -264,7 +264,7 @@ def test_what_people_press_is_pressed_in_the_window():
     pressed = "".join(path.read_text() for path in WINDOW.glob("*.py")).lower()
     interface = {path.name: path.read_text() for path in (ROOT / "addon" / "ui").rglob("*.py")}
     buttons = {*re.findall(r'operator\([^\n]*text="([^"{]+)"', "".join(interface.values()))}
-    names = [text for name, text in interface.items() if name not in ("panel.py", "sections.py", "menus.py")]
+    names = [text for name, text in interface.items() if name not in ("panel.py", "preferences.py")]
     buttons |= {*re.findall(r'bl_label = "(.+)"', "".join(names)), "Free", "Hinge", "Slide", "Rig", "Live", "FK Bones"}
     for path in (ROOT / "addon" / "limb" / "features").glob("*.py"):
         buttons |= {*re.findall(r'(?m)^    label="(.+)",$', path.read_text())}

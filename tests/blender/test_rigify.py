@@ -84,7 +84,7 @@ def test_all_bones_of_a_limb_show_it(addon, human):
         bpy.context.view_layer.update()
         assert [stroke.role for stroke in strokes_of(bpy.context)] == strokes
     assert state.status_in(bpy.context, last).is_fk
-    refs = addon("ui.operators.selecting").selectable_refs(last, "LIMB")
+    refs = addon("ui.operators.setting").selectable_refs(last, "LIMB")
     assert [name for _, name in refs] == ["thigh_fk.L", "shin_fk.L"]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import formulas, parts
+from .. import formulas
+from ..spec import holding
 from .feature import Feature, Slider
 
 
@@ -38,5 +39,5 @@ FEATURE = Feature(
     ),
     settings=_settings,
     shown=lambda inverse, _sign: {"ankle": inverse.ankle},
-    share=lambda spec: parts.holding(formulas.folds(spec)),
+    share=lambda spec: holding(formulas.folds(spec)),
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..parts import ALL, DriverSpec, Parts, Share, driven
+from ..spec import ALL, DriverSpec, Parts, Share, driven
 
 TURN_LIMITS = (-40.0, 40.0)
 """Between which radians turns are that may go around."""

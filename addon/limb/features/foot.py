@@ -6,7 +6,7 @@ from typing import Any
 
 from mathutils import Euler
 
-from ..parts import IN_SPACE, MADE_BY_US, TARGET, ConstraintSpec, Parts, spaces
+from ..spec import IN_SPACE, MADE_BY_US, TARGET, ConstraintSpec, Parts, spaces
 from .feature import Feature, Making, acting
 
 FOOT = f"{MADE_BY_US}Foot"

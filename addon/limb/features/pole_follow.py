@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..parts import MADE_BY_US, ConstraintSpec, HelperBone, Parts, driven
+from ..spec import MADE_BY_US, ConstraintSpec, HelperBone, Parts, driven
 from .feature import Feature, Making, Slider
 
 FOLLOW = Slider(

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Euler, Matrix
 
-from ..parts import CONTROL, MADE_BY_US, ConstraintSpec, HelperBone, Parts, driven, spaces
+from ..spec import CONTROL, MADE_BY_US, ConstraintSpec, HelperBone, Parts, driven, spaces
 from .feature import Choice, Feature, Making, Slider, acting
 
 ROLL = Slider(

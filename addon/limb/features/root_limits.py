@@ -10,7 +10,8 @@ import numpy as np
 
 from ...solver import groups, rotation
 from ...solver.limits import Limits, Range, turned_back
-from .. import formulas, parts
+from .. import formulas
+from ..spec import holding
 from .feature import Choice, Feature
 
 CHOICES = (
@@ -79,5 +80,5 @@ FEATURE = Feature(
     is_possible=_fits,
     why_not=_why_not,
     still=_still,
-    share=lambda spec: parts.holding(formulas.limits(spec)),
+    share=lambda spec: holding(formulas.limits(spec)),
 )

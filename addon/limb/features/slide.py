@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...blender.words import Refused
+from ...blender.types import Refused
 from ...solver.groups import UNLIMITED
-from .. import formulas, parts
-from ..spec import axes_of
+from .. import formulas
+from ..spec import Share, Spec, axes_of
 from .feature import Feature
 from .root_limits import is_narrow
 
@@ -45,8 +45,8 @@ def _why_not(value: Any) -> str:
     return ""
 
 
-def _share(spec: Any) -> parts.Share:
-    return parts.Share(drivers=(("turn 1", "location", axes_of(spec).at("Y"), formulas.slide(spec)),))
+def _share(spec: Spec) -> Share:
+    return Share(drivers=(("turn 1", "location", axes_of(spec).at("Y"), formulas.slide(spec)),))
 
 
 FEATURE = Feature(

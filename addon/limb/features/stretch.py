@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import formulas, parts
+from .. import formulas
+from ..spec import LOCAL, MADE_BY_US, ConstraintSpec, Share, Spec
 from .feature import Choice, Feature, Slider
 
-COPIED = f"{parts.MADE_BY_US}Stretch"
+COPIED = f"{MADE_BY_US}Stretch"
 """The constraint by which the first bone copies the scale."""
 
 CHOICES = (
@@ -43,10 +44,10 @@ def _still(entries: Sequence[Any]) -> dict[str, Any]:
     return {"stretch_max": np.array([entry.choices["stretch_max"] for entry in entries], float)}
 
 
-def _share(spec: Any) -> parts.Share:
+def _share(spec: Spec) -> Share:
     scales = tuple(("scale", "scale", index, expression) for index, expression in formulas.lengthening(spec).items())
-    copied = parts.ConstraintSpec("bone 1", COPIED, "COPY_SCALE", "scale", (*parts.LOCAL, ("use_offset", True)))
-    return parts.Share(roles=("scale",), copies=(copied,), drivers=scales)
+    copied = ConstraintSpec("bone 1", COPIED, "COPY_SCALE", "scale", (*LOCAL, ("use_offset", True)))
+    return Share(roles=("scale",), copies=(copied,), drivers=scales)
 
 
 def scales_for(choices: dict[str, Any], points: Sequence[bool], factor: Any) -> tuple[Any, Any, Any]:

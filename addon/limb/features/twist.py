@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import formulas, parts, tolerances
-from ..spec import axes_of_turn, twisted_line
+from .. import formulas, tolerances
+from ..spec import LOCAL, MADE_BY_US, ConstraintSpec, Share, Spec, axes_of_turn, twisted_line
 from .feature import TURN_LIMITS, Feature, Slider
 
 TWISTS = tuple(
@@ -28,7 +28,7 @@ TWISTS = tuple(
 )
 """By how much each bone of a limb is turned about the line from its joint to the next."""
 
-TURNED = f"{parts.MADE_BY_US}Twist"
+TURNED = f"{MADE_BY_US}Twist"
 """The constraint that turns a helper."""
 
 
@@ -47,15 +47,15 @@ def _shown(inverse: Any, sign: float) -> dict[str, Any]:
     return {slider.name: turn for slider, turn in zip(TWISTS, turns, strict=False)}
 
 
-def _share(spec: Any) -> parts.Share:
+def _share(spec: Spec) -> Share:
     places = range(1, len(spec.bones) + 1)
-    return parts.Share(
+    return Share(
         turns=tuple(turn for k in places for turn in _constraints(spec, k)),
         drivers=tuple(driver for k in places for driver in _drivers(spec, k)),
     )
 
 
-def _constraints(spec: Any, k: int) -> list[parts.ConstraintSpec]:
+def _constraints(spec: Spec, k: int) -> list[ConstraintSpec]:
     """What turns a bone about its line after its own turn, which has it turned as if the line was Y: about Y, and back
     to where the line is."""
     about, out, tilted = twisted_line(spec, k)
@@ -67,13 +67,13 @@ def _constraints(spec: Any, k: int) -> list[parts.ConstraintSpec]:
     for i, (order, angles) in enumerate(turns):
         fixed = tuple((f"to_min_{axes.name(axis).lower()}_rot", angle) for axis, angle in angles.items())
         in_order = ("to_euler_order", "".join(map(axes.name, order)))
-        settings = (*parts.LOCAL, ("map_to", "ROTATION"), ("mix_mode_rot", "AFTER"), in_order, *fixed)
+        settings = (*LOCAL, ("map_to", "ROTATION"), ("mix_mode_rot", "AFTER"), in_order, *fixed)
         name = TURNED + (f" {i + 1}" if i else "")
-        constraints.append(parts.ConstraintSpec(f"turn {k}", name, "TRANSFORM", "root", settings))
+        constraints.append(ConstraintSpec(f"turn {k}", name, "TRANSFORM", "root", settings))
     return constraints
 
 
-def _drivers(spec: Any, k: int) -> list[tuple[str, str, int, str]]:
+def _drivers(spec: Spec, k: int) -> list[tuple[str, str, int, str]]:
     role, axes, line = f"turn {k}", axes_of_turn(spec, k), twisted_line(spec, k)
     path = f'constraints["{TURNED}"].to_min_{axes.name("Y").lower()}_rot'
     drivers = [(role, path, -1, formulas.twist(spec, k))]

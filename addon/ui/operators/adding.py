@@ -10,10 +10,9 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
-from ...blender.selecting import select_if_shown
+from ...blender.editing import select_if_shown
 from ...blender.stepping import Steps
-from ...blender.types import is_hidden
-from ...blender.words import Message, Refused, translated_text
+from ...blender.types import Message, Refused, is_hidden, translated_text
 from ...tasks import modes, selection
 from ...tasks.adding import FEWER_KEYS, TURNS, Added, LimbRequest, add, as_options
 from ...tasks.cylinders import Cylinder, check_cylinder, cylinder_at, is_our_cylinder, make_cylinder, remove_cylinder

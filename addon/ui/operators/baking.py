@@ -8,8 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event
 
 from ...blender.stepping import Steps
-from ...blender.types import scene_of
-from ...blender.words import Refused
+from ...blender.types import Refused, scene_of
 from ...tasks import baking, selection
 from ..finding import selected_limbs
 from . import base, switching

@@ -12,8 +12,7 @@ import bpy
 from bpy.types import Context, Event, Operator
 
 from ...blender import stepping, transaction
-from ...blender.types import ENDLESS, allowed_range, can_edit_bones, view_layer_of
-from ...blender.words import Message, Refused, translated_text
+from ...blender.types import ENDLESS, Message, Refused, allowed_range, can_edit_bones, translated_text, view_layer_of
 from ...tasks.modes import refresh
 from ..finding import limbs_active_first, require_limbs
 

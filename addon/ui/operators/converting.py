@@ -7,10 +7,9 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
-from ...blender.selecting import select_if_shown
+from ...blender.editing import select_if_shown
 from ...blender.stepping import Steps
-from ...blender.types import ENDLESS, is_armature
-from ...blender.words import Refused
+from ...blender.types import ENDLESS, Refused, is_armature
 from ...tasks import converting, modes, selection
 from ...tasks.adding import FEWER_KEYS
 from ...tasks.status import description_of, is_converted, limbs_counted, limbs_of, mechanism_problem

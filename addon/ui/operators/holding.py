@@ -8,10 +8,9 @@ from typing import Any, cast
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
-from ...blender.selecting import select_if_shown
+from ...blender.editing import select_if_shown
 from ...blender.stepping import Steps
-from ...blender.types import ENDLESS, scene_of
-from ...blender.words import Refused, translated_text
+from ...blender.types import ENDLESS, Refused, scene_of, translated_text
 from ...tasks import contact_markers, holding, planting, selection
 from ...tasks.adding import FEWER_KEYS, LimbRequest
 from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik

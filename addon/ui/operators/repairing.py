@@ -13,9 +13,15 @@ from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
-from ...blender.handlers import Handlers, add_handlers, remove_handlers
-from ...blender.types import is_armature, view_layer_of
-from ...blender.words import Refused, translated_text
+from ...blender.types import (
+    Handlers,
+    Refused,
+    add_handlers,
+    is_armature,
+    remove_handlers,
+    translated_text,
+    view_layer_of,
+)
 from ...tasks.modes import REPAIRS, conflicts_of, rebuild_edited, refusal_of, repairs_for
 from ...tasks.selection import limbs_offered, orphaned_limbs
 from ..finding import selected_limbs

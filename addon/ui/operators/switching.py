@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
-from ...blender.selecting import select_if_shown
+from ...blender.editing import select_if_shown
 from ...blender.stepping import Steps, Stepwise
-from ...blender.types import ENDLESS, all_objects, scene_of
-from ...blender.words import Message, Refused, translated_text
+from ...blender.types import ENDLESS, Message, Refused, all_objects, scene_of, translated_text
 from ...tasks import contact_markers, mirroring, parenting, selection, snapping, status
 from ..finding import selected_limbs
 from .base import LimbOperator, PoseOperator

@@ -58,7 +58,7 @@ def test_a_part_is_refused(addon, mode):
     last = walker(addon, mode)
     keyed(last)
     keys = curves(addon, last.id_data)
-    with pytest.raises(addon("blender.words").Refused, match="bake all frames, -1 to"):
+    with pytest.raises(addon("blender.types").Refused, match="bake all frames, -1 to"):
         bake(addon, last, frames=IN)
     assert curves(addon, last.id_data) == keys
     assert not any(curve.mute for curve in last.id_data.animation_data.drivers)

@@ -58,7 +58,7 @@ def test_refused(addon, setup):
     ob = walker(addon).id_data
     setup(addon, ob.pose.bones["shin.L"])
     before = curves(addon, ob)
-    with pytest.raises(addon("blender.words").Refused):
+    with pytest.raises(addon("blender.types").Refused):
         bake(addon, ob.pose.bones["shin.L"])
     assert curves(addon, ob) == before
     assert len(bpy.data.scenes) == 1
@@ -68,14 +68,14 @@ def test_a_constraint_that_acts_again_where_the_limb_goes(addon):
     """Removing a limb leaves what is the rigger's own, which would move what was baked; a game gets no constraint."""
     ob = walker(addon).id_data
     other_constraint(addon, ob.pose.bones["shin.L"])
-    with pytest.raises(addon("blender.words").Refused):
+    with pytest.raises(addon("blender.types").Refused):
         bake(addon, ob.pose.bones["shin.L"], remove=True)
     bake(addon, ob.pose.bones["shin.L"], for_game=True)
 
 
 def test_what_is_asked(addon):
     last = walker(addon)
-    refused = addon("blender.words").Refused
+    refused = addon("blender.types").Refused
     for frames in ((1, 0), (0, 1e7)):
         with pytest.raises(refused):
             addon("tasks.baking").frames_by_step(*frames)

@@ -96,7 +96,7 @@ def test_names_have_an_other_side(addon, name, other):
 
 
 def test_handlers_are_there_once_and_gone_after(addon):
-    handlers, calls = addon("blender.handlers"), []
+    handlers, calls = addon("blender.types"), []
     listed = [("frame_change_post", lambda *_: calls.append(1))]
     before = len(bpy.app.handlers.frame_change_post)
     for _ in range(2):

@@ -10,7 +10,7 @@ from tests.blender import rigs
 
 @pytest.fixture
 def refused(addon):
-    return addon("blender.words").Refused
+    return addon("blender.types").Refused
 
 
 def bones(ob):

@@ -100,7 +100,7 @@ def test_what_else_moves_it_is_refused(convert, addon, other, mode):
     other(ob)
     bpy.context.scene.frame_set(1)
     before, curves = rigs.snapshot(), len(rigs.curves(ob))
-    with pytest.raises(addon("blender.words").Refused):
+    with pytest.raises(addon("blender.types").Refused):
         convert([last], mode=mode)
     assert rigs.snapshot() == before
     assert len(rigs.curves(ob)) == curves

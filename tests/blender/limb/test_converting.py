@@ -183,7 +183,7 @@ def test_refusals(convert, addon, setup):
     ob, last, ik = leg()
     setup(ob, last, ik)
     before = rigs.snapshot()
-    with pytest.raises(addon("blender.words").Refused):
+    with pytest.raises(addon("blender.types").Refused):
         convert([last])
     assert rigs.snapshot() == before
 
@@ -238,7 +238,7 @@ def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, add
     for state, before in zip(states, poses, strict=True):
         act(ob, random.Random(state[0]), *state[1:])
         assert np.abs(shown(ob) - before)[:, :3, 3].max() < allowed, state
-    with pytest.raises(addon("blender.words").Refused) as refused:
+    with pytest.raises(addon("blender.types").Refused) as refused:
         addon("tasks.snapping").switch(bpy.context, [ob.pose.bones[found[0].name]])
     assert "IK_FK" in refused.value.message.values.values()
     back(ob)

@@ -108,5 +108,5 @@ def test_what_animates_influence_goes_along_and_comes_back(converting, how):
 @pytest.mark.parametrize("chain", [1, 5])
 def test_its_bones_are_counted_from_the_shin_on(converting, addon, chain):
     _, foot = leg(chain=chain)
-    with pytest.raises(addon("blender.words").Refused, match=f"has {chain} bones"):
+    with pytest.raises(addon("blender.types").Refused, match=f"has {chain} bones"):
         converting.convert(bpy.context, [foot])

@@ -170,7 +170,7 @@ def test_sliders_go_on_or_are_named(addon, build, mode):
     bpy.context.view_layer.update()
     before, snapshot = states(ob), rigs.snapshot()
     if lost:
-        with pytest.raises(addon("blender.words").Refused, match=f"'{lost}'"):
+        with pytest.raises(addon("blender.types").Refused, match=f"'{lost}'"):
             addon("tasks.converting").convert(bpy.context, [ob.pose.bones["shin.L"]], mode=mode)
         assert rigs.snapshot() == snapshot
         return
@@ -238,7 +238,7 @@ def test_the_reason_is_told_and_what_nobody_sees_is_not(addon, scale):
         control.location = place
         control.keyframe_insert("location", frame=frame)
     bpy.context.scene.frame_set(1)
-    with pytest.raises(addon("blender.words").Refused, match="stretches it within reach"):
+    with pytest.raises(addon("blender.types").Refused, match="stretches it within reach"):
         addon("tasks.converting").convert(bpy.context, [ob.pose.bones["shin.L"]], mode="RIG")
     bpy.data.actions.remove(ob.animation_data.action)
     control, last = ob.pose.bones["c_foot_ik.L"], ob.pose.bones["shin.L"]

@@ -86,7 +86,7 @@ def test_cylinders_of_others_are_known(addon):
         rigs.activate(ob)
         aim = ob.pose.bones[name].constraints.new("DAMPED_TRACK")
         aim.target, aim.subtarget, aim.track_axis = ob, at, "TRACK_Y"
-    assert addon("finding.cylinders").bones_of_cylinders(ob) == {"housing", "rod"}
+    assert addon("finding.loops").bones_of_cylinders(ob) == {"housing", "rod"}
     rigs.click(ob, "housing")
     with pytest.raises(RuntimeError, match="cylinders are left alone"):
         bpy.ops.pose.planar_ik_add()

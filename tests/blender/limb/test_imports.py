@@ -109,5 +109,5 @@ def test_only_actions_in_effect_can_move_a_limb(addon, mute):
     if mute:
         taken(ob, addon)
     else:
-        with pytest.raises(addon("blender.words").Refused):
+        with pytest.raises(addon("blender.types").Refused):
             taken(ob, addon)

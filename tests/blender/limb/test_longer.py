@@ -139,7 +139,7 @@ def test_what_is_far_from_one_plane_is_refused(dog, add, addon):
     ob.data.edit_bones["shin.L"].head = (2.15, 0.4, 0.65)
     ob.data.edit_bones["hock.L"].head = (0.15, 2.1, 0.35)
     bpy.ops.object.mode_set(mode="POSE")
-    with pytest.raises(addon("blender.words").Refused) as refusal:
+    with pytest.raises(addon("blender.types").Refused) as refusal:
         add(ob, "hock.L", segments=(1, 1, 1))
     assert "beside its plane" in str(refusal.value)
     assert not ob.pose.bones["hock.L"].planar_ik.enabled

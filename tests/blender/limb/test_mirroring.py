@@ -151,7 +151,7 @@ def test_the_rig_own_controls_are_taken(add, mirror, solved):
 
 
 def test_refusals(add, mirror, addon):
-    refused = addon("blender.words").Refused
+    refused = addon("blender.types").Refused
     ob = rigs.random_limb(random.Random(1))
     with pytest.raises(refused):  # no side in its name
         mirror(*add(ob, "lower"))

@@ -188,7 +188,7 @@ def test_refusals(limb, switch, addon, setup):
     last.planar_ik.influence = 0.0
     setup(last)
     before = rigs.snapshot()
-    with pytest.raises(addon("blender.words").Refused):
+    with pytest.raises(addon("blender.types").Refused):
         switch([last], to="IK")
     assert rigs.snapshot() == before
 

@@ -25,7 +25,7 @@ PLACES = 7
 WRITES = {
     "blender.types": ("announce", "announce_keys"),
     "blender.animation": ("new_curve",),
-    "blender.editing": ("collect", "remove_empty_collections", "_set_mode"),
+    "blender.editing": ("collect", "remove_empty_collections", "_set_mode", "_show", "select_bone"),
     "blender.fcurves": ("write_keys", "insert_key_keeping_shape"),
     "blender.rotation": ("set_turn",),
     "limb.storage": ("make_limb", "make_slider", "remove_limb"),
@@ -34,7 +34,6 @@ WRITES = {
     "rigging.description": ("keep_settings",),
     "rigging.build": ("add_helper_bone", "finish_helper", "constrain", "drive", "put_at"),
     "tasks.converted": ("switch_pole",),
-    "blender.selecting": ("_show", "select_bone"),
 }
 """What writes, by the module that has it; it is broken as it is called, wherever it is called from."""
 

@@ -61,7 +61,7 @@ def test_it_says_so(addon, mode, count, capfd):
         assert "Traceback" not in said, said
         assert rigs.snapshot() == before, name
     for name, value in SETTINGS.items():
-        with suppress(addon("blender.words").Refused):
+        with suppress(addon("blender.types").Refused):
             setattr(limb, name, value)
     bpy.context.scene.frame_set(4)
     assert not call("repair", repair="LEFT")

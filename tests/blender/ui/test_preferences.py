@@ -42,7 +42,7 @@ def test_the_menu_has_what_applies(addon: Any, biped: Any) -> None:
     def shown() -> set[str]:
         return {
             f"{name} {' '.join(map(str, given.values()))}".strip()
-            for name, given in addon("ui.menus").entries(bpy.context)
+            for name, given in addon("ui.preferences").entries(bpy.context)
         }
 
     assert shown() == {"add", "plant"}
