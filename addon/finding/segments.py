@@ -56,12 +56,14 @@ def _is_between(start: Bone, bone: Bone, end: Bone) -> bool:
 
 def bone_of_offset_group(bone: Bone) -> Bone | None:
     """The bone below an offset group, as exporters add one above each joint: it begins at the same place. None if this
-    bone is none, also if only helper bones begin there."""
+    bone is none, also if only helper bones begin there, or if it is a hand without a length, as in captures."""
     if tips.foot_below(bone) is not None:
         return None
     near = tolerances.UNSEEN * bone.length
     children = [child for child in bone.children if child.children and not tips.looks_like_mechanism(child)]
-    return next((child for child in children if (child.head_local - bone.head_local).length <= near), None)
+    inner = next((child for child in children if (child.head_local - bone.head_local).length <= near), None)
+    is_end = names.has_word(bone.name, names.FEET) and inner and not names.has_word(inner.name, names.FEET)
+    return None if is_end else inner
 
 
 def segment_above(segment: list[PoseBone]) -> list[PoseBone]:

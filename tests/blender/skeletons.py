@@ -176,6 +176,18 @@ def twisted() -> Any:
     return body(between=between), both(["upper.L", "bone_a.L"], ["fore.L", "bone_b.L"]) | both(["thigh.L"], ["shin.L"])
 
 
+def captured() -> Any:
+    """As Blender imports the captures of CMU: a hand has no length, fingers and thumb begin where it does."""
+    wrist, knuckles = (0.56, 0, 1.04), (0.6, 0, 1.0)
+    more: Bones = {
+        "hand.L": (wrist, (0.56, 0, 1.046), "fore.L"), "fingerbase.L": (wrist, knuckles, "hand.L"),
+        "handindex.L": (knuckles, (0.63, 0, 0.97), "fingerbase.L"), "thumb.L": (wrist, (0.59, -0.03, 1.04), "hand.L"),
+    }  # fmt: skip
+    names = {"upper.L": "leftarm.L", "upper.R": "rightarm.R", "fore.L": "leftforearm.L", "fore.R": "rightforearm.R"}
+    arms = {names[f"fore.{side}"]: [[names[f"upper.{side}"]], [names[f"fore.{side}"]]] for side in "LR"}
+    return body(names, more=more), arms | both(["thigh.L"], ["shin.L"])
+
+
 def unnamed() -> Any:
     """Called as Blender calls new bones; the forearm happens to be called as an arm is, and the first one root."""
     old = [
@@ -246,6 +258,7 @@ SKELETONS: dict[str, Callable[[], tuple[Any, dict[str, list[list[str]]]]]] = {
     "CesiumMan": cesium_man,
     "names with numbers": numbered,
     "twist under any name": twisted,
+    "captured": captured,
     "unnamed": unnamed,
     "hair and skirt": dressed,
     "hair and skirt on an unnamed body": lambda: dressed(
