@@ -181,7 +181,7 @@ def captured() -> Any:
     wrist, knuckles = (0.56, 0, 1.04), (0.6, 0, 1.0)
     more: Bones = {
         "hand.L": (wrist, (0.56, 0, 1.046), "fore.L"), "fingerbase.L": (wrist, knuckles, "hand.L"),
-        "handindex.L": (knuckles, (0.63, 0, 0.97), "fingerbase.L"), "thumb.L": (wrist, (0.59, -0.03, 1.04), "hand.L"),
+        "HandIndex.L": (knuckles, (0.63, 0, 0.97), "fingerbase.L"), "thumb.L": (wrist, (0.59, -0.03, 1.04), "hand.L"),
     }  # fmt: skip
     names = {"upper.L": "leftarm.L", "upper.R": "rightarm.R", "fore.L": "leftforearm.L", "fore.R": "rightforearm.R"}
     arms = {names[f"fore.{side}"]: [[names[f"upper.{side}"]], [names[f"fore.{side}"]]] for side in "LR"}
