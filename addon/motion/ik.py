@@ -134,9 +134,10 @@ def placed(
     def reread(rows: Array) -> Steps[None]:
         if len(rows) == recording.frames and not reads_all:  # what curves say, if Blender shows that in some frames
             curves = Curves(context, recording.at or [], rows, influence, recording, values, moved)
-            writing.write(values, sampling.checked)
-            yield from read_again(context, recording, limbs, sampling.checked, influence, task.next_progress())
-            if filled_in(recording, curves, sampling.checked, refs):
+            if len(checked := sampling.checked(task.checks)):
+                writing.write(values, checked)
+                yield from read_again(context, recording, limbs, checked, influence, task.next_progress())
+            if filled_in(recording, curves, checked, refs):
                 return
         writing.write(values)
         yield from read_again(context, recording, limbs, rows, influence, task.next_progress())

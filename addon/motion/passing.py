@@ -214,7 +214,7 @@ def record(
     rows, rest = (frames.rows, frames.between) if isinstance(frames, Sampling) else (every, every[:0])
     yield from read_again(context, recording, limbs, rows, influence, progress, within)
     if times and len(rest):
-        checked = frames.checked  # type: ignore[union-attr]
+        checked = frames.checked()  # type: ignore[union-attr]
         if not filled_in(recording, Curves(context, times, np.union1d(rest, checked), influence), checked):
             yield from read_again(context, recording, limbs, rest, influence, progress, within)
     return recording
@@ -381,7 +381,7 @@ class Curves:
         owner: Any = bones_of(ob)[bone] if bone else ob
         before = f"{path_to_bone(bone)}." if bone else ""
         paths = [before + name for name in ("location", rotation_channel(owner.rotation_mode), "scale")]
-        if self._of_paths(ob).keys().isdisjoint(paths):
+        if not any(path in self._of_paths(ob) or ("numbers", ob, path) in self._arrays for path in paths):
             return np.array(owner.matrix_basis)[None]
         place, turn, scale = (self.array_of("numbers", ob, path) for path in paths)
         quaternion = np.broadcast_arrays(*to_quaternion(owner.rotation_mode, [*turn.T], ARRAY_ANGLES))

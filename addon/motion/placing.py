@@ -14,6 +14,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
+from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_channels, to_quaternion
 from ..blender.stepping import Steps
@@ -80,9 +81,10 @@ class ControlPlacing(NamedTuple):
 
     @property
     def holding(self) -> list[Any]:
-        """The constraints that may keep it from where it is to be."""
-        follows = following_pole(*self.control) is not None
-        acting = [one for one in owner_of(self.control).constraints if not one.mute and one.influence != 0.0]
+        """The constraints that may keep it from where it is to be, now or by keys of their influence."""
+        follows, ob = following_pole(*self.control) is not None, self.control[0]
+        there = [one for one in owner_of(self.control).constraints if not one.mute]
+        acting = [one for one in there if one.influence != 0.0 or is_animated(ob, one.path_from_id("influence"))]
         return [one for one in acting if not (follows and one.name == FOLLOWING_POLE)]
 
 

@@ -38,10 +38,10 @@ class Sampling(NamedTuple):
         """The rows halfway between frames."""
         return np.setdiff1d(np.arange(len(self.frames or [0])), self.rows)
 
-    @property
-    def checked(self) -> Array:
-        """The rows in which what is computed is compared with what Blender shows."""
-        return np.union1d(self.rows[::CHECKED], self.rows[-1:])
+    def checked(self, every: int = CHECKED) -> Array:
+        """The rows in which what is computed is compared with what Blender shows, of ``every`` so many one; none for
+        0."""
+        return np.union1d(self.rows[::every], self.rows[-1:]) if every else self.rows[:0]
 
 
 def sampling_of(frames: Sequence[float] | None) -> Sampling:

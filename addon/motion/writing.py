@@ -19,7 +19,7 @@ from ..blender.types import Refused, announce, is_armature, scene_of, view_layer
 from ..limb.tolerances import ROUNDING
 from .passing import PassProgress
 from .reading import Channel, Recording, Values
-from .thinning import BETWEEN, KeyRows, Slopes, thinned
+from .thinning import BETWEEN, CHECKED, KeyRows, Slopes, thinned
 
 Array = NDArray[Any]
 
@@ -56,7 +56,8 @@ class Task:
     fewer keys, in lengths of the limb. Other frames, from the first to the last of ``keeps_others``, keep their values.
     Afterwards the current frame shows what the keys say, or with ``stays`` what it showed before. Keys that are to
     repeat get a ``cycle``, by the modes before and after of its modifier; ``keys`` are frames that get keys
-    first."""
+    first. What curves say of controls is compared with what Blender shows in one of so many frames that ``checks``
+    says; in none, for 0, where somebody looks at all of it afterwards."""
 
     context: Context
     frames: Sequence[float] | None
@@ -65,6 +66,7 @@ class Task:
     keeps_others: tuple[int, int] | None = None
     cycle: tuple[str, str] | None = None
     keys: Sequence[int] = ()
+    checks: int = CHECKED
     _done: float = 0.0
 
     def next_progress(self) -> PassProgress:

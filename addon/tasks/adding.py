@@ -27,10 +27,10 @@ from ..limb.storage import bones_of_limb, chain_bones, is_control, limbs_of
 from ..limb.tips import AT_TAIL, foot_of, length_of, tip_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
 from ..limb.transforms import rigid
-from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, look, sight
+from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, kept, look, sight
 from ..motion.fitting import Wish, bend_seen, fit, is_of_body, turned_around, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
-from ..motion.ik import show_in_ik
+from ..motion.ik import MatchResult, show_in_ik
 from ..motion.reading import Asked, Recording, poses_of
 from ..motion.writing import Task
 from ..rigging.build import build
@@ -147,10 +147,7 @@ def add(
     yield from _check_still(now, [plan.limb for plan in plans], still)
     for sighting in before:
         with sighting.played.playing():
-            limbs = [ob.pose.bones[name] for ob, name in (one.limb for one in sighting.moving) if (ob, name) in new]
-            shown = yield from show_in_ik(sighting.task, limbs, known=sighting.recording)
-            moving = [one for one in sighting.moving if one.limb in still]
-            seen = yield from look(sighting.task, moving, sighting.recording)
+            shown, seen = yield from _shown(sighting, new, still)
         warnings += [*shown.warnings, *_told(seen.values())]
     kept = len(played.task.frames or ())
     return Added([ob.pose.bones[bone] for ob, bone in descriptions], kept, warnings)
@@ -177,6 +174,19 @@ def _seen_before(
             if frames.at:
                 before.append((yield from sight(task, played, some if played.owner else limbs, Asked(roots))))
     return now, before
+
+
+def _shown(
+    sighting: Sighting, new: Sequence[LimbRef], still: Sequence[LimbRef]
+) -> Steps[tuple[MatchResult, dict[LimbRef, Seen]]]:
+    """Have the limbs that are ``new`` show by IK what was seen of them; what is off then of those that stay."""
+    task, refs = sighting.task, [one.limb for one in sighting.moving if one.limb in new]
+    moving = [one for one in sighting.moving if one.limb in still]
+
+    def show() -> Steps[MatchResult]:
+        return show_in_ik(task, [ob.pose.bones[name] for ob, name in refs], known=sighting.recording)
+
+    return (yield from kept(task, show, lambda: look(task, moving, sighting.recording), {*refs} <= {*still}))
 
 
 def _told(seen: Iterable[Seen]) -> Iterator[Message]:

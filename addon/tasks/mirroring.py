@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +36,7 @@ from ..limb.storage import (
 )
 from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
-from ..motion.check import TOLD, MovedBones, compared
+from ..motion.check import TOLD, MovedBones, Seen, compared, kept
 from ..motion.fk import part_of_fk
 from ..motion.frames import around, moved_by
 from ..motion.ik import placed, turn_bone
@@ -94,8 +93,12 @@ def mirror(
     else:
         for limb in descriptions:
             _check_there(limb, images[limb])
-    key_changes(context, (yield from _show(task, pairs, all_images, seen)))
-    return Mirrored([pair[:3] for pair in pairs], [*warnings, *(yield from _told(task, pairs))])
+    changes, off = yield from kept(task, lambda: _show(task, pairs, all_images, seen), lambda: _seen_off(task, pairs))
+    key_changes(context, changes)
+    template = "'{bone}' is no mirror image in frame {frame}: something else moves it, or the other one"
+    misses = [miss for one in off.values() if (miss := one.worst()).share > 1.0]
+    warnings += [Message(template, bone=miss.bone, frame=miss.frame) for miss in misses]
+    return Mirrored([pair[:3] for pair in pairs], warnings)
 
 
 CLOSE_IMAGE = 0.01
@@ -460,12 +463,12 @@ def _parts_of(tolerance: float, limb: PoseBone, channels: Sequence[Channel]) -> 
     return [*together, *(part_of_channel(key, size, lever) for key, lever in zip(channels, levers, strict=True))]
 
 
-def _told(task: Task, pairs: Sequence[Pair]) -> Steps[list[Message]]:
-    """Look at both sides in all frames of a task: warnings of limbs whose bones are no image where what carries them
-    is."""
+def _seen_off(task: Task, pairs: Sequence[Pair]) -> Steps[dict[LimbRef, Seen]]:
+    """Look at both sides in all frames of a task: how far off the images of bones are, where what carries them is
+    one."""
     both = [(pair, [*_above(pair), *(twins[:2] for twins in _twins(pair))]) for pair in pairs]
     names = [(pair.ob, name) for pair, of_pair in both for two in of_pair for name in two]
-    progress, told = task.next_progress() if task.frames else float, list[Message]()
+    progress, found = task.next_progress() if task.frames else float, dict[LimbRef, Seen]()
     with posing_live(task.context):
         now = yield from record(task.context, [], task.frames, Asked(names), progress=progress)
     for pair, of_pair in both:
@@ -478,11 +481,8 @@ def _told(task: Task, pairs: Sequence[Pair]) -> Steps[list[Message]]:
         moving = MovedBones(pair.image, refs, lengths, sum(rest_geometry_of(pair.limbs[1]).lengths), 0)
         seen = compared(task, moving, np.stack(images), now)
         is_carried = (seen.off[:, 0].T <= TOLD).all(axis=1) | (not _above(pair))
-        worst = seen.worst(np.where(is_carried, np.array(TOLD)[:, None], inf)[:, None])
-        if worst.share > 1.0:
-            template = "'{bone}' is no mirror image in frame {frame}: something else moves it, or the other one"
-            told.append(Message(template, bone=worst.bone, frame=worst.frame))
-    return told
+        found[pair.image] = seen._replace(off=np.where(is_carried, seen.off, 0.0))
+    return found
 
 
 def _above(pair: Pair) -> list[tuple[str, str]]:

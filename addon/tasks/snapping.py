@@ -4,7 +4,6 @@ this frame, or over a range of frames with keys."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
@@ -66,7 +65,12 @@ def _task(context: Context, limbs: Sequence[PoseBone], frames: Sequence[float] |
 
 def _show_in(task: Task, limbs: Sequence[PoseBone], to: str) -> stepping.Steps[ik.MatchResult]:
     """Have limbs show by ``IK``, or by ``FK``, the pose that the other one shows."""
-    show = partial(ik.show_in_ik, task, limbs, None, True) if to == "IK" else partial(_show_in_fk, task, limbs)
+    named = [description.ref_of(limb) for limb in limbs]
+
+    def show(known: reading.Recording) -> stepping.Steps[ik.MatchResult]:
+        bones = [ob.pose.bones[name] for ob, name in named]  # new sliders void those from before
+        return ik.show_in_ik(task, bones, known=known) if to == "IK" else _show_in_fk(task, bones, known)
+
     (changes, warnings), told = yield from keeping_shown(task, limbs, to, show)
     return ik.MatchResult(changes, [*warnings, *told])
 

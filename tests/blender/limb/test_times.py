@@ -27,7 +27,7 @@ def walking(addon):
     return ob
 
 
-MOST = {"add": 2.4, "snap_target": 2.35, "snap_fk": 3, "switch": 3, "mirror": 3.4, "convert": 2.95}
+MOST = {"add": 2.1, "snap_target": 2.1, "snap_fk": 3, "switch": 3, "mirror": 3.4, "convert": 2.95}
 
 
 @pytest.mark.parametrize("task", MOST)
