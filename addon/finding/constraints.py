@@ -232,6 +232,10 @@ def check_rest(context: Context, solvers: Solvers) -> None:
                     "'{scaled}' is scaled, which stretches '{bone}': set its scale to 1, then press Solve Exactly"
                 )
                 raise Refused(template, scaled=scaled.name, bone=bone.name)
+        above = solvers.bones[0].parent
+        if above and max(abs(size - 1.0) for size in _posed(context, above).matrix.to_scale()) > tolerances.SEEN:
+            template = "'{scaled}' is stretched, and '{bone}' with it: put it to rest, then press Solve Exactly"
+            raise Refused(template, scaled=above.name, bone=bone.name)
         template = "'{bone}' is stretched to its target now: move that nearer, then press Solve Exactly"
         raise Refused(template, bone=bone.name)
 

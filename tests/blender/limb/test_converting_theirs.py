@@ -249,6 +249,16 @@ def test_the_reason_is_told_and_what_nobody_sees_is_not(addon, scale):
     assert [str(each) for each in done.warnings] == []
 
 
+def test_what_stretches_a_limb_from_above_is_named(addon):
+    """As the spines of CloudRig, which squash what hangs on them."""
+    ob, *_ = leg()
+    made = ob.pose.bones["hips"].constraints.new("LIMIT_SCALE")
+    made.use_max_y, made.max_y, made.owner_space = True, 0.7, "LOCAL"
+    bpy.context.view_layer.update()
+    with pytest.raises(addon("blender.types").Refused, match=r"'hips' is stretched, and 'thigh\.L' with it"):
+        addon("tasks.converting").convert(bpy.context, [ob.pose.bones["shin.L"]], mode="RIG")
+
+
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_every_slot_of_the_action_is_kept(addon, mode):
     """In whole matrices, at either end of a slider of the rig."""
