@@ -13,7 +13,7 @@ from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_ch
 from ..limb.solving import Solution, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import bones_of_limb, chain_bones, mode_of
 from ..limb.table import Table, table_of
-from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
+from ..limb.tolerances import KEPT_TURN, ON_TARGET
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
@@ -93,16 +93,6 @@ def own_seen(recording: Recording, bone: PoseBone) -> Array:
     ob = bone.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
     return own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
-
-
-def is_sheared(recording: Recording, limb: PoseBone) -> bool:
-    """Whether bones of a limb were seen as no channels make them."""
-    for bone in chain_bones(limb):
-        own = own_seen(recording, bone)
-        rotations, scales = rigid(own)
-        if np.abs(rotations[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SEEN:
-            return True
-    return False
 
 
 def _rotation(recording: Recording, rig: Rig, name: str, turns: Array) -> Values:

@@ -215,26 +215,16 @@ def _swivelled(matched: MatchedLimb, moves_controls: bool) -> MatchedLimb:
 
 
 def _ahead_of_knee(matched: MatchedLimb, line: Any, angle: Array) -> Array:
-    """Where in G a pole is (f, 3) that is as far from the knee as at rest, straight ahead of it where it turns the limb
-    by ``angle`` (f) about the line."""
+    """Where in G a pole is (f, 3) that is a limb's length from the knee, straight ahead where it turns the limb by
+    ``angle`` (f) about the line."""
     zeros, reference = np.zeros_like(angle), matched.limbs.rig.table.singles[matched.row].reference
     ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
     normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
     joints = [tuple(joint.T) for joint in joints_posed(matched.poses, reference).swapaxes(0, 1)]
     knee = np.stack(np.broadcast_arrays(*end_of_first_group(matched.geometry, joints)), axis=-1)
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
-    place: Array = in_plane + _pole_distance(matched.limb, matched.geometry) * ahead
+    place: Array = in_plane + sum(matched.geometry.lengths) * ahead
     return place
-
-
-def _pole_distance(limb: PoseBone, geometry: RestGeometry) -> float:
-    """How far a limb's pole is from the knee at rest; of one that is no bone of its rig, a limb's length."""
-    (ob, bone), size = follow_of(limb).pairs[1], float(sum(geometry.lengths))
-    if ob != limb.id_data or not bone:
-        return size
-    pole = np.array(ob.data.bones[bone].head_local, float)  # type: ignore[union-attr]
-    distance = float(np.linalg.norm(pole - geometry.rest[1][:3, 3]))
-    return distance if distance > 0.1 * size else size
 
 
 def is_pole_movable(limb: PoseBone) -> bool:

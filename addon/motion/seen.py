@@ -36,7 +36,7 @@ from ..rigging.feet import foot_follows
 from ..rigging.parts import POSE
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import applied
-from .fk import is_sheared, part_of_fk, to_fk
+from .fk import part_of_fk, to_fk
 from .passing import arrays_of, can_be_apart, play
 from .reading import (
     Channel,
@@ -75,7 +75,6 @@ class SeenLimb:
     times: Array  # (F): where on F-curves the frames are
     asked: Array  # those that were asked for, by their numbers
     influence: Array  # (F)
-    is_sheared: bool
     misses: Array = field(default_factory=lambda: np.zeros(0))  # (F): how far the tip is from the target in the world
     slack: Array = field(default_factory=lambda: np.zeros(0))  # (F): how far it may be
 
@@ -214,7 +213,6 @@ def limbs_of_recording(
                 times=times,
                 asked=keyed,
                 influence=rig.sliders["influence"][:, row],
-                is_sheared=not method.is_solved and is_sheared(recording, limb),
             )
             found.append(one)
         _note_misses(found[-len(rig.limbs) :], recording, rig, frames, applied(frames, tips), lengths * scales[..., 1])

@@ -49,8 +49,6 @@ MOST_FRAMES = 1_000_000
 
 NO_LIMB = "There is no limb to bake: add one with Pose ▸ Inverse Kinematics ▸ Planar IK"
 
-SHEARED_BY_BLEND = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
-
 MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it said"
 
 DRIVEN = "A driver sets IK Influence of '{bone}': bake all frames, {first} to {last}, or have the bake remove its limb"
@@ -149,7 +147,6 @@ def bake(context: Context, request: BakeRequest) -> stepping.Steps[BakeReport]:
         editing.mute_drivers(context, [curve for _, curve in driven])
         key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
         notes += [Message(MUTED, bone=limb.name) for limb, _ in driven]
-        notes += [Message(SHEARED_BY_BLEND, bone=limb.name) for limb in baked if limb.is_sheared]
         if request.remove:
             notes += _remove(context, baked)
     return _report_of(request, baked, notes)

@@ -300,7 +300,7 @@ def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, depende
     limb, other = pair.limbs
     mine = describe((pair.ob, pair.limb_name))
     its = describe(pair.image) if is_limb(other) else Description(mine.segments, "", sliders={})
-    axis, flat = stored_axes(limb)
+    (axis, flat), foot = stored_axes(limb), foot_of(other)
     axis = axis or ([*USUAL_AXIS] if is_straight(rest_geometry_of(limb)) else [])
     starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
     rotations: Any = [
@@ -310,7 +310,7 @@ def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, depende
     ]
     followed = {image.kind: image.there or _control(image) for image in images}
     description = mine._replace(
-        foot=_foot_of(pair, mine),
+        foot=foot.name if foot else "",
         bend_axis=tuple(_axis_on_other(pair, limb, other, axis)) if axis else (),
         reference_rotations=tuple(rotations),
         target=followed.get("target"),
@@ -326,15 +326,6 @@ def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, depende
         foot_turn = _foot_turn(pair, target, depsgraph) if target and any(mine.foot_turn) else (0.0, 0.0, 0.0)
         description = description._replace(foot_turn=foot_turn if description.foot else None)
     return with_pole_follow(with_pivots_mirrored(description, pair.ob, pair.across, dependencies), pair.image)
-
-
-def _foot_of(pair: Pair, mine: Description) -> str:
-    """The foot of the other limb: the image of the limb's, or the one that it has or would have."""
-    image, other = pair.ob.pose.bones.get(other_side(mine.foot)), pair.limbs[1]
-    if image is not None and mine.foot and image.parent == other:
-        return image.name
-    foot = foot_of(other)
-    return foot.name if foot else ""
 
 
 def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, float, float]:
