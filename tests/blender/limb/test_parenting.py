@@ -14,7 +14,6 @@ from tests.blender.ui.conftest import call
 
 FRAMES = [frame / 2 for frame in range(-4, 72)]
 NAMES = ("hand_ik.L", "hand.L", "forearm.L", "upper_arm.L", "foot.R")
-LEG = ("thigh.L", "shin.L", "foot.L", "toe.L")
 
 
 def moving(mode: str) -> Any:
@@ -108,28 +107,3 @@ def test_what_moves_with_the_control_is_not_offered_and_refused(addon: Any) -> N
     with pytest.raises(RuntimeError, match="moves with"):
         parenting.parent_controls(bpy.context, [control], (ob, "hand.L"), range(1, 5))
     assert rigs.differences(before, rigs.snapshot()) == []
-
-
-def test_a_snap_sees_what_curves_do_not_say(addon: Any) -> None:
-    """A pole that hangs on something in two frames, between those that are compared with what Blender shows."""
-    ob = rigs.biped()
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
-    for frame in (1, 8, 14, 20):
-        for name, turned in (("thigh.L", (0.3 * sin(frame), 0.1, 0.2)), ("shin.L", (0.6 + 0.2 * sin(frame), 0, 0))):
-            ob.pose.bones[name].rotation_mode, ob.pose.bones[name].rotation_euler = "XYZ", turned
-            ob.pose.bones[name].keyframe_insert("rotation_euler", frame=frame)
-    rigs.click(ob, "shin.L")
-    bpy.ops.pose.planar_ik_add(plane="POLE")
-    limb, frames = ob.pose.bones["shin.L"].planar_ik, range(1, 21)
-    prop = rigs.empty("prop", (0.5, -0.5, 0.5))
-    rigs.click(ob, "knee_pole.L")
-    assert not call("parent", parent="prop\n", frame_start=6, frame_end=7)
-    prop.location.x += 0.4
-    limb.influence = 0.0
-    before = [rigs.matrices(ob, LEG) for frame in frames if not bpy.context.scene.frame_set(frame)]
-    bpy.context.scene.frame_set(1)
-    snapping = addon("tasks.snapping")
-    assert not snapping.snap_target(bpy.context, [ob.pose.bones["shin.L"]], frames)
-    ob.pose.bones["shin.L"].planar_ik.influence = 1.0
-    after = [rigs.matrices(ob, LEG) for frame in frames if not bpy.context.scene.frame_set(frame)]
-    assert np.abs(np.array(after) - np.array(before)).max() < 1e-4

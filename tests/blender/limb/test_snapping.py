@@ -202,3 +202,30 @@ def test_what_is_not_shown_is_told_by_bone_and_frame(limb, snap, frames):
     (said,) = snap.snap_target(bpy.context, [last], frames)
     assert said.values["bone"] in NAMES
     assert said.values["frame"] == 1
+
+
+def test_a_control_that_goes_along_with_another_one(add, snap):
+    """What carries it goes where the other one is put, which is seen only afterwards."""
+    ob = rigs.biped()
+    for frame in (1, 8, 14, 20):
+        for name in ("thigh.L", "shin.L", "thigh.R", "shin.R"):
+            bends, bone = name.startswith("shin"), ob.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (0.6 + 0.3 * np.sin(frame), 0, 0) if bends else (0.4 * np.sin(frame), 0.1, 0.2)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    add(ob, "shin.L", "shin.R", mode="RIG", keyed="LEAVE")
+    bpy.ops.object.mode_set(mode="EDIT")
+    holder = ob.data.edit_bones.new("holder")
+    holder.tail = (0, 0, 0.2)
+    ob.data.edit_bones["foot_ik.L"].parent = holder
+    bpy.ops.object.mode_set(mode="POSE")
+    along = ob.pose.bones["holder"].constraints.new("COPY_LOCATION")
+    along.target, along.subtarget, along.use_offset = ob, "foot_ik.R", True
+    names, frames, film = ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R"), range(1, 21), []
+    for influence in (0.0, 1.0):
+        for name in ("shin.L", "shin.R"):
+            ob.pose.bones[name].planar_ik.influence = influence
+        film.append([rigs.matrices(ob, names) for frame in frames if not bpy.context.scene.frame_set(frame)])
+        if not influence:
+            assert not snap.snap_target(bpy.context, [ob.pose.bones[name] for name in ("shin.L", "shin.R")], frames)
+    assert np.abs(np.subtract(*film)).max() < 1e-4
