@@ -13,12 +13,13 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..blender import animation, fcurves, keying, stepping, transaction
+from ..blender import animation, fcurves, keying, stepping, transaction, types
 from ..blender.action_writer import ActionWriter
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.types import Refused, announce, bones_of, has_bone, path_to_bone, scene_of, tag_rig, view_layer_of
+from ..blender.types import Message, Refused, bones_of, path_to_bone, scene_of, view_layer_of
 from ..limb import solving, storage
-from ..motion import ik, passing, thinning, writing
+from ..limb.follow import follow_of
+from ..motion import check, ik, passing, writing
 from ..motion.frames import around, frames_of
 from ..motion.placing import ControlPlacing
 from ..motion.reading import Asked, Channel, matrices_of
@@ -50,9 +51,9 @@ def possible_parents(context: Context, controls: Sequence[PoseBone]) -> Iterator
 @transaction.transactional_steps
 def parent_controls(
     context: Context, controls: Sequence[PoseBone], parent: BoneRef, frames: Sequence[float] | None = None
-) -> stepping.Steps[None]:
+) -> stepping.Steps[list[Message]]:
     """Hang controls on a bone or an object, from this frame on or in a range of frames, in which they get keys. They
-    stand where they stood in each of these frames. Raises `Refused`."""
+    stand where they stood in each of these frames, and so do their limbs; else there are warnings. Raises `Refused`."""
     refs = [ref_of(bone) for bone in controls]
     for ref in refs:
         if Dependencies().moves_with(parent, ref[0], {ref[1]}):
@@ -61,8 +62,11 @@ def parent_controls(
         if solving.is_uneven(np.array(ref[0].matrix_world)):
             raise Refused(solving.UNEVEN, object=ref[0].name, bone=ref[1])
     task = writing.Task(context, frames, keeps_others=around(context, refs) if frames else None)
-    asked, progress = Asked([*refs, parent], controls=refs), task.next_progress()
-    seen = yield from passing.record(context, [], thinning.sampling_of(task.frames), asked, progress=progress)
+    limbs = [limb for ob in dict.fromkeys(ob for ob, _ in refs) for limb in storage.limbs_of(ob)]
+    led = [(limb, storage.segments_of(limb)) for limb in limbs if not {*refs}.isdisjoint(follow_of(limb).pairs)]
+    with passing.posing_live(context):
+        sighting = yield from check.sight(task, check.Played(), led, Asked([*refs, parent], controls=refs))
+    seen = sighting.recording
     places = {ref: matrices_of(seen, ref).copy() for ref in refs}
     scene, now = scene_of(context), scene_of(context).frame_current
     is_animated = bool(frames or frames_of(context, [*refs, parent]).at)
@@ -76,21 +80,24 @@ def parent_controls(
     placings = [
         ControlPlacing(ref, ref, m[:, :3, 3], size, m) for (ref, m), size in zip(places.items(), lengths, strict=True)
     ]
-    keying.key_changes(context, (yield from ik.show_controls(task, placings)))
+    show, look = ik.show_controls, check.look
+    changes, off = yield from check.kept(task, lambda: show(task, placings), lambda: look(task, sighting.moving, seen))
+    keying.key_changes(context, changes)
     for channel in [channel for placing in placings for channel in placing.channels if frames]:
         _hold_cut(channel, frames[-1])  # type: ignore[index]
+    return check.told(task, off)
 
 
 def _hang(context: Context, ref: BoneRef, parent: BoneRef, inverse: Matrix, times: Array, kept: Array) -> None:
     """Add the constraint, which puts the control's own transform below ``inverse`` below the parent. From the first to
     the last of these times it alone carries the control; before and after, as far as ``kept``, it does not."""
     ob, name = ref
-    announce(ob)
+    types.announce(ob)
     owner: Any = bones_of(ob)[name]
     others = [other for other in owner.constraints if other.type in CARRYING]
     constraint = owner.constraints.new("CHILD_OF")
     constraint.name, constraint.target = f"{NAME}: {parent[1] or parent[0].name}", parent[0]
-    if has_bone(*parent):
+    if types.has_bone(*parent):
         constraint.subtarget = parent[1]
     constraint.owner_space, constraint.inverse_matrix = "LOCAL", inverse  # what it makes of that is in the world
     writer = ActionWriter(context, ob) if len(times) else None
@@ -99,7 +106,7 @@ def _hang(context: Context, ref: BoneRef, parent: BoneRef, inverse: Matrix, time
         one.influence = now
         if writer:
             writer.set_between(path, times, now, before, kept)
-    tag_rig(owner)
+    types.tag_rig(owner)
 
 
 def _hold_cut(channel: Channel, frame: float) -> None:

@@ -215,7 +215,7 @@ class POSE_OT_planar_ik_parent(_OverRange):
         name, bone = self.parent.split("\n")
         ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
         names, frames = ", ".join(control.name for control in bones), self.frames_meant(context)
-        yield from parenting.parent_controls.steps(context, bones, (ob, bone), frames)
+        self.warn(*(yield from parenting.parent_controls.steps(context, bones, (ob, bone), frames)))
         self.inform("{names} hang on {parent}", names=names, parent=bone or name)
 
 
