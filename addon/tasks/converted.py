@@ -177,14 +177,17 @@ LEFT_OUT = (
 """Why limits are lost of a limb's first bone, and of its others."""
 
 
-def why_moved(plan: Conversion, warnings: Sequence[Message]) -> str:
+def why_moved(plan: Conversion, warnings: Sequence[Message]) -> Message:
     """What to tell the person of a limb that would move, by what was said of it."""
-    because = "set Tolerance to more, or mute what else moves it"
+    bones, own = plan.name[0].pose.bones, {constraint.name for constraint in plan.solvers.all_acting}
+    others = (each for name in plan.bones for each in bones[name].constraints if not each.mute and each.name not in own)
+    other = next((each.name for each in others if each.influence and not storage.is_mechanism_constraint(each)), "")
+    because = "set Tolerance to more, or mute " + ("'{name}', which moves it too" if other else "what else moves it")
     if any(warning.template in LEFT_OUT for warning in warnings if warning.values.get("bone") in plan.bones):
         because = "its IK limits can't be kept. Set Tolerance to more, or take them off"
     if _stretches(plan.solvers):
         because = "Blender's IK stretches it within reach too. Switch its Stretch off, or set Tolerance to more"
-    return "'{bone}' would move by {moved} of its length in frame {frame}: " + because
+    return Message("'{bone}' would move by {moved} of its length in frame {frame}: " + because, name=other)
 
 
 def _differences(solvers: Solvers) -> list[Message]:

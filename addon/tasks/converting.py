@@ -167,7 +167,7 @@ def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) ->
 def _check_still(
     before: Before,
     owners: dict[LimbRef, LimbRef],
-    reasons: dict[LimbRef, str],
+    reasons: dict[LimbRef, Message],
     tolerance: float,
 ) -> Steps[list[Message]]:
     """Keep limbs where they were seen, by keys of swivel, flip, ankle and twist where these hold less than a tolerance;
@@ -189,7 +189,7 @@ def _check_still(
         if one.off[1, : one.moving.own].max() > NOTICED_TURN:
             warnings.append(Message("'{bone}' is turned off its hinge: IK turns it back", bone=name))
         if _worst(one, max(tolerance, NOTICED_MOVE)).share > 1.0:
-            refused[owners[ob, name]] = Refused(reasons[ob, name], **values)
+            refused[owners[ob, name]] = Refused(reasons[ob, name].template, **reasons[ob, name].values, **values)
         elif worst.share > 1.0:
             warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     if refused:

@@ -259,6 +259,15 @@ def test_what_stretches_a_limb_from_above_is_named(addon):
         addon("tasks.converting").convert(bpy.context, [ob.pose.bones["shin.L"]], mode="RIG")
 
 
+def test_what_else_moves_a_limb_is_named(addon):
+    ob, *_ = leg()
+    made = ob.pose.bones["shin.L"].constraints.new("COPY_ROTATION")
+    made.target, made.subtarget, made.name = ob, "c_foot_ik.L", "turns after IK"
+    bpy.context.view_layer.update()
+    with pytest.raises(addon("blender.types").Refused, match="mute 'turns after IK', which moves it too"):
+        addon("tasks.converting").convert(bpy.context, [ob.pose.bones["shin.L"]], mode="LIVE")
+
+
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_every_slot_of_the_action_is_kept(addon, mode):
     """In whole matrices, at either end of a slider of the rig."""
