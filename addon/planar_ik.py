@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import PoseBone
 
+from .limb import settings
 from .limb.features import BY_NAME
 from .limb.settings import ALLOWED, CHOICE, CHOICES, every_slider, slider_of, to_word
 from .limb.spec import ALL
@@ -159,11 +161,25 @@ for _names, _make in ((FOLLOWED, _followed), (SET_FOR_ALL, _slider), (CHOICES, _
 POSE_BONE: Any = bpy.types.PoseBone
 
 
+MARKS = (
+    (POSE_BONE, settings.LIMB_MARK, StringProperty),
+    (POSE_BONE, settings.SEGMENT_MARK, IntProperty),
+    (POSE_BONE, settings.TIP, BoolProperty),
+    *((bpy.types.Bone, name, StringProperty) for name in (settings.MADE_FOR_LIMB, settings.SPEC)),
+    *((bpy.types.EditBone, name, StringProperty) for name in (settings.MADE_FOR_LIMB, settings.SPEC)),
+)
+"""What is kept on bones: on which type of these, its name, and what makes it."""
+
+
 def register() -> None:
-    """Give the class PoseBone its property."""
+    """Give the class PoseBone its property, and the types of bones those that mark them."""
     POSE_BONE.planar_ik = property(PlanarIK)
+    for kind, name, make in MARKS:
+        setattr(kind, name, make(options={"HIDDEN"}))
 
 
 def unregister() -> None:
-    """Take it away."""
+    """Take them away."""
     del POSE_BONE.planar_ik
+    for kind, name, _ in MARKS:
+        delattr(kind, name)

@@ -207,7 +207,7 @@ def pickable(context: Context, limbs: Sequence[PoseBone]) -> Iterator[BoneRef]:
     rigs = dict.fromkeys(limb.id_data for limb in limbs)
     layer: Any = view_layer_of(context)
     bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
-    bones = [ref for ref in bones if MADE_FOR_LIMB not in ref[0].data.bones[ref[1]] or is_control(*ref)]
+    bones = [ref for ref in bones if not getattr(ref[0].data.bones[ref[1]], MADE_FOR_LIMB) or is_control(*ref)]
     for ref in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
         if not any(dependencies.moves_with(ref, limb.id_data, chain) for limb, chain in lines.items()):
             yield ref

@@ -86,7 +86,7 @@ def candidates(ob: ArmatureObject) -> list[PoseBone]:
         bone
         for bone in bones
         if any((constraint.chain_count or _most(bone, constraint)) > 1 for constraint in _active(bone))
-        and MADE_FOR_LIMB not in bone.bone
+        and not getattr(bone.bone, MADE_FOR_LIMB)
         and not storage.is_limb(bone)
     ]
 

@@ -139,7 +139,7 @@ def rolled_target(limb: PoseBone, anywhere: bool = False) -> Bone | None:
 
 def role_of(bone: Any) -> str:
     """The role that a helper bone was made for; "" if it was not made for a limb."""
-    return str(bone.get(MADE_FOR_LIMB, ""))
+    return str(getattr(bone, MADE_FOR_LIMB))
 
 
 def tip_at_rest(limb: PoseBone) -> Vector:
@@ -218,7 +218,7 @@ def pole_goes_along(limb: PoseBone) -> bool:
 def is_still_helper(ob: ArmatureObject, name: str) -> bool:
     """Whether a bone is the helper bone that never moves."""
     bone: Any = ob.data.bones.get(name)
-    return bone is not None and bone.get(MADE_FOR_LIMB) == pole_follow.STILL
+    return bone is not None and role_of(bone) == pole_follow.STILL
 
 
 FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "FOLLOW_TRACK", "OBJECT_SOLVER"}

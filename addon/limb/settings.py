@@ -28,8 +28,9 @@ CONSTRAINT_NAME = "Planar IK"
 """The name of the muted IK constraint that makes a bone the last of a limb. What the names of the limb's other
 constraints begin with, too: `MADE_BY_US`."""
 
-GROUP = "planar_ik"
-"""The custom property of the last bone that holds the choices and the reference shape."""
+LIMB_MARK = "planar_ik_limb"
+"""The property of pose bones that holds, on a last bone, the choices and the reference shape, as JSON. It and the marks
+below are registered, for no panel of Blender's to show them, and plain values, which cost other bones nothing."""
 
 VERSION = 2
 """What is kept of limbs, and made for them, is of this version: see `tasks.status` for limbs of another."""
@@ -38,13 +39,16 @@ VERSION_KEY = "version"
 """What the group calls it."""
 
 SEGMENT_MARK = "planar_ik_segment"
-"""The custom property that marks the bones at which a limb's segments begin."""
+"""The property that marks the bones at which a limb's segments begin, by their places, from 1 on."""
 
 TIP = "planar_ik_tip"
-"""The custom property that marks the foot or hand below a limb, where its tip is."""
+"""The property that marks the foot or hand below a limb, where its tip is."""
 
-MADE_FOR_LIMB = "planar_ik.part"
-"""The custom property of bones that were made for a limb: parts of a mechanism, and controls."""
+MADE_FOR_LIMB = "planar_ik_part"
+"""The property of bones of an armature that were made for a limb: their role in a mechanism, or as controls."""
+
+SPEC = "planar_ik_spec"
+"""The property of a root helper that holds the spec it was made of."""
 
 CONVERTED_FROM = "converted_from"
 """The entry of a converted limb's group that says what its constraints were set to before, as JSON: ``chain_count``

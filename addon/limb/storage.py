@@ -18,13 +18,14 @@ from .settings import (
     CHOICES,
     CONSTRAINT_NAME,
     CONVERTED_FROM,
-    GROUP,
+    LIMB_MARK,
     MADE_FOR_LIMB,
     SEGMENT_MARK,
     every_slider,
     slider_of,
 )
 from .tips import group_of as group_of  # noqa: PLC0414
+from .tips import keep as keep  # noqa: PLC0414
 from .tolerances import ROUNDING
 
 
@@ -57,7 +58,7 @@ def is_converted(bone: PoseBone) -> bool:
 
 def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
     """The last bones of all limbs of a rig, in the order of its bones."""
-    return [bone for bone in ob.pose.bones if GROUP in bone and is_limb(bone)]  # type: ignore[operator]
+    return [bone for bone in ob.pose.bones if is_limb(bone)]
 
 
 def is_orphaned(bone: PoseBone) -> bool:
@@ -75,18 +76,11 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
         constraint.name = CONSTRAINT_NAME
     constraint.mute = True
     constraint.chain_count = sum(segments)
-    group = group_of(bone)
-    if group is None:
-        bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
-        group = bone[GROUP]
+    if group_of(bone) is None:
         tips.mark_tip(bone)
     _mark_segments(bone, segments)
-    for name, value, default in (
-        ("segments", list(segments), [1, 1]),
-        ("constraint", constraint.name, CONSTRAINT_NAME),
-    ):
-        if value != default or name in group:
-            group[name] = value
+    name = None if constraint.name == CONSTRAINT_NAME else constraint.name
+    keep(bone, segments=None if segments == (1, 1) else segments, constraint=name)
     for slider in every_slider():
         if not slider.is_feature and not has_slider(bone, slider.name):
             make_slider(bone, slider)
@@ -103,13 +97,12 @@ def use_aligned_scale(bone: PoseBone) -> None:
     if not has_slider(bone, "stretch") or choices_of(bone)["stretch_volume"] == "UNIFORM":
         undo_aligned_scale(bone)
         return
-    group: Any = bone[GROUP]
     chain = chain_bones(bone)
     changed = [i for i, chain_bone in enumerate(chain) if i and chain_bone.bone.inherit_scale == "FULL"]
     for i in changed:
         chain[i].bone.inherit_scale = "ALIGNED"
     if changed:
-        group["aligned"] = sorted({*changed, *group.get("aligned", ())})
+        keep(bone, aligned=sorted({*changed, *(group_of(bone) or {}).get("aligned", ())}))
 
 
 def undo_aligned_scale(bone: PoseBone) -> None:
@@ -119,19 +112,16 @@ def undo_aligned_scale(bone: PoseBone) -> None:
         if i < len(chain) and chain[i].bone.inherit_scale == "ALIGNED":
             chain[i].bone.inherit_scale = "FULL"
     if "aligned" in group:
-        del group["aligned"]
+        keep(bone, aligned=None)
 
 
 def lock_location(bone: PoseBone, is_locked: bool) -> None:
     """Lock the location of a limb's first bone, which a mechanism made without it does not take over: moved by
     accident, the limb would hang in the air. What a person has locked stays; what a person unlocks stays, too."""
-    group: Any = group_of(bone)
-    first = chain_bones(bone)[0]
-    if is_locked and LOCKED not in group and not any(first.lock_location):
-        first.lock_location, group[LOCKED] = (True, True, True), True
-    elif not is_locked and LOCKED in group:
-        first.lock_location = (False, False, False)
-        del group[LOCKED]
+    group, first = group_of(bone) or {}, chain_bones(bone)[0]
+    if is_locked != (LOCKED in group) and not (is_locked and any(first.lock_location)):
+        first.lock_location = (is_locked, is_locked, is_locked)
+        keep(bone, **{LOCKED: is_locked or None})
 
 
 def remove_limb(bone: PoseBone) -> None:
@@ -146,9 +136,10 @@ def remove_limb(bone: PoseBone) -> None:
         _unmark_segments(chain)
     if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):
         bone.constraints.remove(constraint)
-    for key in (*(slider.key for slider in every_slider()), GROUP):
-        if key in bone:  # type: ignore[operator]
-            del bone[key]
+    bone.property_unset(LIMB_MARK)
+    for slider in every_slider():
+        if slider.key in bone:  # type: ignore[operator]
+            del bone[slider.key]
 
 
 ANGLE_STEP = 100
@@ -269,11 +260,11 @@ def _segments_there(limb: PoseBone) -> list[list[PoseBone]]:
     count = len(_segments_when_made(limb))
     bone: Any = limb
     while bone is not None and len(segments) <= count:
-        if GROUP in bone and bone != limb:  # of another limb, from which this one hangs
+        if getattr(bone, LIMB_MARK) and bone != limb:  # of another limb, from which this one hangs
             break
         segments[0].insert(0, bone)
-        if SEGMENT_MARK in bone:
-            if bone[SEGMENT_MARK] != count - len(segments) + 1:
+        if place := getattr(bone, SEGMENT_MARK):
+            if place != count - len(segments) + 1:
                 break
             segments.insert(0, [])
         bone = bone.parent
@@ -284,13 +275,12 @@ def _mark_segments(limb: PoseBone, segments: tuple[int, ...]) -> None:
     """Mark the bones at which the segments of a limb begin, by their places in it."""
     _unmark_segments([*chain_bones(limb), *hierarchy(limb, sum(segments))])  # a copy of a marked bone may be among them
     for place, start in enumerate(bones_of_limb(limb, segments), 1):
-        start[SEGMENT_MARK] = place
+        setattr(start, SEGMENT_MARK, place)
 
 
 def _unmark_segments(chain: list[PoseBone]) -> None:
     for bone in chain:
-        if SEGMENT_MARK in bone:  # type: ignore[operator]
-            del bone[SEGMENT_MARK]
+        bone.property_unset(SEGMENT_MARK)
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
@@ -388,7 +378,7 @@ def check_structure(limb: PoseBone) -> None:
 
 def is_mechanism_bone(bone: Any) -> bool:
     """Whether a bone is a helper bone or control that was made for limbs, or belongs to another mechanism."""
-    return MADE_FOR_LIMB in bone or bone.name.startswith("MCH-")
+    return bool(getattr(bone, MADE_FOR_LIMB)) or bone.name.startswith("MCH-")
 
 
 CONTROL_KINDS = ("target", "pole")
@@ -398,7 +388,7 @@ CONTROL_KINDS = ("target", "pole")
 def is_control(ob: Object, bone: str) -> bool:
     """Whether a bone is a control that was made for limbs to follow."""
     holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None
-    return holder is not None and holder.get(MADE_FOR_LIMB) in CONTROL_KINDS
+    return holder is not None and getattr(holder, MADE_FOR_LIMB) in CONTROL_KINDS
 
 
 KEPT_ON = "kept_on"
@@ -416,8 +406,7 @@ def outward_sign(limb: PoseBone) -> float:
 
 def keep_side(limb: PoseBone) -> None:
     """Note the side of a limb, on which its axes were found."""
-    group: Any = limb[GROUP]
-    group[KEPT_ON] = [_side_of(limb), _side_of_x(limb)]
+    keep(limb, **{KEPT_ON: [_side_of(limb), _side_of_x(limb)]})
 
 
 def stored_axes(limb: PoseBone) -> tuple[list[float], list[float]]:
@@ -425,7 +414,7 @@ def stored_axes(limb: PoseBone) -> tuple[list[float], list[float]]:
     bones in the reference pose, four numbers each, or none, as stored on its bone. Symmetrize copies them unchanged to
     the other side, where axes are mirrored across X: there, the mirror image of a turn has the same part about X, and
     the others negated."""
-    group: Any = group_of(limb) or {}
+    group = group_of(limb) or {}
     axis, flat = [*group.get("bend_axis", ())], [*group.get("reference_rotations", ())]
     if _is_image(limb):
         axis[1:] = [-number for number in axis[1:]]

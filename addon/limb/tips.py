@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +12,7 @@ from bpy.types import Bone, PoseBone
 
 from ..solver.matrices import Matrix, inverted
 from .names import FEET, MECHANISM, has_word, says_twist
-from .settings import FORMS, GROUP, MADE_FOR_LIMB, TIP
+from .settings import FORMS, LIMB_MARK, MADE_FOR_LIMB, TIP
 
 AT = "tip_at"
 """What the group of a limb calls where its foot began, in the last bone's own space."""
@@ -31,20 +34,32 @@ def rest_matrix(bone: Bone) -> Matrix:
     return np.array([row[:] for row in rows])  # of the matrix itself, it takes longer
 
 
-def group_of(bone: PoseBone) -> Any:
-    """The ID property group of a limb's settings that do not animate, or None: also where an importer left it as text,
-    or numbers of it are missing."""
-    owner: Any = bone  # the stubs say that custom properties are nothing
-    group = owner.get(GROUP)
-    if not hasattr(group, "to_dict"):
+def group_of(bone: PoseBone) -> Mapping[str, Any] | None:
+    """What is kept of a limb that does not animate, by name, as `keep` sets it; None for a bone that is none's last,
+    and where what is kept can't be read."""
+    return _read(getattr(bone, LIMB_MARK))
+
+
+@lru_cache(10_000)
+def _read(text: str) -> Mapping[str, Any] | None:
+    try:
+        group = json.loads(text)
+    except ValueError:
         return None
-    return group if all(_has_form(group[name], form) for name, form in FORMS.items() if name in group) else None
+    is_read = isinstance(group, dict) and all(_has_form(group[name], FORMS[name]) for name in FORMS.keys() & group)
+    return group if is_read else None
 
 
 def _has_form(value: Any, form: tuple[int, ...] | type) -> bool:
     if isinstance(form, type):
         return isinstance(value, form)
-    return hasattr(value, "typecode") and len(value) in form
+    return isinstance(value, list) and len(value) in form and all(isinstance(number, int | float) for number in value)
+
+
+def keep(bone: PoseBone, **values: Any) -> None:
+    """Have these be kept of a limb, by name; what is None, no more."""
+    kept = {name: value for name, value in {**(group_of(bone) or {}), **values}.items() if value is not None}
+    setattr(bone, LIMB_MARK, json.dumps(kept, sort_keys=True))
 
 
 def foot_of(limb: PoseBone) -> PoseBone | None:
@@ -53,7 +68,7 @@ def foot_of(limb: PoseBone) -> PoseBone | None:
     pose = limb.id_data.pose.bones
     if group_of(limb) is not None:
         children = [pose[child.name] for child in limb.bone.children if child.name in pose]
-        return next((child for child in children if TIP in child), None)
+        return next((child for child in children if getattr(child, TIP)), None)
     below = foot_below(limb.bone)
     return pose.get(below.name) if below else None
 
@@ -69,25 +84,18 @@ def is_foot_gone(limb: PoseBone) -> bool:
 
 def mark_tip(limb: PoseBone, below: Bone | None = None) -> None:
     """Mark the foot or hand below a new limb, and where it begins: ``below``, or the one that is found."""
-    owner: Any = limb
     unmark_tip(limb)
     below = below or foot_below(limb.bone)
     if below is not None:
-        foot: Any = limb.id_data.pose.bones[below.name]
-        foot[TIP] = True
-        owner[GROUP][AT] = _head_in(limb.bone, below).tolist()
+        setattr(limb.id_data.pose.bones[below.name], TIP, True)
+        keep(limb, **{AT: _head_in(limb.bone, below).tolist()})
 
 
 def unmark_tip(limb: PoseBone) -> None:
     """Remove the marks of `mark_tip`."""
-    owner: Any = limb
-    pose = limb.id_data.pose.bones
     for child in limb.bone.children:
-        foot: Any = pose[child.name]
-        if TIP in foot:
-            del foot[TIP]
-    if AT in owner[GROUP]:
-        del owner[GROUP][AT]
+        limb.id_data.pose.bones[child.name].property_unset(TIP)
+    keep(limb, **{AT: None})
 
 
 def tip_of(limb: PoseBone, kind: str = "FOOT") -> Matrix:
@@ -139,7 +147,7 @@ def _along(last_bone: Bone, child: Bone) -> float:
 
 def looks_like_mechanism(bone: Bone) -> bool:
     """Whether a bone is of a mechanism or a control, as far as marks and names say."""
-    return MADE_FOR_LIMB in bone or has_word(bone.name, MECHANISM)  # type: ignore[operator]
+    return bool(getattr(bone, MADE_FOR_LIMB)) or has_word(bone.name, MECHANISM)
 
 
 def length_of(bone: Bone) -> float:

@@ -19,7 +19,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
 from ..limb.follow import solver_follow
-from ..limb.settings import FEATURE_KEYS
+from ..limb.settings import FEATURE_KEYS, LIMB_MARK
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, group_of, limbs_of, mode_of
 from ..limb.table import ABSENT, Table, table_of
@@ -114,7 +114,7 @@ def rig_fingerprint(rig: ArmatureObject, names: list[str]) -> Any:
     bones.foreach_get("rotation_mode", modes)
     named: list[Any] = [bones.get(name) for name in names]
     limbs = [bone for bone in named if bone and group_of(bone) is not None]
-    groups = [(group_of(bone).to_dict(), *(key in bone for key in FEATURE_KEYS)) for bone in limbs]
+    groups = [(getattr(bone, LIMB_MARK), *(key in bone for key in FEATURE_KEYS)) for bone in limbs]
     return names, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
 
 

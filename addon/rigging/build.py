@@ -34,7 +34,7 @@ from ..limb.features import pole_follow, roll
 from ..limb.follow import Follow, follow_of, follow_of_constraint, set_follow
 from ..limb.names import side_sign
 from ..limb.settings import COLLECTION as ALL_OURS
-from ..limb.settings import MADE_FOR_LIMB
+from ..limb.settings import MADE_FOR_LIMB, SPEC
 from ..limb.spec import (
     ALL,
     CHANNEL,
@@ -69,7 +69,7 @@ from .description import (
     restore_settings,
     spec_of,
 )
-from .marks import SPEC, Made, made_on
+from .marks import Made, made_on
 from .parts import NOTHING, Refs, followed_refs, needed_parts, refs_of, united
 
 Descriptions = Mapping[LimbRef, Description | None]
@@ -246,9 +246,7 @@ def _remove_parts(
             own = [work for work in works if work.limb[0] == ob]
             for work in own:
                 if work.description and work.description.mode == "RIG":
-                    storage.group_of(_bone_of(work.limb))[storage.MAKING] = (
-                        True  # that nobody takes it for live in between
-                    )
+                    storage.keep(_bone_of(work.limb), **{storage.MAKING: True})  # not live, in between
             stems = tuple(helper_stem(*work.limb) for work in own)
             _strip(ob, [*(work.made for work in own), *([strays[ob]] if ob in strays else ())], stems)
         for ref, sliders in ended.items():
@@ -394,7 +392,7 @@ def _make(work: Work) -> None:
     for bone in work.parts.bones if not work.keeps_bones else ():
         finish_helper(ob, bone, refs[bone.role][1])
     if work.spec and (work.spec != work.made.built or not work.keeps_bones):
-        ob.data.bones[refs["root"][1]][SPEC] = to_json(work.spec)
+        setattr(ob.data.bones[refs["root"][1]], SPEC, to_json(work.spec))
     constraints = work.parts.constraints
     for constraint in constraints:
         constrain(ob, constraint, refs)
@@ -407,7 +405,7 @@ def _make(work: Work) -> None:
         drive(ob, driver, refs)
     limb = _bone_of(work.limb)
     storage.limb_constraint_of(limb).chain_count = sum(storage.segments_of(limb))
-    storage.group_of(limb).pop(storage.MAKING, None)
+    storage.keep(limb, **{storage.MAKING: None})
 
 
 # one by one
@@ -445,7 +443,7 @@ def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs)
     """Add a helper bone in Edit Mode; returns its name. Blender takes no matrix for a bone without a length."""
     bones = ob.data.edit_bones
     laid: Any = bones.new(name)
-    laid[MADE_FOR_LIMB] = bone.role
+    setattr(laid, MADE_FOR_LIMB, bone.role)
     rest = Matrix((bone.rest[:4], bone.rest[4:8], bone.rest[8:12], bone.rest[12:]))
     laid.head, laid.tail = rest.translation, rest.translation + rest.col[1].to_3d() * bone.length
     laid.matrix = rest

@@ -107,7 +107,8 @@ def finish_control(control: Control, name: str, moved: Matrix | None) -> Matrix:
     """Give a new control bone its shape, its collection and its locks, and pose it. ``moved`` is how what it hangs on
     or goes with has moved from its rest, in the armature. Returns its own matrix there."""
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
-    bone.bone[MADE_FOR_LIMB], bone.matrix_basis = control.kind, Matrix()
+    setattr(bone.bone, MADE_FOR_LIMB, control.kind)
+    bone.matrix_basis = Matrix()
     draw_bone(bone, control.drawing)
     colour_bone(bone, control.kind, drawn_side(control.limb_name))
     editing.collect(ob, bone.bone, COLLECTIONS[control.kind], ALL_OURS, [*COLLECTIONS].index(control.kind))

@@ -33,7 +33,6 @@ from ..limb.settings import (
     CHOICES,
     CONSTRAINT_NAME,
     CONVERTED_FROM,
-    GROUP,
     KNEE_LIMITS,
     VERSION,
     VERSION_KEY,
@@ -289,7 +288,6 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
     foot = tips.foot_of(limb)
     if description.foot and (foot is None or foot.name != description.foot):
         tips.mark_tip(limb, ref[0].data.bones[description.foot])
-    _keep_version(limb[GROUP])
     _keep_group(limb, before, description)
     for key in ended_sliders(before, description):
         if key in limb:
@@ -300,7 +298,7 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
         if storage.read_slider(limb, name) != value:
             storage.write_slider(limb, name, value)
     if description.mode == "RIG" and not storage.is_on_rig(limb):
-        limb[GROUP][storage.MAKING] = True
+        storage.keep(limb, **{storage.MAKING: True})
     storage.use_aligned_scale(limb)
     first = storage.chain_bones(limb)[0]
     is_free = description.choices["plane"] in MOVES_ROOT or is_moved_by_location(
@@ -326,15 +324,9 @@ def _keep_chain(limb: Any, before: Description | None, description: Description)
         constraint.chain_count = min(sum(before.segments), sum(description.segments))
 
 
-def _keep_version(group: Any) -> None:
-    if group.get(VERSION_KEY) != VERSION:
-        for name in [name for name in group if name not in KEPT_PROPERTIES]:
-            del group[name]
-        group[VERSION_KEY] = VERSION
-
-
 def _keep_group(limb: Any, before: Description | None, description: Description) -> None:
-    group = limb[GROUP]
+    group = storage.group_of(limb) or {}
+    unknown = dict.fromkeys(group.keys() - KEPT_PROPERTIES) if group.get(VERSION_KEY) != VERSION else {}
     kept = description.choices | {
         "bend_axis": [*description.bend_axis],
         "reference_rotations": [number for turn in description.reference_rotations for number in turn],
@@ -344,18 +336,10 @@ def _keep_group(limb: Any, before: Description | None, description: Description)
     axes = ("bend_axis", "reference_rotations")
     if before and all(getattr(before, name) == getattr(description, name) for name in axes):
         kept = {name: value for name, value in kept.items() if name not in axes}  # on whichever side they were found
-    for name, value in kept.items():
-        if value == USUAL[name]:
-            if name in group:
-                del group[name]
-        elif name not in group or _as_python(group[name]) != value:
-            group[name] = value
+    values = {name: None if value == USUAL[name] else value for name, value in kept.items()}
+    storage.keep(limb, **unknown, **values, **{VERSION_KEY: VERSION})
     if axes[0] in kept or storage.KEPT_ON not in group:
         storage.keep_side(limb)
-
-
-def _as_python(value: Any) -> Any:
-    return value.to_list() if hasattr(value, "to_list") else value
 
 
 def ended_sliders(before: Description | None, description: Description | None) -> list[str]:

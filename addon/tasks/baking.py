@@ -32,7 +32,7 @@ from ..finding.checking import check_editable
 from ..limb import solving, storage, tolerances, transforms
 from ..limb.follow import check_posable
 from ..limb.settings import every_slider
-from ..limb.storage import bones_of_limb, group_of, path_to_slider, read_slider
+from ..limb.storage import bones_of_limb, group_of, keep, path_to_slider, read_slider
 from ..live import refresh
 from ..motion import passing, seen, thinning, writing
 from ..motion.fk import in_rotation_mode
@@ -211,7 +211,7 @@ def _remove(context: Context, baked: Sequence[seen.SeenLimb]) -> list[Message]:
     for one in baked:
         group = group_of(one.limb)
         if group and "aligned" in group and any(channel.path.endswith("scale") for channel in one.values):
-            del group["aligned"]
+            keep(one.limb, aligned=None)
     kept = remove(context, [one.limb for one in baked])
     refresh(context)
     return [Message(STAYING, names=", ".join(kept))] if kept else []

@@ -34,7 +34,7 @@ from ..limb.follow import (
     tip_at_rest,
 )
 from ..limb.names import ARM, LEG, has_word, side_sign
-from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, VERSION, VERSION_KEY, slider_of
+from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, LIMB_MARK, VERSION, VERSION_KEY, slider_of
 from ..limb.solving import BONE_MOVED, BONE_SCALED, SCALED_APART, SIZELESS, LimbsNow, Measured, limbs_now, measure
 from ..limb.spec import ALL, Parts, differs
 from ..limb.storage import (
@@ -563,8 +563,7 @@ def limb_fingerprint(limb: PoseBone) -> tuple[Any, ...]:
     rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]
     local = tuple(bone.use_local_location for bone in bones)
     features = tuple(key in limb for key in FEATURE_KEYS)  # type: ignore[operator]
-    group = str(group_of(limb).to_dict())
-    return len(limb.id_data.pose.bones), tuple(rest), local, features, group, follow_of(limb)
+    return len(limb.id_data.pose.bones), tuple(rest), local, features, getattr(limb, LIMB_MARK), follow_of(limb)
 
 
 def limbs_counted(count: int) -> Message:

@@ -11,7 +11,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from scripts import installed
-from tests.blender import rigs
+from tests.blender import oracle, rigs
 
 FRAMES = (1, 2, 3, 4, 5)
 
@@ -125,7 +125,7 @@ def limb(case: Case, rng: random.Random, name: str = "rig") -> Any:
     _make(last, case)
     _follow(ob, last, case, rng)
     if case["is_posed"]:
-        last["planar_ik"]["reference_rotations"] = [number for still in reference_rotations for number in still]
+        oracle.keep(last, reference_rotations=[number for still in reference_rotations for number in still])
     for bone in line:
         bone.rotation_quaternion = rigs.turn(rng, 2.0) if case["order"] == "QUATERNION" else (1, 0, 0, 0)
     if case["is_moved"]:

@@ -114,7 +114,7 @@ def follow(ob: Any, side: str, settings: dict[str, Any]) -> None:
 
 def to_rig(addon: Any, ob: Any, names: tuple[str, ...] = ()) -> None:
     """Put limbs of a rig on it: those named, or all."""
-    lasts = [bone for bone in ob.pose.bones if "planar_ik" in bone and (not names or bone.name in names)]
+    lasts = [bone for bone in ob.pose.bones if bone.planar_ik_limb and (not names or bone.name in names)]
     addon("tasks.modes").to_rig(bpy.context, lasts)
 
 

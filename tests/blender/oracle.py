@@ -3,6 +3,7 @@ limb's parent, of what it follows and of its sliders. Of three and four bones, t
 
 from __future__ import annotations
 
+import json
 from cmath import exp, phase
 from cmath import sqrt as complex_root
 from itertools import pairwise
@@ -38,7 +39,7 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     """Where the limb of this last bone, of an original rig, has to be."""
     depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
     ob = last.id_data.evaluated_get(depsgraph)
-    group, constraint = {**DEFAULTS, **last["planar_ik"].to_dict()}, last.constraints["Planar IK"]
+    group, constraint = {**DEFAULTS, **kept(last)}, last.constraints["Planar IK"]
     bones = chain_bones(ob.pose.bones[last.name], group["segments"])
     limb = _reference(bones, group)
     world = np.array(ob.matrix_world, float)
@@ -70,11 +71,30 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     )
 
 
+def mark(bone: Any, name: str) -> Any:
+    """A mark of a bone as Blender stores it, also where the extension is off; None where there is none."""
+    holder = bone.bl_system_properties_get() if hasattr(bone, "bl_system_properties_get") else bone
+    return holder.get(name) if holder else None
+
+
+def kept(last: Any) -> dict[str, Any]:
+    """What is kept of a limb on its last bone."""
+    group: dict[str, Any] = json.loads(mark(last, "planar_ik_limb") or "{}")
+    return group
+
+
+def keep(last: Any, without: str = "", **values: Any) -> None:
+    """Write in there, as no operator does."""
+    group = {**kept(last), **values}
+    group.pop(without, None)
+    last.planar_ik_limb = json.dumps(group)
+
+
 def seen(last: Any, depsgraph: Any = None) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
     """The joints and axes that Blender shows, in the world, as `Expected` has them, and the scales of the bones."""
     depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
     ob = last.id_data.evaluated_get(depsgraph)
-    segments = tuple(last.get("planar_ik", {}).get("segments", (1, 1)))
+    segments = tuple(kept(last).get("segments", (1, 1)))
     return seen_of(ob, last.name, segments)
 
 
@@ -106,8 +126,8 @@ def tip_of(last: Any) -> Array:
     """The head of the bone that is marked as a limb's foot, in its last bone's own space; of what is no limb, that of
     the only bone below; else the tail."""
     below = last.bone.children
-    feet = [child for child in below if "planar_ik_tip" in last.id_data.pose.bones[child.name]]
-    if not feet and ("planar_ik" in last or len(below) != 1):
+    feet = [child for child in below if mark(last.id_data.pose.bones[child.name], "planar_ik_tip")]
+    if not feet and (mark(last, "planar_ik_limb") or len(below) != 1):
         return np.array((0.0, last.bone.length, 0.0))
     feet = feet or below
     return (np.linalg.inv(np.array(last.bone.matrix_local, float)) @ [*feet[0].head_local, 1.0])[:3]

@@ -25,7 +25,7 @@ def an_offset(ob):
 
 
 def keys_on_a_part(ob):
-    name = next(bone.name for bone in ob.data.bones if bone.get("planar_ik.part") == "root")
+    name = next(bone.name for bone in ob.data.bones if bone.planar_ik_part == "root")
     ob.pose.bones[name].location.x = 0.2
 
 

@@ -141,12 +141,32 @@ def properties_of(ob):
     }
 
 
-def test_nothing_is_registered_on_bones():
-    """A property of PoseBone would make Blender compare it for every bone of every override."""
+def test_nothing_but_plain_values_is_registered_on_bones():
+    """Blender compares properties of PoseBone for every bone of every override: a group with getters costs seconds."""
     owners = (bpy.types.PoseBone, bpy.types.Bone, bpy.types.Object, bpy.types.Armature, bpy.types.Constraint)
     assert isinstance(bpy.types.PoseBone.planar_ik, property)
-    for owner in owners:
-        assert not [name for name in owner.bl_rna.properties.keys() if "planar" in name.lower()]  # noqa: SIM118
+    ours = {
+        each.identifier: each.type
+        for owner in owners
+        for each in owner.bl_rna.properties
+        if "planar" in each.identifier
+    }
+    texts = dict.fromkeys(("planar_ik_limb", "planar_ik_part", "planar_ik_spec"), "STRING")
+    assert ours == texts | {"planar_ik_segment": "INT", "planar_ik_tip": "BOOLEAN"}
+
+
+def test_what_is_private_is_not_shown():
+    """Of what a limb keeps on bones, Blender's panel Custom Properties draws the sliders only."""
+    ob = rigs.biped()
+    rigs.click(ob, "shin.L")
+    bpy.ops.pose.planar_ik_add(plane="POLE", foot_roll=True)
+    bpy.ops.pose.planar_ik_set(twist=True)
+    for name, value in {"softness": 0.1, "stretch": 0.5, "max_angle": 2.5}.items():
+        setattr(ob.pose.bones["shin.L"].planar_ik, name, value)
+    bones = [*ob.pose.bones, *ob.data.bones]
+    shown = {key for bone in bones for key in {*bone.keys()} if key not in bone.bl_rna.properties}
+    assert {"IK Influence", "IK Roll", "IK Stretch"} <= shown
+    assert not [key for key in shown if not key.startswith("IK ")]
 
 
 def test_overrides_of_rigs_without_limbs_are_as_without_the_extension(tmp_path):

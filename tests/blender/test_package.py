@@ -36,12 +36,18 @@ def test_what_is_in_the_zip():
 def traces():
     """What of ours Blender knows."""
     handlers = [each for name in dir(bpy.app.handlers) for each in handlers_of(name)]
-    owners = (bpy.types.PoseBone, bpy.types.Scene, bpy.types.Object, bpy.types.WindowManager)
+    owners = (bpy.types.PoseBone, bpy.types.Bone, bpy.types.Scene, bpy.types.Object, bpy.types.WindowManager)
     types = [name for name in dir(bpy.types) if "planar_ik" in name.lower() or "planarik" in name.lower()]
     return {
         *(f"type {name}" for name in types),
         *(f"operator {name}" for name in dir(bpy.ops.pose) if "planar" in name),
         *(f"property of {owner.__name__}" for owner in owners if hasattr(owner, "planar_ik")),
+        *(
+            f"mark {each.identifier}"
+            for owner in owners
+            for each in owner.bl_rna.properties
+            if "planar_ik" in each.identifier
+        ),
         *(f"handler {each}" for each in handlers if is_ours(each)),
         *(f"menu entry {each}" for menu in menus() for each in drawn_by(menu) if is_ours(each)),
         *(f"class {each.__name__}" for each in bpy.types.bpy_struct.__subclasses__() if is_ours(each)),

@@ -10,7 +10,7 @@ from tests.blender import legs, rigs
 
 def helpers(ob):
     """The helper bones of a rig, by name."""
-    return {bone.name for bone in ob.data.bones if "planar_ik.part" in bone and bone.name.startswith("MCH-")}
+    return {bone.name for bone in ob.data.bones if bone.planar_ik_part and bone.name.startswith("MCH-")}
 
 
 def leg(names):

@@ -100,7 +100,8 @@ def test_a_thigh_that_is_gone(leg, names):
     bpy.ops.pose.planar_ik_remove()
     assert not leg.pose.bones["shin.L"].planar_ik.enabled
     assert not [*leg.pose.bones["shin.L"].constraints]
-    assert not [key for bone in leg.pose.bones for key in [*bone.keys()] if key.startswith("planar_ik")]
+    marks = ("planar_ik_limb", "planar_ik_segment", "planar_ik_tip")
+    assert not [mark for bone in leg.pose.bones for mark in marks if bone.is_property_set(mark)]
 
 
 def removed(ob, *names):

@@ -24,9 +24,9 @@ def about(pivot, angle):
 
 def pivots_of(ob, last):
     """The pivots of the limb's roll, by role."""
-    foot = next(child for child in last.children if "planar_ik_tip" in child)
+    foot = next(child for child in last.children if child.planar_ik_tip)
     goal = ob.data.bones[foot.constraints["Planar IK Foot"].subtarget]
-    return {bone["planar_ik.part"]: bone for bone in goal.parent_recursive}
+    return {bone.planar_ik_part: bone for bone in goal.parent_recursive}
 
 
 def rolled(ob, last, roll, bank):

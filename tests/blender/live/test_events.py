@@ -51,7 +51,7 @@ def set_everything(last):
 
 
 def choose_in_the_file(last):
-    last["planar_ik"]["max_angle"] = 2.0
+    oracle.keep(last, max_angle=2.0)
     last.id_data.update_tag()
 
 
@@ -164,7 +164,9 @@ def copy_by_hand(last):
     for bone in ("upper", "lower", "foot"):
         of, to = last.id_data.pose.bones[bone], ob.pose.bones[f"{bone}2"]
         for name in [*of.keys()]:
-            to[name] = of[name].to_dict() if name == "planar_ik" else of[name]
+            to[name] = of[name]
+        for name in ("planar_ik_limb", "planar_ik_segment", "planar_ik_tip"):
+            setattr(to, name, getattr(of, name))
     for bone, turn in legs.FK.items():
         ob.pose.bones[bone + "2"].rotation_quaternion = turn
     return "other", "lower2"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.blender import legs, rigs
+from tests.blender import legs, oracle, rigs
 
 
 def part(ob, role):
-    return next(bone.name for bone in ob.data.bones if bone.get("planar_ik.part") == role)
+    return next(bone.name for bone in ob.data.bones if bone.planar_ik_part == role)
 
 
 def edit(ob, change):
@@ -88,17 +88,17 @@ BREAKING = {
     "part inherits no scale": in_edit("target_in_frame", inherit_scale="NONE"),
     "part on nothing": in_edit("turn 1", parent=None),
     "order of rotations": lambda ob: setattr(ob.pose.bones[part(ob, "turn 1")], "rotation_mode", "QUATERNION"),
-    "role gone": lambda ob: ob.data.bones[part(ob, "turn 2")].pop("planar_ik.part"),
-    "spec gone": lambda ob: ob.data.bones[part(ob, "root")].pop("planar_ik.spec"),
-    "spec of something else": lambda ob: ob.data.bones[part(ob, "root")].__setitem__("planar_ik.spec", "{}"),
+    "role gone": lambda ob: ob.data.bones[part(ob, "turn 2")].property_unset("planar_ik_part"),
+    "spec gone": lambda ob: ob.data.bones[part(ob, "root")].property_unset("planar_ik_spec"),
+    "spec of something else": lambda ob: setattr(ob.data.bones[part(ob, "root")], "planar_ik_spec", "{}"),
     "first bone inherits otherwise": lambda ob: setattr(ob.data.bones["thigh.L"], "use_inherit_rotation", False),
     "last bone is sheared": lambda ob: setattr(ob.data.bones["shin.L"], "inherit_scale", "FULL"),
     "knee moved": lambda ob: edit(ob, lambda bones: setattr(bones["thigh.L"], "tail", (0.1, -0.1, 0.5))),
     "first bone rolled": lambda ob: edit(ob, lambda bones: setattr(bones["thigh.L"], "roll", 1.0)),
     "hangs on another bone": lambda ob: edit(ob, lambda bones: setattr(bones["thigh.L"], "parent", bones["root"])),
-    "plane changed": lambda ob: ob.pose.bones["shin.L"]["planar_ik"].update({"plane": "FREE"}),
+    "plane changed": lambda ob: oracle.keep(ob.pose.bones["shin.L"], plane="FREE"),
     "feature gone": lambda ob: ob.pose.bones["shin.L"].pop("IK Softness"),
-    "knee limit changed": lambda ob: ob.pose.bones["shin.L"]["planar_ik"].update({"min_angle": 0.5}),
+    "knee limit changed": lambda ob: oracle.keep(ob.pose.bones["shin.L"], min_angle=0.5),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.blender import rigs
+from tests.blender import oracle, rigs
 from tests.blender.limb.test_rolling import parts
 
 
@@ -24,30 +24,29 @@ def made(mode: str, ob: Any = None) -> Any:
     return ob
 
 
-def group_of(ob: Any) -> Any:
-    return ob.pose.bones["shin.L"]["planar_ik"]
+def shin(ob: Any) -> Any:
+    return ob.pose.bones["shin.L"]
 
 
 def root_of(ob: Any) -> Any:
-    return next((bone for bone in ob.data.bones if "planar_ik.spec" in bone), None)
+    return next((bone for bone in ob.data.bones if bone.planar_ik_spec), None)
 
 
 def older(ob: Any) -> None:
     """It knew no versions, nor one of the fields."""
-    del group_of(ob)["version"]
+    oracle.keep(shin(ob), without="version")
     edit_spec(ob, lambda spec: spec.pop("choices"))
 
 
 def newer(ob: Any) -> None:
     """It knows another plane, and more of everything."""
-    group = group_of(ob)
-    group["version"], group["bounce"], group["plane"] = 99, {"height": 1.0}, "SPIRAL"
+    oracle.keep(shin(ob), version=99, bounce={"height": 1.0}, plane="SPIRAL")
     edit_spec(ob, lambda spec: spec.update(bounce=2.0))
     if root := root_of(ob):
         rigs.activate(ob, "EDIT")
         bone = ob.data.edit_bones.new("MCH-bounce")
         bone.tail, bone.parent = (0.0, 0.0, 1.0), ob.data.edit_bones[root.name]
-        bone["planar_ik.part"] = "bounce"
+        bone.planar_ik_part = "bounce"
         rigs.activate(ob, "POSE")
         more = ob.pose.bones["shin.L"].constraints.new("LIMIT_ROTATION")
         more.name = "Planar IK Bounce"
@@ -55,16 +54,15 @@ def newer(ob: Any) -> None:
 
 def incomplete(ob: Any) -> None:
     """Things are missing without which there is no shape."""
-    group_of(ob)["version"] = 99
-    del group_of(ob)["plane"]
+    oracle.keep(shin(ob), without="plane", version=99)
     edit_spec(ob, lambda spec: spec.pop("lengths"))
 
 
 def edit_spec(ob: Any, edit: Any) -> None:
     if root := root_of(ob):
-        spec = json.loads(root["planar_ik.spec"])
+        spec = json.loads(root.planar_ik_spec)
         edit(spec)
-        root["planar_ik.spec"] = json.dumps(spec)
+        root.planar_ik_spec = json.dumps(spec)
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
@@ -86,7 +84,7 @@ def test_another_version_is_said_and_rebuilt(edit: Any, mode: str) -> None:
     assert (limb.reach, limb.message) == ("REACHED", "On target")
     assert {bone.name for bone in ob.data.bones} == names
     assert "Planar IK Bounce" not in limb.bone.constraints
-    assert "bounce" not in group_of(ob)
+    assert "bounce" not in oracle.kept(shin(ob))
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])

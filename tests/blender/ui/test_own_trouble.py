@@ -12,8 +12,8 @@ from tests.blender.rigging.test_checking import edit
 
 from .conftest import call, select
 
-NOTES = ['{"version": 1}', [1, 2, 3], 3, {"version": "1"}, {"segments": "x"}, {"bend_axis": [1.0]}]
-"""What importers and scripts leave in place of a limb's own note: an FBX brings it as text."""
+NOTES = ["nothing", "[1, 2, 3]", "3", '{"version": "1"}', '{"segments": "x"}', '{"bend_axis": [1.0]}']
+"""What scripts leave in place of what is kept of a limb."""
 
 
 def legs(mode="RIG", **options):
@@ -28,7 +28,7 @@ def legs(mode="RIG", **options):
 @pytest.mark.parametrize("note", NOTES, ids=str)
 def test_a_note_that_cannot_be_read(note, mode):
     ob = legs(mode)
-    ob.pose.bones["shin.R"]["planar_ik"] = note
+    ob.pose.bones["shin.R"].planar_ik_limb = note
     ob.pose.bones["shin.R"]["IK Twist"] = "[0.0, 0.0]"
     ob.pose.bones["foot_ik.L"].location = (0.05, 0.05, 0.05)
     bpy.context.view_layer.update()
