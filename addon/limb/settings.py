@@ -2,8 +2,8 @@
 be.
 
 Sliders animate: they are custom properties of the limb's last bone, with names that read well without the extension.
-Choices do not animate: they are kept in the bone's group ``planar_ik`` and become part of the mechanism. A value of
-another type raises TypeError, a number out of its range ValueError: none is changed to the nearest."""
+Choices do not animate: they are kept in a property of the bone, `LIMB_MARK`, and become part of the mechanism. A value
+of another type raises TypeError, a number out of its range ValueError: none is changed to the nearest."""
 
 from __future__ import annotations
 
