@@ -41,14 +41,16 @@ def open_shot(source: Path, arguments: Namespace) -> list[str]:
     active = bpy.context.view_layer.objects.active if bpy.context.view_layer else None
     if active and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
         bpy.ops.object.mode_set(mode="OBJECT")  # a rig that was saved in Edit Mode stands at rest
-    if arguments.command != "report" and bpy.data.version[:2] > VERSION:
-        template = "it was saved by Blender {version}, which knows more than this one: write it with that"
-        raise Refused(template, version=".".join(map(str, bpy.data.version[:2])))
+    newer = f"it was saved by Blender {'.'.join(map(str, bpy.data.version[:2]))}, which knows more than this one"
+    is_newer = bpy.data.version[:2] > VERSION
+    if is_newer and (getattr(arguments, "in_place", False) or getattr(arguments, "output", None)):
+        raise Refused("{newer}: write it with that", newer=newer)
     scripts = [text.name for text in bpy.data.texts if text.use_module]
     scripts += [ob.name for ob in all_objects() if any(map(dependencies.is_python, animation.drivers_of(ob)))]
     named = ", ".join(scripts[:5])
     is_told = scripts and not arguments.allow_scripts
-    return [f"Python in the file was not run, --allow-scripts runs it: {named}"] if is_told else []
+    told = [f"Python in the file was not run, --allow-scripts runs it: {named}"] if is_told else []
+    return [*told, *([newer] if is_newer else ())]
 
 
 def _open(source: Path, allow_scripts: bool) -> None:

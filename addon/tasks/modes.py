@@ -169,9 +169,10 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
         return []
     if not storage.bones_of_limb(limb):
         return ["LEFT"]
-    if follow.is_gone(*follow.follow_of(limb).pairs[0]):
+    target, pole = follow.follow_of(limb).pairs
+    if follow.is_gone(*target):
         return ["TARGET", "PICK"]
-    if "POLE" in follow.gone_controls(limb):
+    if "POLE" in follow.gone_controls(limb) or (pole[0] and follow.is_gone(*pole)):
         return ["POLE"]
     muting = ["MUTE"] if conflicts_of(limb) else []
     is_edited = status is not None and storage.is_on_rig(limb) and not muting  # which the pose alone tells

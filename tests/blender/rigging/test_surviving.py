@@ -62,6 +62,23 @@ def test_a_control_that_was_deleted_is_made_anew(mode, repair):
     assert np.abs(rigs.matrices(ob, own) - before).max() < 2e-5
 
 
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.names_nothing  # until it is repaired
+def test_a_pole_of_ones_own_that_was_deleted_is_made_anew(addon, mode):
+    """By a script, which leaves its name in the constraint."""
+    ob, own, _ = added(mode)
+    rigs.activate(ob, "EDIT")
+    ob.data.edit_bones.remove(ob.data.edit_bones["knee_pole.L"])
+    rigs.activate(ob)
+    assert messages(ob) == {"'rig' has no bone 'knee_pole.L': pick another pole", "On target"}
+    assert addon("tasks.modes").repairs_for(ob.pose.bones["shin.L"]) == ["POLE"]
+    before = rigs.matrices(ob, own)
+    rigs.click(ob, "shin.L")
+    bpy.ops.pose.planar_ik_repair(repair="POLE")
+    assert messages(ob) == {"On target"}
+    assert np.abs(rigs.matrices(ob, own) - before).max() < 2e-5
+
+
 def test_limbs_go_on_after_apply_and_join(addon):
     for mode in ("RIG", "LIVE"):
         ob, own, before = added(mode)
