@@ -161,7 +161,7 @@ for _names, _make in ((FOLLOWED, _followed), (SET_FOR_ALL, _slider), (CHOICES, _
 POSE_BONE: Any = bpy.types.PoseBone
 
 
-MARKS = (
+MARKS: tuple[tuple[Any, str, Any], ...] = (
     (POSE_BONE, settings.LIMB_MARK, StringProperty),
     (POSE_BONE, settings.SEGMENT_MARK, IntProperty),
     (POSE_BONE, settings.TIP, BoolProperty),
