@@ -12,8 +12,7 @@ import bpy
 from bpy.types import Bone, Context, Object, PoseBone, Scene
 from mathutils import Matrix, Vector
 
-from .animation import curves_everywhere, set_at, value_at
-from .dependencies import BoneRef
+from . import animation, dependencies
 from .types import ArmatureObject, Refused, announce, bones_of, has_bone, is_armature, scene_of, view_layer_of
 
 
@@ -132,8 +131,8 @@ def object_mode(context: Context, needed: Object) -> Iterator[None]:
 def keeping_unkeyed(context: Context, objects: Iterable[Object]) -> Iterator[None]:
     """Preserve unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
     Blender then sets all that is animated to its animation, as if the frame changed."""
-    paths = {ob: dict.fromkeys(curve.data_path for curve in curves_everywhere(ob)) for ob in objects}
-    before = {ob: {path: value_at(ob, path) for path in of_ob} for ob, of_ob in paths.items()}
+    paths = {ob: dict.fromkeys(curve.data_path for curve in animation.curves_everywhere(ob)) for ob in objects}
+    before = {ob: {path: animation.value_at(ob, path) for path in of_ob} for ob, of_ob in paths.items()}
     try:
         yield
     finally:
@@ -143,10 +142,10 @@ def keeping_unkeyed(context: Context, objects: Iterable[Object]) -> Iterator[Non
             changed = {
                 path: value
                 for path, value in values.items()
-                if None not in (value, now := value_at(ob, path)) and now != value
+                if None not in (value, now := animation.value_at(ob, path)) and now != value
             }
             for path, value in changed.items():
-                set_at(ob, path, value)
+                animation.set_at(ob, path, value)
             if changed:  # Blender is not told of custom properties, and what they drive would stay as it was
                 ob.update_tag(refresh={"DATA"} if is_armature(ob) else {"OBJECT"})
 
@@ -284,7 +283,7 @@ def _frame_of(scene: Scene) -> float:
     return scene.frame_current + scene.frame_subframe
 
 
-def select(context: Context, refs: Sequence[BoneRef]) -> list[str]:
+def select(context: Context, refs: Sequence[dependencies.BoneRef]) -> list[str]:
     """Select bones or objects in the mode in which they can be moved, the last one active; what is hidden is shown.
     Returns the names of objects, bones and collections of bones that are shown again. Raises `Refused`."""
     if any(not bone for _, bone in refs):
@@ -348,7 +347,7 @@ def _select_objects(context: Context, layer: Any, objects: list[Object]) -> None
     layer.objects.active = objects[-1]
 
 
-def _select_bones(context: Context, refs: Sequence[BoneRef]) -> None:
+def _select_bones(context: Context, refs: Sequence[dependencies.BoneRef]) -> None:
     for posed in context.selected_pose_bones or ():
         select_bone(posed, False)
     for ob, name in refs:
@@ -357,7 +356,7 @@ def _select_bones(context: Context, refs: Sequence[BoneRef]) -> None:
         ob.data.bones.active = bone.bone  # type: ignore[union-attr]  # an armature's
 
 
-def select_if_shown(context: Context, refs: Sequence[BoneRef]) -> None:
+def select_if_shown(context: Context, refs: Sequence[dependencies.BoneRef]) -> None:
     """Select those bones that can be seen, as what a person goes on with; without any, leave everything as it is."""
     shown = [(ob, bone) for ob, bone in refs if has_bone(ob, bone) and ob.mode == "POSE" and ob.visible_get()]
     if shown and context.mode == "POSE":

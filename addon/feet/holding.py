@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 
 from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef, Dependencies
+from ..limb import rest_geometry, storage, tolerances, transforms
 from ..limb.features.roll import FLAT_TOE_BONE, HEEL_PIVOT, PIVOTS, ROLL_CONTROL, ROLLED_TARGET
 from ..limb.follow import flat_toes, follow_of, helpers_of, pole_goes_along
-from ..limb.rest_geometry import rest_geometry_of
-from ..limb.storage import bones_of_limb, choices_of, limbs_of
 from ..limb.tips import foot_of
-from ..limb.tolerances import ROUNDING
-from ..limb.transforms import rigid, turns_of
 from ..motion.ik import foot_offset, nearest_in_rotation_mode
 from ..motion.matching import evaluated_turn, factor_past, is_pole_movable, solver_target
 from ..motion.parts import part_of_foot, part_of_ik, rotation_channel_of, slider_channel
@@ -59,7 +56,7 @@ def leg_read(recording: Recording, limbs: LimbsRead, row: int, contacts: Sequenc
     return Leg(
         ends=ends,
         rolls=seen,
-        roots=places_of(recording, limb.id_data, rest_geometry_of(limb).names[0]),
+        roots=places_of(recording, limb.id_data, rest_geometry.rest_geometry_of(limb).names[0]),
         reach=inf if (stretch > 0.0).all() else float(reach * sizes_of(limbs, row).mean()),
         size=float(sizes_of(limbs, row).mean()),
         shape=shape_of(limb) if rolls else None,
@@ -130,7 +127,7 @@ def _placed_flat(
 def _turns_by_itself(limb: PoseBone) -> bool:
     """Whether nothing else turns the foot of a limb, which does not follow its target."""
     foot: Any = foot_of(limb)
-    taken = {bone.name for other in limbs_of(limb.id_data) for bone in bones_of_limb(other)}
+    taken = {bone.name for other in storage.limbs_of(limb.id_data) for bone in storage.bones_of_limb(other)}
     return foot.name not in taken and not [*Dependencies().constraints_and_drivers(foot)]
 
 
@@ -151,7 +148,7 @@ def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, held: Hel
     if not (pole_goes_along(limb) and is_pole_movable(limb)):
         return []
     pole: Any = follow_of(limb).pairs[1]
-    raised = held.leg.roots - places_of(recording, limb.id_data, rest_geometry_of(limb).names[0])
+    raised = held.leg.roots - places_of(recording, limb.id_data, rest_geometry.rest_geometry_of(limb).names[0])
     places = _where(places_of(recording, *pole) + raised, held.changed)
     return [ControlPlacing(pole, pole, places, sizes_of(limbs, row))]
 
@@ -162,7 +159,7 @@ def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, held: Hel
 def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
     """The bone that carries limbs of one rig and that can be moved: nothing else poses it, and it does not carry what
     they follow."""
-    above = [bones_of_limb(limb)[0].parent_recursive for limb in limbs]
+    above = [storage.bones_of_limb(limb)[0].parent_recursive for limb in limbs]
     followed = {follow_of(limb).pairs[0] for limb in limbs}
     poses = Dependencies().constraints_and_drivers
     for bone in cast("list[PoseBone]", above[0]):
@@ -178,7 +175,7 @@ def carrier_moved(
 ) -> tuple[ControlPlacing, KeyedPart]:
     """A bone that is moved from where it was seen, by ``carried`` (rows, 3): by the keys that it has, and as few more
     as hold that. ``size`` is how long the legs are, ``times`` are where rows are on F-curves."""
-    places, is_moved = places_of(recording, *ref), np.abs(carried).max(axis=1) > ROUNDING * size
+    places, is_moved = places_of(recording, *ref), np.abs(carried).max(axis=1) > tolerances.ROUNDING * size
     placing = ControlPlacing(ref, ref, _where(places + carried, is_moved), np.full(len(places), size))
     channel, scale = placing.location, ref[0].matrix_world.median_scale / size
     had = [key.co.x for curve in curves_of(ref[0]) if curve.data_path == channel.path for key in curve.keyframe_points]
@@ -209,7 +206,7 @@ def moved_control(limb: PoseBone) -> BoneRef:
 
 def tips_of(recording: Recording, limb: PoseBone) -> Array:
     """Where the tip of a limb is in the world, (rows, 3)."""
-    return applied(matrices_of(recording, (limb.id_data, limb.name)), rest_geometry_of(limb).tip)
+    return applied(matrices_of(recording, (limb.id_data, limb.name)), rest_geometry.rest_geometry_of(limb).tip)
 
 
 def sizes_of(limbs: LimbsRead, row: int) -> Array:
@@ -221,7 +218,7 @@ def sizes_of(limbs: LimbsRead, row: int) -> Array:
 
 def rotations_of(recording: Recording, ref: BoneRef) -> Array:
     """How an object, or a bone of it, is turned in the world, (rows, 3, 3)."""
-    turns: Array = rigid(matrices_of(recording, ref))[0][:, :3, :3]
+    turns: Array = transforms.rigid(matrices_of(recording, ref))[0][:, :3, :3]
     return turns
 
 
@@ -235,7 +232,7 @@ def shape_of(limb: PoseBone) -> RollShape:
         places=np.array([pivot[:3, 3] for pivot in pivots]),
         axes=np.array([pivot[:3, 0] for pivot in pivots]),
         sole=heel[:3, :3],
-        break_angle=float(choices_of(limb)["break_angle"]),
+        break_angle=float(storage.choices_of(limb)["break_angle"]),
     )
 
 
@@ -262,7 +259,7 @@ def _turn_toes(recording: Recording, limb: PoseBone, held: HeldLeg, ease: int, v
             turns_held[here] = back[here] @ mean_of(own[_flattest(held.rolls[here, 0], contact.on)])
         off = turned_by(ease_out(vectors_of(turns_held @ shown.swapaxes(1, 2)), ranges, ease))
         channel = rotation_channel_of((limb.id_data, toe.name))
-        own_turns = turns_of(back.swapaxes(1, 2) @ off @ shown)
+        own_turns = transforms.turns_of(back.swapaxes(1, 2) @ off @ shown)
         turned = nearest_in_rotation_mode(toe.rotation_mode, own_turns, values[channel])
         values[channel][held.changed] = turned[held.changed]
         channels.append(channel)
@@ -282,7 +279,7 @@ def _turned_back(limb: PoseBone, toe: PoseBone, roll: Array) -> Array:
     axis = (
         (toe.bone.matrix_local.inverted() @ helpers_of(limb)[FLAT_TOE_BONE].matrix_local).to_3x3().normalized().col[0]
     )
-    ball = np.clip(roll, 0.0, float(choices_of(limb)["break_angle"]))
+    ball = np.clip(roll, 0.0, float(storage.choices_of(limb)["break_angle"]))
     return turned_by(np.array(axis, float) * -ball[:, None])
 
 
@@ -311,7 +308,7 @@ def _still_keys(held: HeldLeg) -> Keys:
             keyed = np.zeros(len(numbers), bool)
             keyed[rows] = True
             for here in contacts:
-                if np.allclose(numbers[here], numbers[here.start], rtol=ROUNDING, atol=ROUNDING):
+                if np.allclose(numbers[here], numbers[here.start], rtol=tolerances.ROUNDING, atol=tolerances.ROUNDING):
                     keyed[here.start + 1 : here.stop - 1] = False
             keys_of_channels[channel] = (np.flatnonzero(keyed), None)
         return keys_of_channels

@@ -16,8 +16,7 @@ from mathutils import Vector
 from ..blender.types import ArmatureObject, Refused, bones_of
 from ..limb import names, tips
 from ..limb.rest_geometry import rest_geometry
-from .checking import check_planar
-from .loops import bones_of_cylinders
+from . import checking, loops
 from .segments import Suggestion, bone_of_offset_group, segment_below, segment_of
 
 ALIKE, BENT = 0.45, 0.35
@@ -242,7 +241,7 @@ def _bends_in_zigzag(limb: PoseBone, segments: tuple[int, ...]) -> bool:
     """Whether bones in one plane clearly bend to one side and the other in turn."""
     try:
         geometry = rest_geometry(limb, segments)
-        check_planar(geometry)
+        checking.check_planar(geometry)
     except Refused:
         return False
     turns = [abs(remainder(after - before, tau)) for before, after in pairwise(geometry.angles)]
@@ -293,7 +292,7 @@ class Skeleton:
 
     def __init__(self, ob: ArmatureObject) -> None:
         self.ob = ob
-        apart = bones_of_cylinders(ob)
+        apart = loops.bones_of_cylinders(ob)
         self._bones: dict[str, Bone] = {
             bone.name: bone for bone in ob.data.bones if not tips.looks_like_mechanism(bone) and bone.name not in apart
         }

@@ -20,12 +20,11 @@ from ..blender.types import ArmatureObject
 from ..solver.limb import IN_ONE_PLANE, ORIGIN, Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS as FORMULAS
+from . import follow, spec
 from .features import FEATURES
 from .features.stretch import scales_for
-from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import every_slider
-from .spec import ALL
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
@@ -86,7 +85,7 @@ def places(table: Table, depsgraph: Depsgraph) -> Array:
     """Where targets and poles are in the world, (2, n, 3); a limb without one has NaN there."""
     evaluated_one: Any = depsgraph.id_eval_get
     found: list[Any] = [
-        place_of(ob, bone, depsgraph) if bone else evaluated_one(ob).matrix_world.translation
+        follow.place_of(ob, bone, depsgraph) if bone else evaluated_one(ob).matrix_world.translation
         for ob, bone in table.followed
     ]
     numbers = np.fromiter(chain.from_iterable(NOWHERE if place is None else place for place in (*found, None)), float)
@@ -111,7 +110,7 @@ def sliders_of(table: Table, rigs: Sequence[Any]) -> dict[str, Array]:
                 absent[slider.default] = np.full(len(rows), slider.default, float)
             values[slider.name] = absent[slider.default]
             continue
-        if slider.bone != ALL:
+        if slider.bone != spec.ALL:
             values[slider.name] = np.array([value_in(bone, slider) for bone in rows], float)
             continue
         try:

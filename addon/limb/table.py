@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
+from ..solver import matrices, rotation
 from ..solver.groups import range_of
 from ..solver.limb import MOVES_ROOT, Plane, Settings
-from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, row_of
 from ..solver.reference import Reference, reference
-from ..solver.rotation import half_of
 from .features import FEATURES
 from .features.feature import Slider
 from .follow import Follow, solver_follow
@@ -121,9 +120,9 @@ def entry_of(limb: PoseBone) -> LimbEntry:
     bones = bones_of_limb(limb)
     first = bones[0]
     parent, choices = first.parent, choices_of(limb)
-    to_parent = rest_matrix(first.bone) @ inverted(geometry.rest[0]) @ geometry.frame
+    to_parent = rest_matrix(first.bone) @ matrices.inverted(geometry.rest[0]) @ geometry.frame
     if parent is not None:
-        to_parent = inverted(rest_matrix(parent.bone)) @ to_parent
+        to_parent = matrices.inverted(rest_matrix(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     return LimbEntry(
         name=limb.name,
@@ -166,7 +165,7 @@ def table_of(limbs: Sequence[PoseBone], rigs: Iterable[ArmatureObject] = ()) -> 
         bones=np.array(bones, int).reshape(-1, most),
         last_bones=np.array([index[ob, entry.name] for ob, entry in refs], int),
         to_parent=np.array([entry.to_parent for entry in entries]).reshape(-1, 4, 4),
-        from_parent=np.array([inverted(entry.to_parent) for entry in entries]).reshape(-1, 4, 4),
+        from_parent=np.array([matrices.inverted(entry.to_parent) for entry in entries]).reshape(-1, 4, 4),
         not_plain=tuple(row for row, entry in enumerate(entries) if not entry.is_plain),
         axes=np.array([entry.axes for entry in entries]).reshape(-1, 3, 3),
         loose=np.flatnonzero([not entry.is_connected for entry in entries]),
@@ -226,7 +225,7 @@ def reference_of(geometries: Sequence[RestGeometry]) -> Reference:
     first_axes = [(geometry.frame[:3, :3].T @ geometry.reference[0][:3, :3]).T for geometry in geometries]
     return reference(
         lengths=rows([geometry.lengths for geometry in geometries]),
-        half_angles=[rows([half_of(geometry.angles[k]) for geometry in geometries]) for k in segments],
+        half_angles=[rows([rotation.half_of(geometry.angles[k]) for geometry in geometries]) for k in segments],
         first_axes=tuple(rows([axes[i] for axes in first_axes]) for i in range(3)),
         normals=[rows([geometry.normals[k] for geometry in geometries]) for k in segments[1:]],
         reference_rotations=[IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in own_rotations],

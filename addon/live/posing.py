@@ -12,17 +12,7 @@ import numpy as np
 from bpy.types import Depsgraph
 from numpy.typing import NDArray
 
-from ..blender.animation import set_at, value_at
-from ..blender.rotation import (
-    ARRAY_ANGLES,
-    CHANNELS,
-    Rows,
-    read_rows,
-    restore_rows,
-    to_channels,
-    to_quaternion,
-    write_rows,
-)
+from ..blender import animation, rotation
 from ..blender.types import ArmatureObject, split_path
 from ..limb.solving import Sliders, Solution, at_rest, into_limbs, own_size, places, sliders_of, solve
 from ..solver.matrices import applied
@@ -77,7 +67,7 @@ def _pose_level(level: Level, depsgraph: Depsgraph, borrowed: BorrowedChannels) 
     solution = solve(table, target, pole, sliders, own, tolerance=None)
     is_off = np.zeros(table.ends[-1], bool)
     for channel, bones in _set(level, solution, sliders, borrowed):
-        seen = read_rows(rigs, table.ends, channel)[bones]
+        seen = rotation.read_rows(rigs, table.ends, channel)[bones]
         is_off[bones] |= (seen != borrowed.rows(channel)[bones]).any(axis=1)
     return borrowed.write(is_off)
 
@@ -87,7 +77,9 @@ def _own(level: Level, borrowed: BorrowedChannels) -> Any:
     own = at_rest(level.table.bones.shape)
     for bones in level.by_mode:
         numbers = borrowed.rows(bones.channel)[bones.bones].astype(float)
-        own[bones.limbs, bones.segments] = np.stack(to_quaternion(bones.mode, tuple(numbers.T), ARRAY_ANGLES), axis=-1)
+        own[bones.limbs, bones.segments] = np.stack(
+            rotation.to_quaternion(bones.mode, tuple(numbers.T), rotation.ARRAY_ANGLES), axis=-1
+        )
     return own
 
 
@@ -99,7 +91,7 @@ def _set(level: Level, solution: Solution, sliders: Sliders, borrowed: BorrowedC
         rows, turns = borrowed.rows(channel), solution.turns[limbs, segments]
         if mode != "QUATERNION":
             near = rows[which].astype(float)
-            turns = np.stack(to_channels(mode, tuple(turns.T), tuple(near.T), ARRAY_ANGLES), axis=-1)
+            turns = np.stack(rotation.to_channels(mode, tuple(turns.T), tuple(near.T), rotation.ARRAY_ANGLES), axis=-1)
         rows[which] = turns
         touched.append((channel, which))
     if level.scaled:
@@ -163,8 +155,8 @@ class BorrowedChannels:
         self._rigs = [rig if rig in rigs and _is_shown(rig, depsgraph) else None for rig in plan.fingerprints]
         self.is_due = np.array([rig is not None for rig in self._rigs], bool)
         self._ends = plan.levels[0].table.ends if plan.levels else ()
-        self._before: dict[str, Rows] = {}
-        self._rows: dict[str, Rows] = {}
+        self._before: dict[str, rotation.Rows] = {}
+        self._rows: dict[str, rotation.Rows] = {}
         for rig, evaluated, first in zip(self._rigs, self.evaluated(depsgraph), (0, *self._ends), strict=False):
             if rig and plan.paths[rig] and is_at_other_frame(rig, evaluated, depsgraph):
                 self._write_animation(rig, plan.paths[rig], evaluated, first)
@@ -174,10 +166,10 @@ class BorrowedChannels:
         evaluated_one: Any = depsgraph.id_eval_get
         return [rig and evaluated_one(rig) for rig in self._rigs]
 
-    def rows(self, channel: str) -> Rows:
+    def rows(self, channel: str) -> rotation.Rows:
         """The numbers of all bones (bones, numbers), to be read, and set in place."""
         if channel not in self._rows:
-            self._before[channel] = read_rows(self._rigs, self._ends, channel)
+            self._before[channel] = rotation.read_rows(self._rigs, self._ends, channel)
             self._rows[channel] = self._before[channel].copy()
         return self._rows[channel]
 
@@ -188,7 +180,7 @@ class BorrowedChannels:
         for channel, rows in self._rows.items():
             for rig, bones, which in self._of_rigs(_differing(rows, self._before[channel])):
                 if rig in due:
-                    write_rows(rig, channel, rows[bones], which)
+                    rotation.write_rows(rig, channel, rows[bones], which)
         for rig in due:
             rig.update_tag(refresh={self._tag})  # which foreach_set does not do
         return bool(due)
@@ -199,7 +191,7 @@ class BorrowedChannels:
             for channel, rows in self._rows.items():
                 before = self._before[channel]
                 for rig, bones, which in self._of_rigs(_differing(rows, before)):
-                    stack.callback(restore_rows, rig, channel, before[bones], which)
+                    stack.callback(rotation.restore_rows, rig, channel, before[bones], which)
 
     def _of_rigs(self, is_one: Array) -> Iterator[tuple[ArmatureObject, slice, list[int]]]:
         """Those of all bones (bones) that are one, by rigs that are due: the rig, where its bones are, and which of
@@ -213,16 +205,16 @@ class BorrowedChannels:
     def _write_animation(self, rig: ArmatureObject, paths: Collection[str], evaluated: Any, first: int) -> None:
         for path in paths:
             bone, channel = split_path(path)
-            if bone and channel in CHANNELS:
+            if bone and channel in rotation.CHANNELS:
                 index = rig.pose.bones.find(bone)
                 if index >= 0:
                     self.rows(channel)[first + index] = getattr(evaluated.pose.bones[index], channel)[:]
-            elif (value := value_at(evaluated, path)) is not None and value != value_at(rig, path):
+            elif (value := animation.value_at(evaluated, path)) is not None and value != animation.value_at(rig, path):
                 # It stays, for Blender would notice as it is restored; a window's next frame sets it again.
-                set_at(rig, path, value)
+                animation.set_at(rig, path, value)
 
 
-def _differing(rows: Rows, others: Rows) -> Array:
+def _differing(rows: rotation.Rows, others: rotation.Rows) -> Array:
     """Whether the numbers of each bone are others, to the bit, (bones)."""
     is_other: Array = (rows.view(np.int32) != others.view(np.int32)).any(axis=1)
     return is_other
@@ -239,5 +231,5 @@ def is_at_other_frame(rig: ArmatureObject, evaluated: ArmatureObject, depsgraph:
     if depsgraph.mode == "RENDER":
         return True
     ends = (len(rig.pose.bones),)
-    here, there = (read_rows([ob], ends, "tail") for ob in (rig, evaluated))
+    here, there = (rotation.read_rows([ob], ends, "tail") for ob in (rig, evaluated))
     return here.tobytes() != there.tobytes()

@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, Refused, own_matrix
 from ..finding.branches import BranchLimbs
-from ..limb.features import FEATURES
-from ..limb.features.slide import check_two_bones
+from ..limb import solving, transforms
+from ..limb.features import FEATURES, slide
 from ..limb.follow import Follow, place_of
 from ..limb.rest_geometry import IDENTITY, RestGeometry, Turn, hinge_axis, is_straight, rest_geometry, unlocked_axis
-from ..limb.solving import SCALED_APART, SIZELESS, evaluated_joints, frame_now
 from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.table import reference_of
 from ..limb.tips import rest_matrix, tip_of
 from ..limb.tolerances import UNSEEN
-from ..limb.transforms import rigid_turns
 from ..rigging.control_shapes import points_of
 from ..rigging.description import Description
 from ..solver.limb import IN_ONE_PLANE, joints_of
@@ -97,7 +95,7 @@ def fit(
     far as one may ``wish``; raises `Refused`. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`)
     the fit may be."""
     plane, tip, axis, reference = wish
-    check_two_bones(plane, limb.name, segments)
+    slide.check_two_bones(plane, limb.name, segments)
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
     evaluated: Any = limb.id_data.evaluated_get(depsgraph)
@@ -113,7 +111,7 @@ def fit(
             axis = ()
         geometry = rest_geometry(limb, segments, reference_rotations, axis, tip, plane)
         kept_axis = axis if plane in IN_ONE_PLANE or is_straight(geometry) else ()
-        frame = frame_now(evaluated, geometry)
+        frame = solving.frame_now(evaluated, geometry)
         pole = _pole_of(follow, evaluated, depsgraph)
         pose = _solver_pose(evaluated.pose.bones[limb.name], segments, geometry, frame, turns, pole, plane)
         inverse = _exact_fit(geometry, pose, plane)
@@ -125,7 +123,7 @@ def fit(
     error, best = min(candidates, key=lambda pair: pair[0])
     if error <= tolerance:
         return best
-    raise Refused(SCALED_APART, bone=limb.name)
+    raise Refused(solving.SCALED_APART, bone=limb.name)
 
 
 def _bends_elsewhere(
@@ -143,7 +141,7 @@ def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int,
     for matrix in axes:
         rows = np.array(matrix, float)
         if not (np.abs(rows).max() < ENDLESS and abs(np.linalg.det(rows[:3, :3])) > NO_VOLUME):
-            raise Refused(SIZELESS, bone=limb.name)
+            raise Refused(solving.SIZELESS, bone=limb.name)
 
 
 def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
@@ -163,7 +161,7 @@ def turns_now(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ..
     """The rotations that the first bones of a limb's segments would need by their own channels for the pose they are
     evaluated in."""
     bones = bones_of_limb(evaluated.pose.bones[limb.name], segments)
-    return tuple(tuple(rigid_turns(np.array(own_matrix(bone), float)).tolist()) for bone in bones)
+    return tuple(tuple(transforms.rigid_turns(np.array(own_matrix(bone), float)).tolist()) for bone in bones)
 
 
 def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) -> Any:
@@ -184,7 +182,7 @@ def _solver_pose(
     """How a limb, by its last bone as it is evaluated, stands in its frame G, which is ``frame`` in the armature, as
     one row; ``pole`` is where that is there, or None."""
     to_frame, size = np.linalg.pinv(frame), sum(geometry.lengths)
-    places = evaluated_joints(evaluated.id_data, evaluated.name, segments, geometry.tip)
+    places = solving.evaluated_joints(evaluated.id_data, evaluated.name, segments, geometry.tip)
     joints = [(to_frame @ [*place, 1.0])[:3] for place in places]
     tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
     if np.linalg.norm(tip - joints[-1]) < UNSEEN * size:  # without the tiny locations that importers leave: of a limb

@@ -11,21 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Context, Object, PoseBone, Scene
 
+from ..blender import animation, fcurves
 from ..blender.action_writer import UNCHANGED
-from ..blender.animation import (
-    SAME,
-    animated_paths,
-    changes,
-    curves_everywhere,
-    curves_of,
-    drivers_of,
-    lists_of,
-    modifiers_of,
-    strips_of,
-    value_at,
-)
 from ..blender.dependencies import BoneRef, Dependencies, is_python
-from ..blender.fcurves import ONE_KEY, read_keys
 from ..blender.stepping import stepping
 from ..blender.types import bones_of, children_of, has_bone, is_armature, scene_of, split_path
 
@@ -118,9 +106,11 @@ def _spans(scene: Scene, ob: Any, names: set[str], animated_of: Callable[[Any], 
         return not curve.mute and split_path(curve.data_path)[0] in names
 
     stretched = scene.render.frame_map_new / scene.render.frame_map_old
-    yield from (_span_of(curve, stretched) for curve in curves_of(ob) if concerns(curve) and changes(curve))
-    for strip in strips_of(ob, muted=False):
-        if not strip.mute and any(concerns(curve) for curves in lists_of(strip) for curve in curves):
+    yield from (
+        _span_of(curve, stretched) for curve in animation.curves_of(ob) if concerns(curve) and animation.changes(curve)
+    )
+    for strip in animation.strips_of(ob, muted=False):
+        if not strip.mute and any(concerns(curve) for curves in animation.lists_of(strip) for curve in curves):
             ends = floor(strip.frame_start * stretched), ceil(strip.frame_end * stretched)
             yield Span(-inf, inf, np.arange(ends[0], ends[1] + 1))
     owners: list[Any] = [bones_of(ob)[name] if has_bone(ob, name) else ob for name in names]
@@ -130,23 +120,23 @@ def _spans(scene: Scene, ob: Any, names: set[str], animated_of: Callable[[Any], 
         by_itself
         or has_shape
         or ob.rigid_body
-        or any(concerns(curve) and _is_driven_in_time(curve, animated_of) for curve in drivers_of(ob))
+        or any(concerns(curve) and _is_driven_in_time(curve, animated_of) for curve in animation.drivers_of(ob))
     ):
         yield Span(-inf, inf, np.zeros(0))
 
 
 def _span_of(curve: Any, stretched: float) -> Span:
     """When an F-curve changes."""
-    modifiers, keys = modifiers_of(curve), read_keys(curve)[0].astype(float) * stretched
+    modifiers, keys = animation.modifiers_of(curve), fcurves.read_keys(curve)[0].astype(float) * stretched
     if not len(keys):
         keys = np.array(curve.range()) * stretched
-    keys = np.where(np.abs(keys - np.round(keys)) <= ONE_KEY, np.round(keys), keys)
+    keys = np.where(np.abs(keys - np.round(keys)) <= fcurves.ONE_KEY, np.round(keys), keys)
     first, last = float(keys.min()), float(keys.max())
     if [modifier.type for modifier in modifiers] == ["CYCLES"]:
-        cycles, values = modifiers[0], read_keys(curve)[1]
+        cycles, values = modifiers[0], fcurves.read_keys(curve)[1]
         modes = cycles.mode_before, cycles.mode_after
         is_some = cycles.use_restricted_range or cycles.use_influence or cycles.cycles_before or cycles.cycles_after
-        if abs(values[-1] - values[0]) <= SAME:
+        if abs(values[-1] - values[0]) <= animation.SAME:
             modes = modes[0].replace("_OFFSET", ""), modes[1].replace("_OFFSET", "")
         if not is_some and ("REPEAT_OFFSET" not in modes or curve.data_path.endswith("location")):
             return Span(first, last, keys, modes)
@@ -158,7 +148,10 @@ def _span_of(curve: Any, stretched: float) -> Span:
 def _changes_shape(ob: Any) -> bool:
     """Whether something animates the data of an object, as how far along a curve its followers are."""
     owners = [ob.data, getattr(ob.data, "shape_keys", None)]
-    return any(drivers_of(owner) or any(map(changes, curves_everywhere(owner, muted=False))) for owner in owners)
+    return any(
+        animation.drivers_of(owner) or any(map(animation.changes, animation.curves_everywhere(owner, muted=False)))
+        for owner in owners
+    )
 
 
 class Animated(NamedTuple):
@@ -169,9 +162,9 @@ class Animated(NamedTuple):
 
 
 def _animated(owner: Any) -> Animated:
-    curves = {curve.data_path for curve in curves_everywhere(owner, muted=False) if changes(curve)}
+    curves = {curve.data_path for curve in animation.curves_everywhere(owner, muted=False) if animation.changes(curve)}
     drivers: dict[str, list[Any]] = {}
-    for curve in drivers_of(owner):
+    for curve in animation.drivers_of(owner):
         drivers.setdefault(curve.data_path, []).extend([] if curve.mute else [curve])
     return Animated(curves, drivers)
 
@@ -197,11 +190,11 @@ def is_posed_by_hand(context: Context, refs: Iterable[BoneRef]) -> bool:
     """Whether something that moves these bones, or what carries them, is not as its keys have it in this frame: looked
     at by showing that anew."""
     moving = Dependencies().dependencies_of(*refs)
-    paths = [(ob, path) for ob in {ob for ob, _ in moving} for path in animated_paths(ob)]
-    posed = [(ob, path, value_at(ob, path)) for ob, path in paths if (ob, split_path(path)[0]) in moving]
+    paths = [(ob, path) for ob in {ob for ob, _ in moving} for path in animation.animated_paths(ob)]
+    posed = [(ob, path, animation.value_at(ob, path)) for ob, path in paths if (ob, split_path(path)[0]) in moving]
     with stepping(context) as show_frame:
         show_frame(scene_of(context).frame_current_final)
-        return any(not _is_same(value_at(ob, path), value) for ob, path, value in posed)
+        return any(not _is_same(animation.value_at(ob, path), value) for ob, path, value in posed)
 
 
 def _is_same(now: object, before: object) -> bool:

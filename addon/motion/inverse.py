@@ -13,19 +13,7 @@ from numpy.typing import NDArray
 from ..limb.rest_geometry import RestGeometry
 from ..limb.table import reference_of
 from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
-from ..solver.ankles import ankles_of, within_half_turn
-from ..solver.groups import members
-from ..solver.limb import (
-    IN_ONE_PLANE,
-    MOVES_ROOT,
-    Plane,
-    Settings,
-    joints_of,
-    line_to,
-    pose_limb,
-    turn_about_line,
-    twists_between,
-)
+from ..solver import ankles, groups, limb
 from ..solver.ops import ARRAYS, mapped, row_of
 from ..solver.reference import Reference
 from ..solver.rotation import conjugate, cross, half_angle, multiply, normalised
@@ -99,7 +87,7 @@ def nearest_inverse(
     best: Any = None
     for side in sides:
         is_missed = True if best is None else best.error > enough
-        for ankle in ankles_of(*flattened(reference, pose.joints, plane), side):
+        for ankle in ankles.ankles_of(*flattened(reference, pose.joints, plane), side):
             is_open = np.isfinite(ankle) & is_missed & (True if best is None else best.error > EXACT)
             rows = np.flatnonzero(is_open)
             if len(rows):
@@ -111,7 +99,7 @@ def nearest_inverse(
 
 def flattened(reference: Reference, joints: Sequence[Any], plane: str) -> tuple[Reference, Sequence[Any]]:
     """A limb and where its joints are in G, of one that stays in a plane as they are seen in that."""
-    if plane not in IN_ONE_PLANE:
+    if plane not in limb.IN_ONE_PLANE:
         return reference, joints
     none = np.zeros(len(joints))
     return reference._replace(plane_offsets=tuple(none)), [(x, y, 0.0 * z) for x, y, z in joints]
@@ -144,7 +132,9 @@ def _inverse_at(
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
     line_turns = (
-        [np.zeros_like(ankle)] if plane in IN_ONE_PLANE else _turns_about_line(reference, geometry, pose, side, ankle)
+        [np.zeros_like(ankle)]
+        if plane in limb.IN_ONE_PLANE
+        else _turns_about_line(reference, geometry, pose, side, ankle)
     )
     best: Any = None
     for line_turn in line_turns:
@@ -161,12 +151,12 @@ def _turns_about_line(
     """By how much the limb is turned about the line to the tip for its first bone to turn as in the pose, and for the
     knee to lie as there."""
     tip, half_ankle = pose.tip, half_of_angle(ankle)
-    line = line_to(tip, _length(tip), ARRAYS)
-    solved, _ = _solved(tip, reference, Settings(side, ankle=half_ankle), "FREE")
+    line = limb.line_to(tip, _length(tip), ARRAYS)
+    solved, _ = _solved(tip, reference, limb.Settings(side, ankle=half_ankle), "FREE")
     own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (pose.turns[0], solved[0]))
     about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
-    knees = [end_of_first_group(geometry, joints) for joints in (pose.joints, joints_of(solved, reference))]
-    by_knee, before = (angle_of(turn_about_line(line, knee, ARRAYS)) for knee in knees)
+    knees = [end_of_first_group(geometry, joints) for joints in (pose.joints, limb.joints_of(solved, reference))]
+    by_knee, before = (angle_of(limb.turn_about_line(line, knee, ARRAYS)) for knee in knees)
     return [angle_of((about[0], about[2])), by_knee - before]
 
 
@@ -179,16 +169,16 @@ def _inverse_with(
     if plane == "HINGE":
         cosine, sine = half_angle(tip[1], -tip[0], np.hypot(tip[0], tip[1]), ARRAYS)
         line = normalised((cosine, zeros, zeros, sine), ARRAYS)
-    elif plane in MOVES_ROOT:
+    elif plane in limb.MOVES_ROOT:
         line = (np.ones_like(ankle), zeros, zeros, zeros)
     else:
-        line = line_to(tip, _length(tip), ARRAYS)
+        line = limb.line_to(tip, _length(tip), ARRAYS)
     swivel = line_turn - _turn_of_pole(pose, plane)
-    settings = Settings(side, half_of_angle(swivel), ankle=half_ankle)
+    settings = limb.Settings(side, half_of_angle(swivel), ankle=half_ankle)
     solved, root = _solved(tip, reference, settings, plane, pole)
     off, off_turn = _errors_of(reference, pose, solved, root)
     cosine, sine = half_of_angle(line_turn)
-    twist = twists_between(solved, pose.turns, reference, ARRAYS)
+    twist = limb.twists_between(solved, pose.turns, reference, ARRAYS)
     return Inverse(
         side=side,
         swivel=without_rounding(swivel),
@@ -207,7 +197,7 @@ def inverse_over_frames(
     side only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by
     less than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off
     that as in the frames around."""
-    if len(side) == 1 or plane in MOVES_ROOT:
+    if len(side) == 1 or plane in limb.MOVES_ROOT:
         return nearest_inverse(geometry, pose, plane, (side, -side))
     aside = _aside(geometry, flattened(row_of(reference_of([geometry]), 0), pose.joints, plane)[1])
     bent = np.flatnonzero(aside > calm)
@@ -218,7 +208,7 @@ def inverse_over_frames(
     both = [_taken(of_both, its_rows) for its_rows in twice]
     rows = np.flatnonzero(_steadiest(both, np.where(aside > calm, aside, 0.0), keyed))
     inverse: Inverse = _with_rows(both[0], _taken(both[1], rows), rows)
-    return inverse if plane in IN_ONE_PLANE else _calmed(geometry, pose, inverse, bent)
+    return inverse if plane in limb.IN_ONE_PLANE else _calmed(geometry, pose, inverse, bent)
 
 
 def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
@@ -227,7 +217,7 @@ def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
     is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]
     offs = [MISS_WEIGHT * np.maximum(one.off - UNSEEN, 0.0) + SLIGHT * one.off_twist for one in both]
     angles = np.array([[one.swivel, *one.twist] for one in both])
-    turns = abs(within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
+    turns = abs(ankles.within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
     steps = turns[:, :, 0] + turns[:, :, 1:].max(axis=2) + 2.0 * is_change
     steps = np.maximum(aside[1:], aside[:-1]) * steps + SLIGHT * is_change * np.where(is_keyed, 1.0, 2.0)
     steps = steps + np.array(offs)[None, :, 1:]
@@ -266,7 +256,7 @@ def _calmed(geometry: RestGeometry, pose: SolverPose, inverse: Inverse, bent: Ar
     by_bone, _ = _turns_about_line(reference, geometry, pose, inverse.side, inverse.ankle)
     off_bone = np.zeros(len(rows))
     if len(bent):
-        off_bone = np.interp(rows, bent, np.unwrap(within_half_turn(inverse.swivel - by_bone)[bent]))
+        off_bone = np.interp(rows, bent, np.unwrap(ankles.within_half_turn(inverse.swivel - by_bone)[bent]))
     calm = _inverse_with(
         reference,
         _taken(pose, some),
@@ -282,19 +272,21 @@ def _turn_of_pole(pose: SolverPose, plane: str) -> Any:
     """By how much the pole turns the limb about the line to the tip."""
     if plane != "POLE" or pose.pole is None:
         return 0.0
-    return angle_of(turn_about_line(line_to(pose.tip, _length(pose.tip), ARRAYS), pose.pole, ARRAYS))
+    return angle_of(limb.turn_about_line(limb.line_to(pose.tip, _length(pose.tip), ARRAYS), pose.pole, ARRAYS))
 
 
-def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> tuple[list[Any], Any]:
+def _solved(
+    tip: Any, reference: Reference, settings: limb.Settings, plane: str, pole: Any = None
+) -> tuple[list[Any], Any]:
     """The rotations that the solver gives the bones, and where the first begins."""
-    pose = pose_limb(tip, reference, settings, Plane(plane), ARRAYS, pole)
+    pose = limb.pose_limb(tip, reference, settings, limb.Plane(plane), ARRAYS, pole)
     turns = [normalised(tuple(np.broadcast_arrays(*turn)), ARRAYS) for turn in pose.turns]  # type: ignore[arg-type]
     return turns, pose.root
 
 
 def _errors_of(reference: Reference, pose: SolverPose, turns: Sequence[Any], root: Any) -> tuple[Array, Array]:
     """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
-    places = zip(joints_of(turns, reference, root=root), pose.joints, strict=True)
+    places = zip(limb.joints_of(turns, reference, root=root), pose.joints, strict=True)
     off = [_length([a - b for a, b in zip(one, other, strict=True)]) / reference.bones.total for one, other in places]
     off_turns = [angle_between(a, b) for a, b in zip(turns, pose.turns, strict=True)]
     return np.max(off, axis=0), np.max(off_turns, axis=0)
@@ -313,7 +305,7 @@ def end_of_first_group(geometry: RestGeometry, joints: Any) -> Any:
     knee."""
     ends = [(0.0, 0.0, 0.0), *joints]
     end: Any = (0.0, 0.0, 0.0)
-    for k in members(len(joints), geometry.is_zigzag)[0]:
+    for k in groups.members(len(joints), geometry.is_zigzag)[0]:
         end = tuple(e + b - a for e, a, b in zip(end, ends[k], ends[k + 1], strict=True))
     return end
 
@@ -341,5 +333,5 @@ def angle_between(a: Any, b: Any) -> Any:
 
 def without_rounding(angle: Any) -> Any:
     """Angles within half a turn, with what is only single-precision rounding set to 0."""
-    within = within_half_turn(angle)
+    within = ankles.within_half_turn(angle)
     return np.where(abs(within) < 1e-6, 0.0, within)

@@ -10,22 +10,17 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.types import Message, Refused
+from ..limb import solving, tips, tolerances, transforms
 from ..limb.features import FEATURES
 from ..limb.follow import check_movable, follow_of, pole_goes_along, solver_follow
 from ..limb.rest_geometry import RestGeometry, squared
-from ..limb.solving import BONE_MOVED
 from ..limb.storage import bones_of_limb, can_change_structure, has_slider, limbs_of, outward_sign
-from ..limb.tips import foot_of, rest_matrix
-from ..limb.tolerances import KEPT, MISS, NO_TURN, ON_TARGET, UNSEEN
-from ..limb.transforms import own_transforms, rigid_turns, unposed
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
-from ..solver.ankles import within_half_turn
+from ..solver import ankles, matrices, rotation
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT, joints_of, line_to, turn_about_line
-from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS
 from ..solver.reference import Reference
-from ..solver.rotation import rotate
 from .fitting import PAST_STRAIGHT
 from .inverse import Inverse, angle_of, end_of_first_group, inverse_over_frames, solver_pose_of_rows
 from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, poses_of, worlds_of
@@ -50,11 +45,11 @@ def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
         limbs = limbs_read(recording, rig)
         for row, limb in enumerate(rig.limbs):
             _check_own(recording, limb, sum(rig.table.limbs[row].geometry.lengths))
-            entry, foot = rig.table.limbs[row], foot_of(limb) if feet.foot_follows(limb) else None
+            entry, foot = rig.table.limbs[row], tips.foot_of(limb) if feet.foot_follows(limb) else None
             poses[rig.object, limb.name] = LimbPoses(
                 turns=limbs.own[:, row, : len(entry.bones)],
                 stretch=limbs.own_length[:, row],
-                carry=limbs.frames[:, row] @ inverted(entry.geometry.frame),
+                carry=limbs.frames[:, row] @ matrices.inverted(entry.geometry.frame),
                 foot=matrices_of(recording, (rig.object, foot.name)) if foot else None,
             )
     return poses
@@ -68,9 +63,9 @@ def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, .
     location = np.zeros((recording.frames, 3))
     if not (first.use_connect and first.parent):
         location = channel_of(recording, ob, first.name, "location")
-    carry = unposed(first, above, location) @ inverted(squared(rest_matrix(first)))
+    carry = transforms.unposed(first, above, location) @ matrices.inverted(squared(tips.rest_matrix(first)))
     turns = np.stack([evaluated_turn(recording, bone) for bone in bones_of_limb(limb, segments)], axis=1)
-    foot = foot_of(limb) if feet.foot_follows(limb) else None
+    foot = tips.foot_of(limb) if feet.foot_follows(limb) else None
     seen = matrices_of(recording, (ob, foot.name)) if foot else None
     return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, seen)
 
@@ -79,7 +74,7 @@ def evaluated_turn(recording: Recording, bone: PoseBone) -> Array:
     """The rotation that a bone needs by its own channels to stand as it is evaluated, (f, 4), w first."""
     ob = bone.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-    return rigid_turns(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))
+    return transforms.rigid_turns(transforms.own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))
 
 
 def _check_own(recording: Recording, limb: PoseBone, length: float) -> None:
@@ -87,9 +82,9 @@ def _check_own(recording: Recording, limb: PoseBone, length: float) -> None:
     for k, bone in enumerate(bones_of_limb(limb)):
         location, scale = (channel_of(recording, limb.id_data, bone.name, name) for name in ("location", "scale"))
         moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
-        is_scaled = bool((np.abs(scale - 1.0) > KEPT).any())
-        if k and moved > MISS * length:
-            raise Refused(BONE_MOVED, bone=bone.name)
+        is_scaled = bool((np.abs(scale - 1.0) > tolerances.KEPT).any())
+        if k and moved > tolerances.MISS * length:
+            raise Refused(solving.BONE_MOVED, bone=bone.name)
         if is_scaled and not (k == 0 and has_slider(limb, "stretch")):
             raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)
 
@@ -155,7 +150,7 @@ def _matched_limb(
     plane = entry.plane if entry.plane in IN_ONE_PLANE else "FREE"
     side = np.where(limbs.sliders["flip"][:, row] > 0.5, -1.0, 1.0)
     inverse: Inverse = poses.inverse or inverse_over_frames(
-        entry.geometry, pose, plane, side, max(ON_TARGET, tolerance / 2.0), keyed
+        entry.geometry, pose, plane, side, max(tolerances.ON_TARGET, tolerance / 2.0), keyed
     )
     tip = np.stack(pose.tip, axis=-1)
     if plane in IN_ONE_PLANE and moves_controls:
@@ -177,7 +172,7 @@ def _matched_limb(
 
 def _check_in_plane(limb: PoseBone, geometry: RestGeometry, tip: Array) -> None:
     """Refuse poses whose tip (f, 3), in G, is out of the plane that a limb stays in."""
-    if (np.abs(tip[:, 2] - sum(geometry.plane_offsets)) > UNSEEN * sum(geometry.lengths)).any():
+    if (np.abs(tip[:, 2] - sum(geometry.plane_offsets)) > tolerances.UNSEEN * sum(geometry.lengths)).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, or turn it back, then snap"
         raise Refused(template, bone=limb.name)
 
@@ -201,15 +196,15 @@ def _swivelled(matched: MatchedLimb, moves_controls: bool) -> MatchedLimb:
     place = None
     is_moved = np.zeros(len(line_turn), bool)
     if is_poled.any():
-        pole = applied(inverted_all(matched.frames), limbs.pole[:, row])
+        pole = matrices.applied(matrices.inverted_all(matched.frames), limbs.pole[:, row])
         by_pole = np.where(is_poled, angle_of(turn_about_line(line, tuple(pole.T), ARRAYS)), 0.0)
-        is_off = np.abs(within_half_turn(line_turn - swivel - by_pole)) > NO_TURN
+        is_off = np.abs(ankles.within_half_turn(line_turn - swivel - by_pole)) > tolerances.NO_TURN
         if moves_controls and is_pole_movable(matched.limb):
             place = _ahead_of_knee(matched, line, line_turn - swivel)
             is_moved = is_poled & (is_off if len(line_turn) == 1 else is_off.any())
             place[~is_moved] = pole[~is_moved] if pole_goes_along(matched.limb) else np.nan
-    lacking = within_half_turn(line_turn - by_pole - swivel)
-    is_turned = ~is_moved & (np.abs(lacking) > NO_TURN)
+    lacking = ankles.within_half_turn(line_turn - by_pole - swivel)
+    is_turned = ~is_moved & (np.abs(lacking) > tolerances.NO_TURN)
     swivels = np.unwrap(np.where(is_turned, sign * (swivel + lacking), before))
     return matched._replace(sliders=matched.sliders | {"swivel": swivels}, pole=place)
 
@@ -218,8 +213,8 @@ def _ahead_of_knee(matched: MatchedLimb, line: Any, angle: Array) -> Array:
     """Where in G a pole is (f, 3) that is a limb's length from the knee, straight ahead where it turns the limb by
     ``angle`` (f) about the line."""
     zeros, reference = np.zeros_like(angle), matched.limbs.rig.table.singles[matched.row].reference
-    ahead = np.stack(rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
-    normal = np.stack(rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
+    ahead = np.stack(rotation.rotate(line, (-np.cos(angle), zeros, np.sin(angle))), axis=-1)
+    normal = np.stack(rotation.rotate(line, (np.sin(angle), zeros, np.cos(angle))), axis=-1)
     joints = [tuple(joint.T) for joint in joints_posed(matched.poses, reference).swapaxes(0, 1)]
     knee = np.stack(np.broadcast_arrays(*end_of_first_group(matched.geometry, joints)), axis=-1)
     in_plane = knee - (knee * normal).sum(axis=1, keepdims=True) * normal
@@ -248,8 +243,8 @@ def _target_factor(limbs: LimbsRead, row: int, stretch: Array, tip: Array) -> Ar
     share = limbs.sliders["stretch"][:, row]
     factor, to_farthest, softness = factor_past(limbs, row, tip, stretch)
     total = limbs.rig.table.singles[row].reference.bones.total
-    is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, UNSEEN * total))
-    if ((np.abs(stretch - 1.0) > UNSEEN) & ~is_stretched).any():
+    is_stretched = (share > 0.0) & (stretch > 1.0) & (to_farthest <= np.maximum(softness, tolerances.UNSEEN * total))
+    if ((np.abs(stretch - 1.0) > tolerances.UNSEEN) & ~is_stretched).any():
         template = "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap"
         raise Refused(template, bone=limbs.rig.limbs[row].name)
     return factor
@@ -265,7 +260,7 @@ def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> t
     length, total = np.linalg.norm(tip * counts, axis=1), reference.bones.total
     nearest = max(settings.nearest, reference.bones.nearest if reference.groups is None else 0.0)
     farthest = min(settings.farthest, total)
-    softness, slack = limbs.sliders["softness"][:, row] * total, UNSEEN * total
+    softness, slack = limbs.sliders["softness"][:, row] * total, tolerances.UNSEEN * total
     share = limbs.sliders["stretch"][:, row]
     to_farthest = np.maximum(farthest - length, 0.0)
     is_limited = ~((nearest - slack <= length) & (length <= farthest + slack))  # the knee's limits keep it from there

@@ -20,16 +20,12 @@ import numpy as np
 from bpy.types import Object, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.animation import animated_paths, property_at, value_at
+from ..blender import animation, keying, rotation
 from ..blender.dependencies import BoneRef
-from ..blender.keying import full_path
-from ..blender.rotation import ARRAY_ANGLES, SIZES, rotation_channel, to_quaternion
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom
+from ..limb import solving, storage, tips
 from ..limb.settings import every_slider, slider_of
-from ..limb.solving import at_rest, frames_below
-from ..limb.storage import by_rig, chain_bones, has_slider, value_in
 from ..limb.table import Table, table_of
-from ..limb.tips import foot_of
 
 Array = NDArray[Any]
 
@@ -44,7 +40,7 @@ class Channel(NamedTuple):
     @classmethod
     def of_bone(cls, ob: Any, bone: str, path: str) -> Channel:
         """A property of a bone, or of an object if no bone is named."""
-        return cls(ob, full_path(bone, path), bone)
+        return cls(ob, keying.full_path(bone, path), bone)
 
 
 Values = dict[Channel, Array]
@@ -59,15 +55,15 @@ def originals_of(channels: Values, bases_of: dict[BoneRef, Array], is_first: boo
     """What reads the ``i``-th frame of channels, and of what controls' own channels make; what has neither keys nor
     drivers is read now for all frames, and so it is of the one that is shown."""
     objects = {channel.object for channel in channels} | {ob for ob, _ in bases_of}
-    animated = {ob: set() if is_first else animated_paths(ob) for ob in objects}
+    animated = {ob: set() if is_first else animation.animated_paths(ob) for ob in objects}
     holders, arrays = [], []
     for channel, values in channels.items():
         if channel.path not in animated[channel.object]:
-            values[:] = value_at(channel.object, channel.path)
+            values[:] = animation.value_at(channel.object, channel.path)
         elif values.dtype == np.float32:
             arrays.append((channel.object.path_resolve(channel.path, False).foreach_get, values))
         else:
-            holders.append((*property_at(channel.object, channel.path), values))
+            holders.append((*animation.property_at(channel.object, channel.path), values))
     for ref, bases in bases_of.items():
         ob, bone = ref
         owner: Any = bones_of(ob)[bone] if bone else ob
@@ -88,8 +84,8 @@ def originals_of(channels: Values, bases_of: dict[BoneRef, Array], is_first: boo
 
 def room_for(channel: Channel, count: int) -> Array:
     """Room for what a channel says in so many frames, of the kind that Blender reads at once where it can."""
-    value = value_at(channel.object, channel.path)
-    is_array = isinstance(value, tuple) and not property_at(channel.object, channel.path)[2]
+    value = animation.value_at(channel.object, channel.path)
+    is_array = isinstance(value, tuple) and not animation.property_at(channel.object, channel.path)[2]
     kind = bool if isinstance(value, bool) else np.float32 if is_array else float
     return np.empty((count, np.size(value)), kind)
 
@@ -157,8 +153,8 @@ class LimbsRead(NamedTuple):
 def bones_to_read(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
     """What is read of a limb's rig: its bones, the foot or hand below with the toes, and what carries them; of what is
     no limb yet, with these segments."""
-    foot = foot_of(limb)
-    bones = [*chain_bones(limb, segments), *([foot, *foot.children] if foot else ())]
+    foot = tips.foot_of(limb)
+    bones = [*storage.chain_bones(limb, segments), *([foot, *foot.children] if foot else ())]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
@@ -189,7 +185,7 @@ def new_recording(
     and ``also`` what of them besides matrices, scales and rotations; ``is_sure`` says that what has no keys and drivers
     does not change."""
     count = 1 if frames is None else len(frames)
-    rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig(limbs).items()]
+    rigs = [_new_rig(ob, group, count, is_sure) for ob, group in storage.by_rig(limbs).items()]
     needed: dict[Any, dict[str, dict[str, None]]] = {}
     for rig in rigs:
         for limb, entry in zip(rig.limbs, rig.table.limbs, strict=True):
@@ -210,7 +206,7 @@ def new_recording(
 
 def _need_bones(needed: dict[Any, dict[str, dict[str, None]]], bones: Iterable[PoseBone], also: Sequence[str]) -> None:
     for bone in bones:
-        for name in ("matrix", *also, "scale", rotation_channel(bone.rotation_mode)):
+        for name in ("matrix", *also, "scale", rotation.rotation_channel(bone.rotation_mode)):
             needed.setdefault(bone.id_data, {}).setdefault(name, {})[bone.name] = None
 
 
@@ -245,15 +241,15 @@ def readers_of(
             read.buffer.take(read.which, axis=0, out=read.numbers[i, : len(read.which)])
         for pose, rig in rigs:
             for name, limb, bone in rig.changing:
-                rig.sliders[name][i, limb] = value_in(pose.bones[bone], slider_of(name))
+                rig.sliders[name][i, limb] = storage.value_in(pose.bones[bone], slider_of(name))
 
     return read_frame
 
 
 def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: bool) -> RecordedProperty:
     everyone = {bone: i for i, bone in enumerate(ob.pose.bones.keys())}
-    size = SIZES[name]
-    animated = animated_paths(ob) if is_sure and name != "matrix" else None
+    size = rotation.SIZES[name]
+    animated = animation.animated_paths(ob) if is_sure and name != "matrix" else None
     changing = [bone for bone in bones if animated is None or f"{path_to_bone(bone)}.{name}" in animated]
     ordered = dict.fromkeys((*changing, *bones))
     numbers = np.empty((count, len(bones), size), np.float32)
@@ -266,11 +262,11 @@ def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: b
 
 
 def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:
-    animated = animated_paths(ob) if is_sure else set()
+    animated = animation.animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
     changing: list[tuple[str, int, str]] = []
     for slider in every_slider():
-        sliders[slider.name] = np.tile([float(value_in(limb, slider)) for limb in limbs], (count, 1))
+        sliders[slider.name] = np.tile([float(storage.value_in(limb, slider)) for limb in limbs], (count, 1))
         for i, limb in enumerate(limbs):
             if slider.key in limb and (not is_sure or path_to_custom(limb.name, slider.key) in animated):
                 changing.append((slider.name, i, limb.name))
@@ -325,8 +321,8 @@ def places_of(recording: Recording, ob: Any, bone: str) -> Array:
 def own_turns_of(recording: Recording, ob: Any, bone: str) -> Array:
     """How a bone is turned by its own channels, ``(frames, 4)``, w first."""
     mode = bones_of(ob)[bone].rotation_mode
-    channels = channel_of(recording, ob, bone, rotation_channel(mode))
-    return np.stack(to_quaternion(mode, [*channels.T], ARRAY_ANGLES), axis=-1)
+    channels = channel_of(recording, ob, bone, rotation.rotation_channel(mode))
+    return np.stack(rotation.to_quaternion(mode, [*channels.T], rotation.ARRAY_ANGLES), axis=-1)
 
 
 def limb_frames(recording: Recording, rig: Rig) -> Array:
@@ -336,7 +332,7 @@ def limb_frames(recording: Recording, rig: Rig) -> Array:
         parent = rig.object.data.bones[limb.bones[0]].parent
         if parent:
             parents[:, row] = poses_of(recording, rig.object, parent.name)
-    return frames_below(rig.table, parents, _locations(recording, rig))
+    return solving.frames_below(rig.table, parents, _locations(recording, rig))
 
 
 def _locations(recording: Recording, rig: Rig) -> Array | None:
@@ -359,7 +355,7 @@ def followed_places(recording: Recording, rig: Rig, which: int) -> Array:
 
 def own_limb_turns(recording: Recording, rig: Rig) -> Array:
     """The bones' own (FK) rotations, ``(frames, limbs, segments, 4)``."""
-    own = at_rest((recording.frames, *rig.table.bones.shape))
+    own = solving.at_rest((recording.frames, *rig.table.bones.shape))
     for row, limb in enumerate(rig.table.limbs):
         for k, name in enumerate(limb.bones):
             own[:, row, k] = own_turns_of(recording, rig.object, name)
@@ -370,7 +366,7 @@ def limbs_read(recording: Recording, rig: Rig) -> LimbsRead:
     """All of the limbs of a rig."""
     own_length = np.ones((recording.frames, len(rig.limbs)))
     for row, limb in enumerate(rig.limbs):
-        if has_slider(limb, "stretch"):
+        if storage.has_slider(limb, "stretch"):
             own_length[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "scale")[:, 1]
     return LimbsRead(
         rig=rig,

@@ -15,33 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import rotation
 from .groups import bend, nearest_of, unit_half, with_ankle
 from .limits import PoseWithinLimits, pose_within_limits
 from .ops import ARRAYS, Array, Ops, in_slabs, split
 from .reference import Reference, reference_direction
-from .rotation import (
-    IDENTITY,
-    HalfAngle,
-    Quaternion,
-    Vector,
-    combine,
-    components,
-    conjugate,
-    cross,
-    dot,
-    half_angle,
-    minus,
-    multiply,
-    plus,
-    rotate,
-    scale,
-    shortest,
-    slerp,
-)
 from .triangle import Reach, extend, extend_shaped, reach_of
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
 
-ORIGIN: Vector = (0.0, 0.0, 0.0)
+ORIGIN: rotation.Vector = (0.0, 0.0, 0.0)
 
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane."""
@@ -71,11 +53,11 @@ MOVES_ROOT = (Plane.SLIDE,)
 class Pose(NamedTuple):
     """The bones' local rotations and what they achieve at an influence of 1."""
 
-    turns: tuple[Quaternion, ...]
+    turns: tuple[rotation.Quaternion, ...]
     stretch: Any  # factor on the length of the bones, blended by influence
     reach: Any
     shortfall: Any  # distance from tip to target; of hinges, in their plane
-    root: Vector = ORIGIN  # where the first joint goes in G, blended by influence
+    root: rotation.Vector = ORIGIN  # where the first joint goes in G, blended by influence
 
 
 class Poses(NamedTuple):
@@ -92,13 +74,13 @@ AS_IT_IS = Settings()
 
 
 def pose_limb(
-    target: Vector,
+    target: rotation.Vector,
     reference: Reference,
     settings: Settings,
     plane: Plane,
     ops: Ops,
-    pole: Vector | None = None,
-    own: tuple[Quaternion, ...] | None = None,
+    pole: rotation.Vector | None = None,
+    own: tuple[rotation.Quaternion, ...] | None = None,
     tolerance: Any = 1e-12,
 ) -> Pose:
     """Pose a limb so that its tip goes to ``target``, in the plane named; ``pole`` is where the knee points, for that
@@ -115,31 +97,31 @@ def pose_limb(
     else:
         turn, joints, stretch, reach, shortfall = _turning(target, reference, settings, plane, ops, pole, tolerance)
     w, x, y, z = turn
-    turns = [(w, *components((x, y, z), reference.first_axes))]
+    turns = [(w, *rotation.components((x, y, z), reference.first_axes))]
     for (cosine, sine), (nx, ny, nz) in zip(joints, reference.normals, strict=True):
         turns.append((cosine, sine * nx, sine * ny, sine * nz))
     if settings.twist is not None:
         turns = twisted(turns, settings.twist, reference)
     turns = [_onto(*pair) for pair in zip(reference.reference_rotations, turns, strict=True)]
     if own is not None:
-        turns = [slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
+        turns = [rotation.slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
         stretch = 1.0 + settings.influence * (stretch - 1.0)
-        root = scale(root, settings.influence)
+        root = rotation.scale(root, settings.influence)
     return Pose(tuple(turns), stretch, reach, shortfall, root)
 
 
-Bent = tuple[Quaternion, Sequence[HalfAngle], Any, Any, Any]
+Bent = tuple[rotation.Quaternion, Sequence[rotation.HalfAngle], Any, Any, Any]
 """The first bone's turn in G off the reference, the turns of the others, each against the one before, how much longer
 the bones are or where the first one begins, the `Reach`, and how far the tip is from the target."""
 
 
 def _turning(
-    target: Vector,
+    target: rotation.Vector,
     reference: Reference,
     settings: Settings,
     plane: Plane,
     ops: Ops,
-    pole: Vector | None,
+    pole: rotation.Vector | None,
     tolerance: Any,
 ) -> Bent:
     """How a limb bends in every plane but those in which its first bone moves: see `Bent`."""
@@ -148,7 +130,7 @@ def _turning(
     distance = ops.sqrt(square if plane == Plane.HINGE else square + z * z)
     joints, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, ops)
     if plane == Plane.HINGE:
-        cosine, sine = unit_half(plus(half_angle(y, -x, distance, ops), off_line), ops)
+        cosine, sine = unit_half(rotation.plus(rotation.half_angle(y, -x, distance, ops), off_line), ops)
         if settings.limits is not None:
             limited = _within_limits((cosine, sine), joints[0], (x, y), reference, settings, ops)
             (cosine, sine), joints = limited.first, [_joint_of(limited.knee, reference, settings)]
@@ -162,22 +144,22 @@ def _turning(
         line = line_to(target, distance, ops)
         cosine, sine = settings.swivel
         if plane == Plane.POLE and pole is not None:
-            cosine, sine = unit_half(plus(turn_about_line(line, pole, ops), settings.swivel), ops)
+            cosine, sine = unit_half(rotation.plus(turn_about_line(line, pole, ops), settings.swivel), ops)
         off_line = unit_half(off_line, ops)
         about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
-        turn = multiply(line, about_line)
+        turn = rotation.multiply(line, about_line)
     return turn, joints, stretch, reach, abs(shortfall)
 
 
-def _sliding(target: Vector, reference: Reference, settings: Settings, tolerance: Any, ops: Ops) -> Bent:
+def _sliding(target: rotation.Vector, reference: Reference, settings: Settings, tolerance: Any, ops: Ops) -> Bent:
     """How a limb bends whose first bone slides."""
     x, y, _ = target
     slide, rod, shortfall = slid((x, y), reference.lengths, reference.half_angles, settings.side, ops)
     slack = 0.0 if tolerance is None else tolerance * reference.bones.total
     reach = ops.select(shortfall > slack, Reach.TOO_FAR, Reach.REACHED)
-    joint = plus(unit_half(rod, ops), reference.axis_corrections[0])
-    root = scale(reference_direction(*reference.half_angles[0]), slide)
-    return IDENTITY, [joint], root, reach, ops.maximum(shortfall, 0.0)
+    joint = rotation.plus(unit_half(rod, ops), reference.axis_corrections[0])
+    root = rotation.scale(reference_direction(*reference.half_angles[0]), slide)
+    return rotation.IDENTITY, [joint], root, reach, ops.maximum(shortfall, 0.0)
 
 
 def pose_limbs(
@@ -227,71 +209,73 @@ def pose_limbs(
 
 
 def joints_of(
-    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, root: Vector = ORIGIN
-) -> tuple[Vector, ...]:
+    turns: Sequence[rotation.Quaternion], reference: Reference, stretch: Any = 1.0, root: rotation.Vector = ORIGIN
+) -> tuple[rotation.Vector, ...]:
     """Where the bones' local rotations, and where the first begins, put knees and tip, in G: forward kinematics."""
     return _joints(_carried(turns, reference), reference, stretch, root)
 
 
 def joints_and_normals(
-    turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0, root: Vector = ORIGIN
-) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
+    turns: Sequence[rotation.Quaternion], reference: Reference, stretch: Any = 1.0, root: rotation.Vector = ORIGIN
+) -> tuple[tuple[rotation.Vector, ...], tuple[rotation.Vector, ...]]:
     """The joints of a limb, and for each bone where the reference pose's bend plane normal points, in G: this says how
     a bone is turned about its own line."""
     poses = _carried(turns, reference)
-    return _joints(poses, reference, stretch, root), tuple(rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
+    return _joints(poses, reference, stretch, root), tuple(rotation.rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
 
 
-def _joints(poses: Sequence[Quaternion], reference: Reference, stretch: Any, root: Vector) -> tuple[Vector, ...]:
+def _joints(
+    poses: Sequence[rotation.Quaternion], reference: Reference, stretch: Any, root: rotation.Vector
+) -> tuple[rotation.Vector, ...]:
     joint, joints = root, []
     parts = zip(poses, reference.half_angles, reference.lengths, strict=True)
     for k, (pose, half, length) in enumerate(parts):
         x, y, _ = reference_direction(*half)
-        bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
+        bone = rotation.scale(rotation.rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
         joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
         joints.append(joint)
     return tuple(joints)
 
 
-def _carried(turns: Sequence[Quaternion], reference: Reference) -> list[Quaternion]:
+def _carried(turns: Sequence[rotation.Quaternion], reference: Reference) -> list[rotation.Quaternion]:
     """How the bones' local rotations turn each off the reference pose, in G."""
-    pose: Quaternion = IDENTITY
+    pose: rotation.Quaternion = rotation.IDENTITY
     poses = []
     for k, half in enumerate(reference.half_angles):
-        w, *about = multiply(conjugate(reference.reference_rotations[k]), turns[k])
+        w, *about = rotation.multiply(rotation.conjugate(reference.reference_rotations[k]), turns[k])
         u, v, t = about
         x, y, _ = reference_direction(*half)
         if k:  # the bone's direction, across it in the bend plane, and the normal: in its own axes, and in G
             along, normal = reference.bone_directions[k - 1], reference.normals[k - 1]
-            a, b, c = components((u, v, t), (along, cross(normal, along), normal))
+            a, b, c = rotation.components((u, v, t), (along, rotation.cross(normal, along), normal))
             turn = (w, a * x - b * y, a * y + b * x, c)
         else:
-            turn = (w, *combine(u, v, t, reference.first_axes))
-        pose = multiply(pose, turn)
+            turn = (w, *rotation.combine(u, v, t, reference.first_axes))
+        pose = rotation.multiply(pose, turn)
         poses.append(pose)
     return poses
 
 
-def line_to(target: Vector, distance: Any, ops: Ops) -> Quaternion:
+def line_to(target: rotation.Vector, distance: Any, ops: Ops) -> rotation.Quaternion:
     """The turn that takes the y axis to a target at this distance, as `FREE` says; none for a target at the root."""
     size = 1.0 / (distance + ops.tiny)
     x, y, z = target
-    return shortest(x * size, y * size, z * size, ops)
+    return rotation.shortest(x * size, y * size, z * size, ops)
 
 
-def turn_about_line(line: Quaternion, point: Vector, ops: Ops) -> HalfAngle:
+def turn_about_line(line: rotation.Quaternion, point: rotation.Vector, ops: Ops) -> rotation.HalfAngle:
     """The half angle (of any length) about the line that `line_to` turned there, which brings the knee to the side that
     a point is on; no turn where the point is in line. With the knee of a posed limb, it says how that swivels."""
-    x, _, z = rotate(conjugate(line), point)
+    x, _, z = rotation.rotate(rotation.conjugate(line), point)
     square = x * x + z * z
-    cosine, sine = half_angle(-x, z, ops.sqrt(square), ops)
-    in_line = square <= IN_LINE_SQUARE * dot(point, point) + ops.tiny * ops.tiny
+    cosine, sine = rotation.half_angle(-x, z, ops.sqrt(square), ops)
+    in_line = square <= IN_LINE_SQUARE * rotation.dot(point, point) + ops.tiny * ops.tiny
     return ops.select(in_line, 1.0, cosine), ops.select(in_line, 0.0, sine)
 
 
 def _bend(
     distance: Any, reference: Reference, settings: Settings, tolerance: Any, ops: Ops
-) -> tuple[Sequence[HalfAngle], HalfAngle, Any, Any, Any]:
+) -> tuple[Sequence[rotation.HalfAngle], rotation.HalfAngle, Any, Any, Any]:
     """How the limb bends for a target at this distance: the turns (half angles about Z, from the reference) of each
     bone against the one before it and of the first against the line, the latter of any length; the stretch, the
     `Reach`, and how far the target is past where the tip goes."""
@@ -315,17 +299,22 @@ def _bend(
     reach = Reach.REACHED if tolerance is None else reach_of(past, -slack, slack, *ends, ops)
     off_line, halves = bend(span, to_straight, bones, groups, settings.side, len(reference.lengths), ops)
     if groups is not None:
-        off_line = plus(off_line, halves[0])
-    joints = [minus(after, before) for before, after in pairwise(halves)] if groups is not None else halves[1:]
-    joints = [plus(*pair) for pair in zip(joints, reference.axis_corrections, strict=True)]
-    return joints, minus(off_line, reference.half_angles[0]), stretch, reach, shortfall
+        off_line = rotation.plus(off_line, halves[0])
+    joints = [rotation.minus(after, before) for before, after in pairwise(halves)] if groups is not None else halves[1:]
+    joints = [rotation.plus(*pair) for pair in zip(joints, reference.axis_corrections, strict=True)]
+    return joints, rotation.minus(off_line, reference.half_angles[0]), stretch, reach, shortfall
 
 
 def _within_limits(
-    first: HalfAngle, joint: HalfAngle, target: tuple[Any, Any], reference: Reference, settings: Settings, ops: Ops
+    first: rotation.HalfAngle,
+    joint: rotation.HalfAngle,
+    target: tuple[Any, Any],
+    reference: Reference,
+    settings: Settings,
+    ops: Ops,
 ) -> PoseWithinLimits:
     """The nearest pose of two bones, the second of which would be turned off the first by ``joint``."""
-    cosine, sine = minus(joint, reference.axis_corrections[0])
+    cosine, sine = rotation.minus(joint, reference.axis_corrections[0])
     knee = (cosine, -settings.side * sine)
     limits: Any = settings.limits
     return pose_within_limits(
@@ -333,21 +322,23 @@ def _within_limits(
     )
 
 
-def _joint_of(knee: HalfAngle, reference: Reference, settings: Settings) -> HalfAngle:
+def _joint_of(knee: rotation.HalfAngle, reference: Reference, settings: Settings) -> rotation.HalfAngle:
     """The knee's turn off straight as that of the second bone off the first, from the reference."""
-    return plus((knee[0], -settings.side * knee[1]), reference.axis_corrections[0])
+    return rotation.plus((knee[0], -settings.side * knee[1]), reference.axis_corrections[0])
 
 
-def _onto(at_rest: Quaternion, turn: Quaternion) -> Quaternion:
+def _onto(at_rest: rotation.Quaternion, turn: rotation.Quaternion) -> rotation.Quaternion:
     """A turn after that of the reference pose, which for most limbs is none."""
-    return turn if isinstance(at_rest[0], float) and at_rest == IDENTITY else multiply(at_rest, turn)
+    return turn if isinstance(at_rest[0], float) and at_rest == rotation.IDENTITY else rotation.multiply(at_rest, turn)
 
 
-def _sound(turn: Quaternion) -> Quaternion:
+def _sound(turn: rotation.Quaternion) -> rotation.Quaternion:
     """A quaternion, or identity where it is none."""
     with np.errstate(all="ignore"):
         is_sound = abs(sum(number * number for number in turn) - 1.0) < 0.1
-    w, x, y, z = (np.where(is_sound, number, otherwise) for number, otherwise in zip(turn, IDENTITY, strict=True))
+    w, x, y, z = (
+        np.where(is_sound, number, otherwise) for number, otherwise in zip(turn, rotation.IDENTITY, strict=True)
+    )
     return (w, x, y, z)
 
 
@@ -356,11 +347,13 @@ class Slid(NamedTuple):
     any length; and how far the target is past where the rod reaches, below 0 in reach."""
 
     slide: Any
-    rod: HalfAngle
+    rod: rotation.HalfAngle
     shortfall: Any
 
 
-def slid(target: tuple[Any, Any], lengths: tuple[Any, ...], halves: tuple[HalfAngle, ...], side: Any, ops: Ops) -> Slid:
+def slid(
+    target: tuple[Any, Any], lengths: tuple[Any, ...], halves: tuple[rotation.HalfAngle, ...], side: Any, ops: Ops
+) -> Slid:
     """The slide and the rod for a target at (x, y) of G; ``halves`` are both bones' half angles in the reference, and
     ``side`` is -1 for the other side: where a circle meets a line. With the target's place along the line and beside
     it, and r the length of the rod, this begins at ``along ± sqrt((r + beside)(r - beside))``, on the side on which it
@@ -370,46 +363,49 @@ def slid(target: tuple[Any, Any], lengths: tuple[Any, ...], halves: tuple[HalfAn
     u, v = -2.0 * cosine * sine, cosine * cosine - sine * sine
     along, off = x * u + y * v, x * v - y * u
     beside = ops.minimum(ops.maximum(off, -rod), rod)
-    cosine, sine = minus(halves[1], halves[0])
+    cosine, sine = rotation.minus(halves[1], halves[0])
     ahead = side * ops.select(abs(cosine) >= abs(sine), 1.0, -1.0) * ops.sqrt((rod + beside) * (rod - beside))
-    return Slid(along - ahead - first, half_angle(ahead, -beside, rod, ops), abs(off) - rod)
+    return Slid(along - ahead - first, rotation.half_angle(ahead, -beside, rod, ops), abs(off) - rod)
 
 
-def twisted(turns: Sequence[Quaternion], twist: Sequence[HalfAngle], reference: Reference) -> list[Quaternion]:
+def twisted(
+    turns: Sequence[rotation.Quaternion], twist: Sequence[rotation.HalfAngle], reference: Reference
+) -> list[rotation.Quaternion]:
     """Turns off the reference with each bone turned about its own line as well. What hangs on it is turned back before
     its own turn, so that the joints stay."""
     first, *others = [
-        multiply(turn, _about(line, half)) for turn, line, half in zip(turns, reference.lines, twist, strict=True)
+        rotation.multiply(turn, _about(line, half))
+        for turn, line, half in zip(turns, reference.lines, twist, strict=True)
     ]
-    backs = [conjugate(_about(*above)) for above in zip(reference.lines_above, twist[:-1], strict=True)]
-    return [first, *(multiply(*pair) for pair in zip(backs, others, strict=True))]
+    backs = [rotation.conjugate(_about(*above)) for above in zip(reference.lines_above, twist[:-1], strict=True)]
+    return [first, *(rotation.multiply(*pair) for pair in zip(backs, others, strict=True))]
 
 
 def twists_between(
-    untwisted: Sequence[Quaternion], turns: Sequence[Quaternion], reference: Reference, ops: Ops
-) -> list[HalfAngle]:
+    untwisted: Sequence[rotation.Quaternion], turns: Sequence[rotation.Quaternion], reference: Reference, ops: Ops
+) -> list[rotation.HalfAngle]:
     """The half angles (of any length) by which bones are turned about their lines from one pose to another with the
     same joints, both the bones' own local rotations; of poses with other joints, those that come nearest."""
-    halves: list[HalfAngle] = []
+    halves: list[rotation.HalfAngle] = []
     for k, (before, after) in enumerate(zip(untwisted, turns, strict=True)):
         turn = after
         if k:
-            line_above = rotate(reference.reference_rotations[k], reference.lines_above[k - 1])
-            turn = multiply(_unit_about(line_above, halves[-1], ops), after)
-        w, x, y, z = multiply(conjugate(before), turn)
-        along = dot((x, y, z), reference.lines[k])
+            line_above = rotation.rotate(reference.reference_rotations[k], reference.lines_above[k - 1])
+            turn = rotation.multiply(_unit_about(line_above, halves[-1], ops), after)
+        w, x, y, z = rotation.multiply(rotation.conjugate(before), turn)
+        along = rotation.dot((x, y, z), reference.lines[k])
         is_none = w * w + along * along < 1e-12  # half a turn about another axis
         halves.append((ops.select(is_none, 1.0, w), ops.select(is_none, 0.0, along)))
     return halves
 
 
-def _unit_about(axis: Vector, half: HalfAngle, ops: Ops) -> Quaternion:
+def _unit_about(axis: rotation.Vector, half: rotation.HalfAngle, ops: Ops) -> rotation.Quaternion:
     """The turn about an axis by a half angle of any length."""
     size = 1.0 / ops.sqrt(half[0] * half[0] + half[1] * half[1])
     return _about(axis, (half[0] * size, half[1] * size))
 
 
-def _about(axis: Vector, half: HalfAngle) -> Quaternion:
+def _about(axis: rotation.Vector, half: rotation.HalfAngle) -> rotation.Quaternion:
     """The turn about an axis by a half angle of unit length."""
     cosine, sine = half
-    return (cosine, *scale(axis, sine))
+    return (cosine, *rotation.scale(axis, sine))

@@ -15,8 +15,7 @@ from ..blender.animation import Clip, clips_besides, is_animated, move_curves
 from ..blender.dependencies import Dependencies
 from ..blender.rotation import get_turn, rotation_channel
 from ..blender.types import Message, announce, has_bone, path_to_bone, tag_rig, view_layer_of
-from ..finding.checking import joint_limits, limits_by_ik, limits_of_knees
-from ..finding.constraints import Solvers, at_full_influence, check_rest, muting, plane_of, solvers_of
+from ..finding import checking, constraints
 from ..limb import storage, tips, tolerances
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry
@@ -33,7 +32,7 @@ FARTHEST = 10.0
 class Conversion(NamedTuple):
     """What is known of a limb to be made from IK constraints, before anything is changed."""
 
-    solvers: Solvers  # its constraints
+    solvers: constraints.Solvers  # its constraints
     fit: Fit  # with which it stays where it is now
     others: list[Clip]  # actions of its rig that may move it, and are not in use
     bones: tuple[str, ...]  # the names of its bones, from the root down
@@ -51,17 +50,17 @@ class Conversion(NamedTuple):
 
 def conversion_of(context: Context, owner: PoseBone) -> Conversion:
     """Plan the limb of a bone's IK constraints. Raises `Refused`."""
-    solvers = solvers_of(owner)
+    solvers = constraints.solvers_of(owner)
     limb = solvers.limb
     others = clips_besides(limb.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
-    with at_full_influence(context, solvers):
-        check_rest(context, solvers)
+    with constraints.at_full_influence(context, solvers):
+        constraints.check_rest(context, solvers)
         follow = follow_of_constraint(solvers.acting)
-        fitted = fit(context, limb, solvers.segments, follow, Wish(plane_of(solvers), "TAIL"), inf)
+        fitted = fit(context, limb, solvers.segments, follow, Wish(constraints.plane_of(solvers), "TAIL"), inf)
     return Conversion(solvers, fitted, others, tuple(bone.name for bone in solvers.bones))
 
 
-def _moving_bones(solvers: Solvers) -> list[PoseBone]:
+def _moving_bones(solvers: constraints.Solvers) -> list[PoseBone]:
     """The bone with the constraints, those above it, and the bones of its rig that it follows."""
     ob, owner = solvers.owner.id_data, solvers.owner
     follow = [pair for constraint in solvers.constraints for pair in follow_of_constraint(constraint).pairs]
@@ -94,7 +93,7 @@ def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> 
             solvers, limb = plan.solvers, plan.name[0].pose.bones[plan.name[1]]
             warnings += _differences(solvers)
             if len(solvers.constraints) == 2:
-                switch_pole(limb, solvers.poled, muting(limb, solvers.free), is_poled)
+                switch_pole(limb, solvers.poled, constraints.muting(limb, solvers.free), is_poled)
             elif solvers.poled and is_animated(plan.name[0], solvers.poled.path_from_id("pole_angle")):
                 follow_pole_angle(limb, solvers.poled)
             tag_rig(limb)
@@ -126,11 +125,11 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
     return description
 
 
-def _stretches(solvers: Solvers) -> bool:
+def _stretches(solvers: constraints.Solvers) -> bool:
     return not solvers.slides and solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
 
 
-def _muted(solvers: Solvers) -> dict[str, Any]:
+def _muted(solvers: constraints.Solvers) -> dict[str, Any]:
     """Mute the constraints for good, and have what animates their influence animate that of the limb to be; what they
     were set to, see `limb.settings.CONVERTED_FROM`."""
     limb, ob = solvers.limb, solvers.limb.id_data
@@ -143,7 +142,7 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
     for constraint in solvers.all_acting:
         if solvers.above:  # in whose way they would be though they are muted
             constraint.chain_count = len(solvers.segments)
-        if (curve := muting(limb, constraint)) and not curve.mute:
+        if (curve := constraints.muting(limb, constraint)) and not curve.mute:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
         constraint.mute = True
@@ -151,7 +150,7 @@ def _muted(solvers: Solvers) -> dict[str, Any]:
     return before
 
 
-def _limits(solvers: Solvers, description: Description) -> tuple[dict[str, float], list[Message]]:
+def _limits(solvers: constraints.Solvers, description: Description) -> tuple[dict[str, float], list[Message]]:
     """The limits that a limb has by the IK limits that its bones have about the hinge, of the first one where the limb
     is a hinge, and warnings of all others."""
     limb, warnings, limits = solvers.limb, dict[str, Message](), dict[str, float]()
@@ -159,15 +158,15 @@ def _limits(solvers: Solvers, description: Description) -> tuple[dict[str, float
     plane, flip = description.choices["plane"], bool(description.sliders["flip"])
     geometry = rest_geometry(limb, solvers.segments, (), description.bend_axis, "TAIL", plane)
     for k, bone in enumerate(() if solvers.slides else solvers.bones):
-        for limit in limits_by_ik(bone):
-            taken_over = joint_limits(geometry, k, limit, plane, flip)
+        for limit in checking.limits_by_ik(bone):
+            taken_over = checking.joint_limits(geometry, k, limit, plane, flip)
             if taken_over is None or (k == 0 and _stretches(solvers)):
                 warnings[bone.name] = Message(LEFT_OUT[min(k, 1)], bone=bone.name)
             elif k and len(geometry.lengths) > 2:
                 knees.append((k, taken_over["min_angle"], taken_over["max_angle"]))
             else:
                 limits |= taken_over
-    return limits | (limits_of_knees(geometry, knees) if knees else {}), [*warnings.values()]
+    return limits | (checking.limits_of_knees(geometry, knees) if knees else {}), [*warnings.values()]
 
 
 LEFT_OUT = (
@@ -190,7 +189,7 @@ def why_moved(plan: Conversion, warnings: Sequence[Message]) -> Message:
     return Message("'{bone}' would move by {moved} of its length in frame {frame}: " + because, name=other)
 
 
-def _differences(solvers: Solvers) -> list[Message]:
+def _differences(solvers: constraints.Solvers) -> list[Message]:
     """Warnings of what is otherwise than the constraint had it."""
     limb, warnings = solvers.limb, solvers.which_of_several()
     if names := ", ".join(f"'{bone.name}'" for bone in solvers.above):

@@ -12,30 +12,22 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender import animation, dependencies
+from ..blender import animation, dependencies, stepping, transaction
 from ..blender.animation import driver_of
-from ..blender.stepping import Steps, Stepwise
-from ..blender.transaction import all_or_nothing, transactional_steps
 from ..blender.types import Message, Refused, bones_of, has_bone, path_to_bone, split_path, view_layer_of
 from ..finding.constraints import at_full_influence, read_by, slider_read
-from ..limb.follow import follow_of_constraint
-from ..limb.storage import choices_of, is_converted, path_to_slider
-from ..limb.tolerances import KEPT_TURN, ON_TARGET, SEEN
+from ..limb import follow, storage, tolerances
+from ..motion import ik, parts, reading, writing
 from ..motion.check import Miss, Played, Seen, Sighting, every_action, look, sight
 from ..motion.frames import frames_of, moved_by
-from ..motion.ik import show_in_ik, show_turns
 from ..motion.matching import LimbPoses, evaluated_poses, evaluated_turn
-from ..motion.parts import rotation_channel_of
-from ..motion.reading import Asked, followed_places, matrices_of, worlds_of
-from ..motion.writing import Task
 from ..rigging.description import LimbRef, ref_of
 from ..solver.limb import MOVES_ROOT
-from .converted import Conversion, conversion_of, make_converted, why_moved
-from .modes import refresh, remove
+from . import converted, modes
 
 Array = NDArray[Any]
 
-NOTICED_MOVE = 2.0 * SEEN
+NOTICED_MOVE = 2.0 * tolerances.SEEN
 """By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as
 much, and no key of ours does."""
 
@@ -56,15 +48,15 @@ class NotKept(Exception):
         self.refused = refused
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def convert(
     context: Context,
     limbs: Sequence[PoseBone],
     tolerance: float = NOTICED_MOVE,
     mode: str = "LIVE",
     all_actions: bool = False,
-) -> Steps[Converted]:
+) -> stepping.Steps[Converted]:
     """Make limbs of the IK constraints that bones have, on the rig or live: of those whose knee and tip stay, as
     Blender evaluates them, in every frame of what is animated. Where these would move by more than a tolerance, in
     lengths of the limb, swivel, flip and ankle get as many keys as it takes to be within it, or as near as keys go.
@@ -76,22 +68,22 @@ def convert(
     return done
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def convert_what_can(
     context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
-) -> Steps[Converted]:
+) -> stepping.Steps[Converted]:
     """The same, but it is fine if nothing can be converted."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
     known: list[Before] = []
     while True:
-        plans: list[Conversion] = []
-        whole = Task(context, None)
+        plans: list[converted.Conversion] = []
+        whole = writing.Task(context, None)
         progress = whole.next_progress()
         for i, (ob, name) in enumerate([*waiting]):
             yield progress(i / len(waiting))
             try:
-                plans.append(conversion_of(context, ob.pose.bones[name]))
+                plans.append(converted.conversion_of(context, ob.pose.bones[name]))
             except Refused as why:
                 refused.append(((ob, name), why))
                 waiting.remove((ob, name))
@@ -99,7 +91,7 @@ def convert_what_can(
             return Converted([], refused, [])
         names = [plan.name for plan in plans]
         try:
-            with all_or_nothing(context):
+            with transaction.all_or_nothing(context):
                 warnings = yield from _convert(whole, plans, tolerance, mode, all_actions, known)
         except NotKept as why:  # taken back, the others go on without them
             refused += why.refused.items()
@@ -111,21 +103,21 @@ def convert_what_can(
 def unconvert(context: Context, limbs: Sequence[PoseBone]) -> list[LimbRef]:
     """Restore the IK constraints that limbs were converted from, with the animation of their influence."""
     for limb in limbs:
-        if not is_converted(limb):
+        if not storage.is_converted(limb):
             raise Refused("'{bone}' was made by Planar IK: remove it instead", bone=limb.name)
     named = [(limb.id_data, limb.name) for limb in limbs]
-    remove(context, limbs)
+    modes.remove(context, limbs)
     return named
 
 
 def _convert(
-    whole: Task,
-    plans: Sequence[Conversion],
+    whole: writing.Task,
+    plans: Sequence[converted.Conversion],
     tolerance: float,
     mode: str,
     all_actions: bool,
     known: list[Before],
-) -> Steps[list[Message]]:
+) -> stepping.Steps[list[Message]]:
     """Look where limbs are, unless that is known already, make them, and keep them there. Raises `NotKept`."""
     context = whole.context
     owners = {plan.name: (plan.solvers.owner.id_data, plan.solvers.owner.name) for plan in plans}
@@ -134,13 +126,13 @@ def _convert(
         known += yield from seen_before(whole, plans, all_actions, tolerance)
     unseen = {bone for plan in plans if not plan.solvers.is_used for bone in (*plan.bones, plan.solvers.owner.name)}
     by_sliders = seen_by_sliders(context, plans)
-    warnings = make_converted(context, plans, mode)
-    refresh(context)
+    warnings = converted.make_converted(context, plans, mode)
+    modes.refresh(context)
     lost, told = lost_sliders(context, by_sliders, max(tolerance, NOTICED_MOVE))
     warnings += told
     if lost:
         raise NotKept({owners[ref]: why for ref, why in lost.items()})
-    reasons = {plan.name: why_moved(plan, warnings) for plan in plans}
+    reasons = {plan.name: converted.why_moved(plan, warnings) for plan in plans}
     for before in known:
         warnings += yield from _check_still(before, owners, reasons, tolerance)
     for plan in plans:
@@ -151,7 +143,7 @@ def _convert(
     return [warning for warning in warnings if warning.values.get("bone") not in unseen]
 
 
-def _check_apart(plans: Sequence[Conversion], owners: dict[LimbRef, LimbRef]) -> None:
+def _check_apart(plans: Sequence[converted.Conversion], owners: dict[LimbRef, LimbRef]) -> None:
     """Refuse limbs that share bones with one before them."""
     taken, refused = set[PoseBone](), dict[LimbRef, Refused]()
     for plan in plans:
@@ -169,18 +161,18 @@ def _check_still(
     owners: dict[LimbRef, LimbRef],
     reasons: dict[LimbRef, Message],
     tolerance: float,
-) -> Steps[list[Message]]:
+) -> stepping.Steps[list[Message]]:
     """Keep limbs where they were seen, by keys of swivel, flip, ankle and twist where these hold less than a tolerance;
     warnings of those that move or turn all the same. Raises `NotKept` for their ``reasons`` where they do by too
     much."""
     sighting, task = before.sighting, before.sighting.task
     moving = [one for one in sighting.moving if one.limb in owners]
-    exact = Task(task.context, task.frames, min(tolerance, ON_TARGET), stays=True, cycle=task.cycle)
+    exact = writing.Task(task.context, task.frames, min(tolerance, tolerances.ON_TARGET), stays=True, cycle=task.cycle)
     with sighting.played.playing():  # hinges on bones above leave no plane
-        yield from show_turns(exact, sighting.recording, {one.limb: before.above[one.limb] for one in moving})
+        yield from ik.show_turns(exact, sighting.recording, {one.limb: before.above[one.limb] for one in moving})
         limbs = [limb for one in moving if _turns_by_sliders(limb := one.limb[0].pose.bones[one.limb[1]])]
         if task.frames and limbs:
-            yield from show_in_ik(task, limbs, before.poses, moves_controls=False, known=sighting.recording)
+            yield from ik.show_in_ik(task, limbs, before.poses, moves_controls=False, known=sighting.recording)
         seen = yield from look(task, moving, sighting.recording, 1.0)
     warnings, refused = list[Message](), dict[LimbRef, Refused]()
     for (ob, name), one in seen.items():
@@ -199,8 +191,8 @@ def _check_still(
 
 def _turns_by_sliders(limb: PoseBone) -> bool:
     """Whether keys of sliders can turn a limb: no driver of the rig's switch for its pole does, and its root stays."""
-    is_driven = driver_of(limb.id_data, path_to_slider(limb.name, "swivel")) is not None
-    return not is_driven and choices_of(limb)["plane"] not in MOVES_ROOT
+    is_driven = driver_of(limb.id_data, storage.path_to_slider(limb.name, "swivel")) is not None
+    return not is_driven and storage.choices_of(limb)["plane"] not in MOVES_ROOT
 
 
 def _worst(seen: Seen, moved: float) -> Miss:
@@ -210,13 +202,13 @@ def _worst(seen: Seen, moved: float) -> Miss:
     bones = ob.data.bones
     tails = [(bones[bone].tail_local - bones[name].tail_local).length for _, bone in seen.moving.bones]
     levers = NOTICED_TURN / seen.moving.size * np.array([0.0] * own + tails[own:])[:, None]
-    if choices_of(ob.pose.bones[name])["plane"] in MOVES_ROOT:
+    if storage.choices_of(ob.pose.bones[name])["plane"] in MOVES_ROOT:
         levers[0] = inf  # what was stretched is moved
     rig = next(rig for rig in seen.now.rigs if rig.object == ob)
-    ends = matrices_of(seen.now, (ob, name))
+    ends = reading.matrices_of(seen.now, (ob, name))
     tips = ends[:, :3, 3] + bones[name].length * ends[:, :3, 1]
-    missed = np.linalg.norm(tips - followed_places(seen.now, rig, 0)[:, rig.names.index(name)], axis=-1)
-    sizes = seen.moving.size * np.cbrt(np.abs(np.linalg.det(worlds_of(seen.now, ob)[:, :3, :3])))
+    missed = np.linalg.norm(tips - reading.followed_places(seen.now, rig, 0)[:, rig.names.index(name)], axis=-1)
+    sizes = seen.moving.size * np.cbrt(np.abs(np.linalg.det(reading.worlds_of(seen.now, ob)[:, :3, :3])))
     return seen.worst((moved + levers + np.minimum(missed / sizes, OUT_OF_REACH), inf, inf))
 
 
@@ -224,7 +216,7 @@ OUT_OF_REACH = 2e-2
 """By how much a limb that can't reach its target may be off once keys keep what they can, in its lengths, as far as it
 misses that: at the limits of its joints Blender's IK only comes near to the closest pose."""
 
-NOTICED_TURN = 2.0 * KEPT_TURN
+NOTICED_TURN = 2.0 * tolerances.KEPT_TURN
 """By how much bones may be turned, in radians, before that is said."""
 
 
@@ -237,7 +229,9 @@ class Before(NamedTuple):
     above: dict[LimbRef, dict[str, Array]]
 
 
-def seen_before(whole: Task, plans: Sequence[Conversion], all_actions: bool, tolerance: float) -> Steps[list[Before]]:
+def seen_before(
+    whole: writing.Task, plans: Sequence[converted.Conversion], all_actions: bool, tolerance: float
+) -> stepping.Steps[list[Before]]:
     """Where constraints have limbs in this frame, and in every frame of all that animates them now, of the other slots
     of their action, and of other actions."""
     before = [(yield from _seen_in(whole, Played(), plans))]
@@ -245,17 +239,17 @@ def seen_before(whole: Task, plans: Sequence[Conversion], all_actions: bool, tol
         moved = [plan for plan in plans if played.owner in (None, plan.name[0])]
         with played.playing():
             frames = frames_of(whole.context, moved_by(plan.solvers.limb for plan in moved))
-            task = Task(whole.context, frames.at, tolerance, stays=True, cycle=frames.cycle)
+            task = writing.Task(whole.context, frames.at, tolerance, stays=True, cycle=frames.cycle)
             if frames.at:
                 before.append((yield from _seen_in(task, played, moved)))
     return before
 
 
-def _seen_in(task: Task, played: Played, plans: Sequence[Conversion]) -> Steps[Before]:
+def _seen_in(task: writing.Task, played: Played, plans: Sequence[converted.Conversion]) -> stepping.Steps[Before]:
     above = {plan.name: plan.solvers.above for plan in plans}
     turned = [bone for of_limb in above.values() for bone in of_limb]
     constraints = [constraint for plan in plans for constraint in plan.solvers.constraints]
-    followed: Any = [ref for constraint in constraints for ref in follow_of_constraint(constraint).pairs]
+    followed: Any = [ref for constraint in constraints for ref in follow.follow_of_constraint(constraint).pairs]
 
     @contextmanager
     def fully() -> Iterator[None]:
@@ -265,10 +259,10 @@ def _seen_in(task: Task, played: Played, plans: Sequence[Conversion]) -> Steps[B
                     stack.enter_context(at_full_influence(task.context, plan.solvers))
             yield
 
-    also = Asked(
+    also = reading.Asked(
         refs=followed,
         bones=[one for bone in turned for one in (bone, bone.parent) if one],
-        channels=[rotation_channel_of((bone.id_data, bone.name)) for bone in turned],
+        channels=[parts.rotation_channel_of((bone.id_data, bone.name)) for bone in turned],
     )
     limbs = [(plan.solvers.limb, plan.solvers.segments) for plan in plans]
     sighting = yield from sight(task, played, limbs, also, fully)
@@ -309,7 +303,7 @@ class Limb(NamedTuple):
     seen: dict[State, Array]
 
 
-def seen_by_sliders(context: Context, plans: Sequence[Conversion]) -> dict[LimbRef, Limb]:
+def seen_by_sliders(context: Context, plans: Sequence[converted.Conversion]) -> dict[LimbRef, Limb]:
     """Where limbs are now and with the sliders of their rigs at either end; only those that have such. All is set
     back."""
     limbs = {plan.name: Limb(plan.bones, dict.fromkeys([State(), *_states_of(plan)], NONE)) for plan in plans}
@@ -352,7 +346,7 @@ def _seen(context: Context, limbs: dict[LimbRef, Limb]) -> dict[LimbRef, Limb]:
     return seen
 
 
-def _states_of(plan: Conversion) -> Iterator[State]:
+def _states_of(plan: converted.Conversion) -> Iterator[State]:
     """The ends of the sliders that drivers of a limb's bones read, but for those of its IK constraints' influence and
     mute, of which it has its own; and scales of bones that others of its constraints follow."""
     limb = plan.solvers.limb

@@ -11,12 +11,12 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
-from ..blender.animation import is_animated
+from ..blender import animation, transaction
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import finished
-from ..blender.transaction import transactional
 from ..blender.types import Message, Refused, announce, bones_of, own_matrix, tag_rig, view_layer_of
 from ..finding.checking import check_editable, pickable
+from ..limb import storage, tolerances
 from ..limb.follow import (
     Follow,
     follow_of,
@@ -25,17 +25,8 @@ from ..limb.follow import (
     matrix_of,
 )
 from ..limb.rest_geometry import Turn, rest_geometry, rest_geometry_of
-from ..limb.storage import bones_of_limb, choices_of, is_control, path_to_slider, segments_of
-from ..limb.tolerances import KEPT
-from ..motion.fitting import Wish, bend_seen, fit, with_fit
+from ..motion import fitting, ik, matching, passing, placing, reading, thinning, writing
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
-from ..motion.ik import show_controls, show_in_ik
-from ..motion.matching import evaluated_poses
-from ..motion.passing import record
-from ..motion.placing import ControlPlacing
-from ..motion.reading import Recording
-from ..motion.thinning import sampling_of
-from ..motion.writing import Task
 from ..rigging.build import build
 from ..rigging.description import Description, LimbRef, describe, ref_of
 from ..rigging.features import foot_turn_off, keeping_pose, level_feet, with_pole_follow
@@ -57,22 +48,22 @@ def keeping_poles(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]
     put_controls(context, [stay for stay in kept if stay.control in poles])
 
 
-def placed_at(control: BoneRef, limb: PoseBone, matrix: Matrix, is_turned: bool = True) -> ControlPlacing:
+def placed_at(control: BoneRef, limb: PoseBone, matrix: Matrix, is_turned: bool = True) -> placing.ControlPlacing:
     """A control that is to be seen where a world matrix is, and turned so if ``is_turned``; the limb gives its size."""
     matrices, size = np.array([matrix], float), np.array([sum(rest_geometry_of(limb).lengths)])
-    return ControlPlacing(control, control, matrices[:, :3, 3], size, matrices if is_turned else None)
+    return placing.ControlPlacing(control, control, matrices[:, :3, 3], size, matrices if is_turned else None)
 
 
-def put_controls(context: Context, kept: Sequence[ControlPlacing]) -> None:
+def put_controls(context: Context, kept: Sequence[placing.ControlPlacing]) -> None:
     """Have controls seen where they are to be, one of several limbs once. Raises `Refused`."""
     if kept:
-        finished(show_controls(Task(context, None), [*{one.control: one for one in kept}.values()]))
+        finished(ik.show_controls(writing.Task(context, None), [*{one.control: one for one in kept}.values()]))
 
 
 __all__ = ["follow", "make_poles", "make_targets", "pickable", "refollow", "set_plane"]
 
 
-@transactional
+@transaction.transactional
 def follow(context: Context, limbs: Sequence[PoseBone], role: str, followed: BoneRef) -> None:
     """Set the ``target`` or ``pole`` of limbs. Raises `Refused`."""
     if followed not in [*pickable(context, limbs)]:
@@ -87,7 +78,7 @@ def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> N
         build(context, {limb: keeping_pose(context, limb, description) for limb, description in descriptions.items()})
 
 
-@transactional
+@transaction.transactional
 def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
     """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. They stay where they are
     in every frame; returns warnings of those that can't. Raises `Refused`."""
@@ -108,16 +99,16 @@ def make_poles(context: Context, limbs: Sequence[PoseBone]) -> None:
     _refit(context, limbs, lambda description: description.with_choice("plane", "POLE")._replace(pole=None))
 
 
-@transactional
+@transaction.transactional
 def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Description], Description]) -> list[Message]:
     refs, seen = [ref_of(limb) for limb in limbs], moved_by(limbs)
     before = {ref: describe(ref) for ref in refs}
     frames = frames_of(context, seen)
-    task = Task(context, frames.at, KEPT, stays=is_posed_by_hand(context, seen), cycle=frames.cycle)
+    task = writing.Task(context, frames.at, tolerances.KEPT, stays=is_posed_by_hand(context, seen), cycle=frames.cycle)
     is_moved = any({old.choices["plane"], changed(old).choices["plane"]} & {*MOVES_ROOT} for old in before.values())
-    times = sampling_of(task.frames).frames if frames.at else None
-    recording = finished(record(context, limbs, times, influence=1.0, progress=task.next_progress()))
-    poses = {ref_of(limb): evaluated_poses(recording, limb, segments_of(limb)) for limb in limbs}
+    times = thinning.sampling_of(task.frames).frames if frames.at else None
+    recording = finished(passing.record(context, limbs, times, influence=1.0, progress=task.next_progress()))
+    poses = {ref_of(limb): matching.evaluated_poses(recording, limb, storage.segments_of(limb)) for limb in limbs}
     poses = poses if frames.at and not is_moved else {}
     with keeping_poles(context, limbs):
         for limb in limbs:
@@ -130,14 +121,16 @@ def _refit(context: Context, limbs: Sequence[PoseBone], changed: Callable[[Descr
     if not poses:
         return []
     has_new = any(describe(ref).followed != before[ref].followed for ref in refs)
-    shown = finished(show_in_ik(task, [ob.pose.bones[name] for ob, name in refs], poses, moves_controls=has_new))
+    shown = finished(ik.show_in_ik(task, [ob.pose.bones[name] for ob, name in refs], poses, moves_controls=has_new))
     return shown.warnings
 
 
 def _with_keyed(ref: LimbRef, new: Description, before: Description) -> Description:
     """A limb with those sliders as before that have keys."""
     keyed = {
-        name for name in new.sliders if name in before.sliders and is_animated(ref[0], path_to_slider(ref[1], name))
+        name
+        for name in new.sliders
+        if name in before.sliders and animation.is_animated(ref[0], storage.path_to_slider(ref[1], name))
     }
     return new._replace(sliders=new.sliders | {name: before.sliders[name] for name in keyed})
 
@@ -145,13 +138,13 @@ def _with_keyed(ref: LimbRef, new: Description, before: Description) -> Descript
 def without_target(limb: Description) -> Description:
     """The description without its target, and without a pole that was made for it and hangs on that."""
     target, pole, hangs = limb.target, limb.pole, False
-    if isinstance(pole, tuple) and isinstance(target, tuple) and is_control(*pole[:2]):
+    if isinstance(pole, tuple) and isinstance(target, tuple) and storage.is_control(*pole[:2]):
         above = bones_of(pole[0])[pole[1]].parent
         hangs = above is not None and (pole[0], above.name) == target
     return limb._replace(target=None, pole=None if hangs else pole)
 
 
-def _refitted(context: Context, ref: LimbRef, description: Description, recording: Recording) -> Description:
+def _refitted(context: Context, ref: LimbRef, description: Description, recording: reading.Recording) -> Description:
     """A limb that stays as IK shows it, with controls for what it lacks: a pole where the knee points in what was
     read."""
     limb = ref[0].pose.bones[ref[1]]
@@ -159,15 +152,15 @@ def _refitted(context: Context, ref: LimbRef, description: Description, recordin
     follow, plane = Follow(*(target or (None, "")), *(pole or (None, ""))), description.choices["plane"]
     axis, turns = description.bend_axis or None, tuple[Turn, ...]()
     if plane == "POLE":
-        seen, turns = bend_seen(recording, limb, description.segments, description.tip, True)
+        seen, turns = fitting.bend_seen(recording, limb, description.segments, description.tip, True)
         axis = seen if turns else axis
-    fitted = fit(context, limb, description.segments, follow, Wish(plane, description.tip, axis, turns))
+    fitted = fitting.fit(context, limb, description.segments, follow, fitting.Wish(plane, description.tip, axis, turns))
     rest = rest_geometry(limb, description.segments, turns, fitted.bend_axis, description.tip, plane)
     seen_limb = FittedLimb(limb, description.segments, fitted, rest)
     foot_matrix = foot_matrix_of(limb) if foot_follows(limb) else None
     new_target: Any = target or target_for(context, seen_limb, foot_matrix is not None, skins_of([limb]))
     new_pole: Any = pole or (pole_for(seen_limb, new_target) if fitted.plane == "POLE" else None)
-    description = with_fit(description, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
+    description = fitting.with_fit(description, limb, fitted if new_pole is pole else fitted._replace(swivel=0.0))
     description = description._replace(target=new_target, pole=new_pole)
     if foot_matrix:
         description = description._replace(foot_turn=foot_turn_off(context, ref, new_target, foot_matrix))
@@ -176,9 +169,9 @@ def _refitted(context: Context, ref: LimbRef, description: Description, recordin
 
 def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
     """Have first bones that slide be by their own location where they are now."""
-    for limb in [limb for limb in limbs if choices_of(limb)["plane"] == "SLIDE"]:
+    for limb in [limb for limb in limbs if storage.choices_of(limb)["plane"] == "SLIDE"]:
         announce(limb.id_data)
-        first: Any = bones_of_limb(limb)[0]
+        first: Any = storage.bones_of_limb(limb)[0]
         evaluated: Any = first.id_data.evaluated_get(context.evaluated_depsgraph_get())
         first.location = own_matrix(evaluated.pose.bones[first.name]).translation
         tag_rig(limb)

@@ -12,9 +12,8 @@ from bpy.types import Context, PoseBone
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from ..blender.animation import curves_of, modifiers_of
+from ..blender import animation, transaction
 from ..blender.stepping import Steps, Stepwise, rate_of, stepping, times_of
-from ..blender.transaction import transactional_steps
 from ..blender.types import Message, Refused, is_evaluated, scene_of
 from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
 from ..feet.held import FootContact, Ground, Holding, held_legs
@@ -26,17 +25,15 @@ from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import by_rig, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
+from ..motion import ik, passing
 from ..motion.frames import around, frames_of, moved_by
-from ..motion.ik import placed
 from ..motion.parts import part_of_foot, part_of_ik, slider_channel
-from ..motion.passing import record
 from ..motion.placing import ControlPlacing, controls_of, parents_of
 from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_read, places_of
 from ..motion.writing import KeyedPart, Run, Task
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied
-from .selection import limbs_without_ik
-from .status import is_leg
+from . import selection, status
 
 Array = NDArray[Any]
 
@@ -54,7 +51,7 @@ MOST_EASE = 10
 
 
 @Stepwise
-@transactional_steps
+@transaction.transactional_steps
 def hold_tips(
     context: Context,
     limbs: Sequence[PoseBone],
@@ -79,13 +76,13 @@ def hold_tips(
     task = Task(context, frames, request.tolerance, keeps_others=around(context, moved_by(limbs)))
     asked = _asked(holds, carriers)
     repeating = _repeating(asked.channels)
-    recording = yield from record(context, limbs, frames, asked, progress=task.next_progress())
+    recording = yield from passing.record(context, limbs, frames, asked, progress=task.next_progress())
     values = copied(recording.channels)
     plans, placings, runs = _planned_holds(recording, holds, request, carriers, values)
     soles = [sole_of(recording, plan.limb, rate) for plan in plans]
     seen = [_seen(recording, plan.limb) for plan in plans]
     before = _slip(recording, plans, soles, [np.eye(3)] * len(plans))
-    writing = yield from placed(task, recording, values, runs, placings, reads_all=True)
+    writing = yield from ik.placed(task, recording, values, runs, placings, reads_all=True)
     writing.finish(recording, values)
     slip = _slip(recording, plans, soles, [_by_ground(plan) for plan in plans])
     if request.plants:
@@ -212,8 +209,8 @@ def _repeating(channels: Iterable[Channel]) -> set[str]:
     return {
         bones[ob, curve.data_path]
         for ob in {ob for ob, _ in bones}
-        for curve in curves_of(ob)
-        if (ob, curve.data_path) in bones and modifiers_of(curve)
+        for curve in animation.curves_of(ob)
+        if (ob, curve.data_path) in bones and animation.modifiers_of(curve)
     }
 
 
@@ -260,10 +257,10 @@ def _carrier(limbs: Sequence[PoseBone]) -> PoseBone | None:
     others: list[Any] = [
         (limb, None) for limb in limbs_of(ob) if limb not in limbs and read_slider(limb, "influence") < 1
     ]
-    others += limbs_without_ik([*ob.pose.bones])
+    others += selection.limbs_without_ik([*ob.pose.bones])
     return (
         None
-        if any(carrier in limb.parent_recursive and is_leg(limb, segments) for limb, segments in others)
+        if any(carrier in limb.parent_recursive and status.is_leg(limb, segments) for limb, segments in others)
         else carrier
     )
 

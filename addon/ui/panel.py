@@ -10,9 +10,8 @@ from typing import Any
 from bpy.types import Context, Panel, PoseBone
 
 from ..blender.types import scene_of, translated_text
-from ..tasks.cylinders import cylinder_at, is_our_cylinder, stroke_of
+from ..tasks import cylinders, selection
 from ..tasks.modes import repairs_for
-from ..tasks.selection import control_of, convertible, limbs_offered, orphaned_limbs
 from ..tasks.status import FEATURES, KNEE_LIMITS, Choice, Description, Status, description_of, limbs_counted, limbs_of
 from . import fields, finding, state
 from .operators import adding, setting
@@ -73,20 +72,20 @@ def _offer(context: Context) -> str:
     bones = finding.bones_selected(context)
     if not bones:
         return ""
-    if orphaned_limbs(bones):
+    if selection.orphaned_limbs(bones):
         return "LEFT"
     if halves_selected(context):
         return "CYLINDER"
-    if convertible(bones):
+    if selection.convertible(bones):
         return "CONVERT"
-    limbs, why = limbs_offered(context)
+    limbs, why = selection.limbs_offered(context)
     return "ADD" if limbs else why.translated if why else ""
 
 
 def draw_offer(layout: Any, context: Context) -> None:
     """The button that fits bones without IK, and what is in its way."""
     offer = offer_of(context)
-    leftovers = orphaned_limbs(finding.bones_selected(context)) if offer == "LEFT" else []
+    leftovers = selection.orphaned_limbs(finding.bones_selected(context)) if offer == "LEFT" else []
     if leftovers:
         template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
         sentence, repairs = translated_text(template, bone=leftovers[0].name), labels_of(["LEFT"], leftovers[0])
@@ -102,14 +101,14 @@ def draw_offer(layout: Any, context: Context) -> None:
 def draw_cylinder(layout: Any, context: Context) -> None:
     """How long a cylinder is, and how far it is out."""
     bone = next(iter(halves_selected(context)), None)
-    cylinder = cylinder_at(bone) if bone else None
+    cylinder = cylinders.cylinder_at(bone) if bone else None
     if cylinder is None:
         return
-    length, stroke = (state.length_text(scene_of(context), size) for size in stroke_of(context, cylinder))
+    length, stroke = (state.length_text(scene_of(context), size) for size in cylinders.stroke_of(context, cylinder))
     layout.label(text=", ".join(half.name for half in cylinder), icon="CON_TRACKTO", translate=False)
     text = translated_text("Length {length}, stroke {stroke}", length=length, stroke=stroke)
     layout.label(text=text, translate=False)
-    if is_our_cylinder(cylinder):
+    if cylinders.is_our_cylinder(cylinder):
         layout.operator("pose.planar_ik_cylinder", text="Remove Cylinder").remove = True
 
 
@@ -117,7 +116,7 @@ def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
     limbs = finding.cached_until_rebuilt(
         ("to add", finding.selection_in(context)),
-        lambda: [(finding.name_of(limb), segments) for limb, segments in limbs_offered(context)[0]],
+        lambda: [(finding.name_of(limb), segments) for limb, segments in selection.limbs_offered(context)[0]],
     )
     label = translated_text("Add IK to {count} Limbs", count=len(limbs))
     if len(limbs) == 1 and (limb := finding.bone_of(limbs[0][0])) is not None:
@@ -182,7 +181,7 @@ def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:
     if described.sliders["influence"] <= 0.0:
         return
     if abs(bone.matrix_basis.to_quaternion().angle) > TURNED:
-        target, control = control_of(limb)
+        target, control = selection.control_of(limb)
         name = control or (target.name if target else "-")
         state.draw_lines(layout, context, translated_text("Turns with its control: turn {name}", name=name), "INFO")
 

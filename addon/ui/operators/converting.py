@@ -7,8 +7,7 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
-from ...blender.editing import select_if_shown
-from ...blender.stepping import Steps
+from ...blender import editing, stepping
 from ...blender.types import ENDLESS, Refused, is_armature
 from ...tasks import converting, modes, selection
 from ...tasks.adding import FEWER_KEYS
@@ -65,12 +64,12 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             raise Refused("There is no IK constraint of two to four bones here: select such a bone, or choose All")
         return limbs
 
-    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> stepping.Steps[None]:
         """Convert what can be, and name what can't."""
         done = yield from converting.convert.steps(context, limbs, self.tolerance, self.mode, self.all_actions)
         self.warn(*(why.message for _, why in done.refused), *done.warnings)
         if not selected_limbs(context):
-            select_if_shown(context, done.limbs)
+            editing.select_if_shown(context, done.limbs)
         self.inform("Solved {count} of {all} exactly", count=len(done.limbs), all=limbs_counted(len(limbs)))
 
     def _limbs(self, context: Context) -> list[PoseBone]:
@@ -116,7 +115,7 @@ class POSE_OT_planar_ik_unconvert(RigOperator):
         """Give the constraints back."""
         names = converting.unconvert(context, limbs)
         if context.active_pose_bone is None:
-            select_if_shown(context, names)
+            editing.select_if_shown(context, names)
         self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))
 
 

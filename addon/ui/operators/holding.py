@@ -15,8 +15,7 @@ from ...tasks import contact_markers, holding, planting, selection
 from ...tasks.adding import FEWER_KEYS, LimbRequest
 from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
 from ...tasks.status import check_complete, contacts_counted, description_of, frames_counted, is_arm_or_leg, is_leg
-from ..finding import selected_limbs
-from ..state import length_text
+from .. import finding, state
 from . import base, switching
 from .adding import rigify_ik
 
@@ -63,11 +62,11 @@ def slide_values(context: Context, report: holding.HoldReport) -> dict[str, Any]
         "contacts": contacts_counted(report.ranges),
         "moved": translated_text(
             "ankles moved by up to {ankles}, knees by {knees}",
-            ankles=length_text(scene, report.tips),
-            knees=length_text(scene, report.knees),
+            ankles=state.length_text(scene, report.tips),
+            knees=state.length_text(scene, report.knees),
         ),
         "missed": translated_text("; out of reach in {frames}", frames=frames_counted(count)) if count else "",
-        **{name: length_text(scene, length) for name, length in lengths},
+        **{name: state.length_text(scene, length) for name, length in lengths},
     }
 
 
@@ -120,7 +119,7 @@ class POSE_OT_planar_ik_hold(base.LimbOperator):
     def invoke(self, context: Context, event: Event) -> Any:
         """Hold where a range is plain; else ask for one, from this frame on."""
         switching.take_given_range(self, "range", "GIVEN")
-        if self.properties.is_property_set("range") or selection.range_source(context, selected_limbs(context)):
+        if self.properties.is_property_set("range") or selection.range_source(context, finding.selected_limbs(context)):
             return super().invoke(context, event)
         scene = scene_of(context)
         self.range, self.frame_start, self.frame_end = (
@@ -156,7 +155,7 @@ class POSE_OT_planar_ik_hold(base.LimbOperator):
             self.inform(HELD, **slide_values(context, report))
         else:
             first, last = contacts[0][0].frames
-            slid, slide = (length_text(scene_of(context), slip.most) for slip in (report.before, report.now))
+            slid, slide = (state.length_text(scene_of(context), slip.most) for slip in (report.before, report.now))
             template = "Held from frame {first} to {last}, where tips slid by up to {slid}: now {slide}"
             self.inform(template, first=first, last=last, slid=slid, slide=slide)
 
@@ -200,7 +199,7 @@ class POSE_OT_planar_ik_find_contacts(base.LimbOperator):
         count = contact_markers.mark_contacts(scene, listed)
         if not count:
             raise Refused(planting.NOT_LOW)
-        slide = length_text(scene, max(contacts.slip for contacts in listed))
+        slide = state.length_text(scene, max(contacts.slip for contacts in listed))
         self.inform(
             "Marked {contacts}, in which feet slide by up to {slide}", contacts=contacts_counted(count), slide=slide
         )
@@ -232,7 +231,7 @@ class POSE_OT_planar_ik_plant(base.PoseOperator):
 
     def checked(self, context: Context) -> tuple[list[LimbRequest], list[PoseBone]]:
         """The legs that get IK, and those that have it."""
-        bones, limbs = [*(context.selected_pose_bones or ())], selected_limbs(context)
+        bones, limbs = [*(context.selected_pose_bones or ())], finding.selected_limbs(context)
         legs = [limb for limb in limbs if is_leg(limb)]
         if not limbs and rigify_ik(context):
             raise Refused("This rig has IK of its own: let Solve Exactly take it over, then plant its feet")

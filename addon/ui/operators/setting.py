@@ -8,11 +8,9 @@ from typing import Any
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
-from ...blender.dependencies import BoneRef
-from ...blender.editing import select, select_if_shown
+from ...blender import dependencies, editing
 from ...blender.types import Refused, all_objects, translated_text
-from ...tasks import selection, status
-from ...tasks.following import follow, make_poles, make_targets, pickable
+from ...tasks import following, selection, status
 from ...tasks.setting import set_limbs
 from ...tasks.status import CHOICE, FEATURES
 from .. import finding, state
@@ -116,7 +114,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     if context is None:
         return []
     _shown[:] = [(NEW_CONTROL, "New Control", "")]
-    for ob, bone in pickable(context, finding.selected_limbs(context)):
+    for ob, bone in following.pickable(context, finding.selected_limbs(context)):
         label = f"{bone} ({ob.name_full})" if bone else ob.name_full
         _shown.append((f"{ob.name_full}\n{bone}", label, ""))
     return _shown
@@ -144,13 +142,13 @@ class POSE_OT_planar_ik_pick(base.RigOperator):
         them."""
         if self.followed == NEW_CONTROL:
             names = [(limb.id_data, limb.name) for limb in limbs]
-            (make_targets if self.role == "TARGET" else make_poles)(context, limbs)
+            (following.make_targets if self.role == "TARGET" else following.make_poles)(context, limbs)
             new_refs = [role for ob, name in names for role in selectable_refs(ob.pose.bones[name], self.role)]
-            select_if_shown(context, new_refs)
+            editing.select_if_shown(context, new_refs)
         else:
             name, bone = self.followed.split("\n")
             ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)
-            follow(context, limbs, self.role.lower(), (ob, bone))
+            following.follow(context, limbs, self.role.lower(), (ob, bone))
 
 
 ROLES: Any = [
@@ -187,7 +185,7 @@ class POSE_OT_planar_ik_select(LimbOperator):
         names = ", ".join(refs[:MOST_NAMED]) + (", …" if len(refs) > MOST_NAMED else "")
         return translated_text("{part}: select {names}", part=_part(properties.role), names=names)
 
-    def checked(self, context: Context) -> list[BoneRef]:
+    def checked(self, context: Context) -> list[dependencies.BoneRef]:
         """The part, of all limbs meant."""
         limbs = limbs_meant(context, self.bone)
         refs = dict.fromkeys(ref for limb in limbs for ref in selectable_refs(limb, self.role))
@@ -195,9 +193,9 @@ class POSE_OT_planar_ik_select(LimbOperator):
             raise Refused("The limb has no {part} to select", part=_part(self.role))
         return [*refs]
 
-    def act(self, context: Context, refs: list[BoneRef]) -> None:
+    def act(self, context: Context, refs: list[dependencies.BoneRef]) -> None:
         """Select it, and say what was shown for that."""
-        if shown := select(context, refs):
+        if shown := editing.select(context, refs):
             self.inform("Shown again: {names}", names=", ".join(shown))
 
 
@@ -214,7 +212,7 @@ def _part(role: str) -> str:
     return translated_text(next(label for value, label, _ in ROLES if value == role))
 
 
-def selectable_refs(limb: PoseBone, role: str) -> list[BoneRef]:
+def selectable_refs(limb: PoseBone, role: str) -> list[dependencies.BoneRef]:
     """The objects or bones of this part of a limb; the last one is to be active."""
     return selection.refs_of_role(limb, role, is_generated=state.slider_of_rig(limb) is not None)
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
-from ...blender.editing import select_if_shown
-from ...blender.stepping import Steps, Stepwise
+from ...blender import editing, stepping
 from ...blender.types import ENDLESS, Message, Refused, all_objects, scene_of, translated_text
 from ...tasks import contact_markers, mirroring, parenting, selection, snapping, status
 from ..finding import selected_limbs
@@ -85,13 +84,13 @@ class POSE_OT_planar_ik_switch(_OverRange):
     )
     insert_keys: BoolProperty(name="Insert Keys", description="Set keys though Auto Keying is off")
 
-    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> stepping.Steps[None]:
         """Switch, and go on with what is animated next; over a range, with what it was."""
         frames, to = self.frames_meant(context), None if self.to == "OTHER" else self.to
         if frames is None:
             done = snapping.switch(context, limbs, to, self.insert_keys)
             self.warn(*done.warnings)
-            select_if_shown(context, done.select)
+            editing.select_if_shown(context, done.select)
             self.inform("{limbs} in {to}", limbs=status.limbs_counted(len(limbs)), to=done.to)
             return
         to = to or snapping.other_mode(limbs)
@@ -101,9 +100,9 @@ class POSE_OT_planar_ik_switch(_OverRange):
 
 
 class _Snap(_OverRange):
-    _snap: ClassVar[Stepwise[..., list[Message]]]
+    _snap: ClassVar[stepping.Stepwise[..., list[Message]]]
 
-    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> stepping.Steps[None]:
         """Snap this frame, or all of the range."""
         frames = self.frames_meant(context)
         warnings = yield from type(self)._snap.steps(context, limbs, frames, self.tolerance)
@@ -164,7 +163,7 @@ class POSE_OT_planar_ik_mirror(_OverRange):
     bl_idname = "pose.planar_ik_mirror"
     bl_label = "Mirror Planar IK"
 
-    def act(self, context: Context, limbs: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, limbs: list[PoseBone]) -> stepping.Steps[None]:
         """Mirror this frame, or all of the range."""
         frames = self.frames_meant(context)
         mirrored = yield from mirroring.mirror.steps(context, limbs, frames, self.tolerance)
@@ -210,7 +209,7 @@ class POSE_OT_planar_ik_parent(_OverRange):
             raise Refused("Select the controls, and pick what they are to hang on")
         return bones
 
-    def act(self, context: Context, bones: list[PoseBone]) -> Steps[None]:
+    def act(self, context: Context, bones: list[PoseBone]) -> stepping.Steps[None]:
         """Hang them on it."""
         name, bone = self.parent.split("\n")
         ob: Any = next((ob for ob in all_objects() if ob.name_full == name), None)

@@ -25,7 +25,7 @@ def convert(addon):
 @pytest.fixture
 def back(addon):
     return lambda ob: addon("tasks.converting").unconvert(
-        bpy.context, [b for b in ob.pose.bones if addon("tasks.converting").is_converted(b)]
+        bpy.context, [b for b in ob.pose.bones if addon("limb.storage").is_converted(b)]
     )
 
 
