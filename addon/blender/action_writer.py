@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from bpy.types import Context
+from bpy.types import Context, FCurve, Object
 from numpy.typing import NDArray
 
 from . import animation, fcurves
@@ -181,7 +181,7 @@ class ActionWriter:
         return self._by_strips.get(path, [])
 
 
-def _key_sides(curve: Any, sides: Sequence[float], ends: Sequence[tuple[float, int]], now: float) -> list[Any]:
+def _key_sides(curve: FCurve, sides: Sequence[float], ends: Sequence[tuple[float, int]], now: float) -> list[Any]:
     """Key what a curve has at these times, or a number without keys is ``now``: outside, the curve keeps its shape.
     Returns what shape it has beyond ``ends``, first (0) or last (-1) ones, for `fcurves.keep_shape`."""
     if not len(curve.keyframe_points):
@@ -193,7 +193,7 @@ def _key_sides(curve: Any, sides: Sequence[float], ends: Sequence[tuple[float, i
     return [fcurves.shape_beyond(curve, *end) for end in ends]
 
 
-def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
+def _unkeyed(ob: Object, time: float) -> dict[str, Any]:
     """What of a rig's animated properties Blender would set to something else once F-curves are written, by data path.
     With strips of the NLA, that may be all."""
     data = ob.animation_data
@@ -205,7 +205,7 @@ def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
     return unkeyed(ob, time)
 
 
-def unkeyed(ob: Any, time: float) -> dict[str, Any]:
+def unkeyed(ob: Object, time: float) -> dict[str, Any]:
     """What of an object's properties is not as its action has it at a time, by data path."""
     posed: dict[str, Any] = {}
     for curve in animation.curves_of(ob):

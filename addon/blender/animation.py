@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
+from bpy.types import FCurve
 
 from .fcurves import read_keys
-from .types import all_actions, announce, announce_keys
+from .types import Datablock, all_actions, announce, announce_keys
 
 _CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 
@@ -19,19 +20,19 @@ SAME = 1e-9
 """How far keys may be apart that say the same."""
 
 
-def drivers_of(owner: Any) -> list[Any]:
+def drivers_of(owner: Datablock) -> list[Any]:
     """All drivers of a datablock, as the F-curves that hold them."""
     data = getattr(owner, "animation_data", None)
     return [*data.drivers] if data else []
 
 
-def driver_of(owner: Any, path: str, index: int = 0) -> Any:
+def driver_of(owner: Datablock, path: str, index: int = 0) -> Any:
     """The driver of one number of a property, or None."""
     data = getattr(owner, "animation_data", None)
     return data.drivers.find(path, index=index) if data else None
 
 
-def strips_of(owner: Any, muted: bool = True) -> Iterator[Any]:
+def strips_of(owner: Datablock, muted: bool = True) -> Iterator[Any]:
     """The strips of a datablock's NLA, with those that are in others, maybe without those that are muted."""
     data = getattr(owner, "animation_data", None)
     waiting = [strip for track in data.nla_tracks if muted or not track.mute for strip in track.strips] if data else []
@@ -55,40 +56,40 @@ def lists_of(user: Any) -> list[Any]:
     return [*all_curve_lists(user.action, user.action_slot_handle)]
 
 
-def curves_of(owner: Any) -> list[Any]:
+def curves_of(owner: Datablock) -> list[Any]:
     """The F-curves that act on a datablock by its action, and by its slot of that."""
     return [curve for curves in lists_of(getattr(owner, "animation_data", None)) for curve in curves]
 
 
-def curves_everywhere(owner: Any, muted: bool = True) -> list[Any]:
+def curves_everywhere(owner: Datablock, muted: bool = True) -> list[Any]:
     """The F-curves that act on a datablock by its action or by strips of the NLA; importers mute all but one."""
     lists = [curves for strip in strips_of(owner, muted) for curves in lists_of(strip)]
     return curves_of(owner) + [curve for curves in lists for curve in curves]
 
 
-def animated_paths(owner: Any) -> set[str]:
+def animated_paths(owner: Datablock) -> set[str]:
     """The data paths of all F-curves and drivers that act on a datablock."""
     return {curve.data_path for curve in (*drivers_of(owner), *curves_everywhere(owner))}
 
 
-def is_animated(owner: Any, path: str, strips: bool = True) -> bool:
+def is_animated(owner: Datablock, path: str, strips: bool = True) -> bool:
     """Whether keys or a driver animate a property, so that the next frame overwrites what it is set to; or, without
     ``strips``, its own action's keys."""
     curves = curves_everywhere(owner) if strips else curves_of(owner)
     return any(curve.data_path == path for curve in (*drivers_of(owner), *curves))
 
 
-def is_by_strips(owner: Any, path: str) -> bool:
+def is_by_strips(owner: Datablock, path: str) -> bool:
     """Whether strips of the NLA alone animate a property."""
     return is_animated(owner, path) and not is_animated(owner, path, strips=False)
 
 
-def modifiers_of(curve: Any) -> list[Any]:
+def modifiers_of(curve: FCurve) -> list[Any]:
     """The modifiers of an F-curve that act."""
     return [modifier for modifier in curve.modifiers if not modifier.mute and modifier.is_valid]
 
 
-def changes(curve: Any) -> bool:
+def changes(curve: FCurve) -> bool:
     """Whether the values of an F-curve change over time: importers leave curves that are constant."""
     if modifiers_of(curve):
         return True
@@ -113,7 +114,7 @@ class Clip(NamedTuple):
         return [curve for curves in all_curve_lists(*self) for curve in curves]
 
 
-def clips_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Clip]:
+def clips_besides(owner: Datablock, prefixes: tuple[str, ...]) -> list[Clip]:
     """The actions, slot by slot, that nothing uses, and that animate an object of this kind at paths that begin so: as
     an exporter finds them, or somebody who picks another one."""
     data = getattr(owner, "animation_data", None)
@@ -133,7 +134,7 @@ def action_named(full_name: str) -> Any:
 
 
 @contextmanager
-def using_clip(owner: Any, clip: Clip | None) -> Iterator[None]:
+def using_clip(owner: Datablock, clip: Clip | None) -> Iterator[None]:
     """Within, a datablock uses this action by this slot, or its own (None)."""
     if clip is None:
         yield
@@ -154,7 +155,7 @@ def using_clip(owner: Any, clip: Clip | None) -> Iterator[None]:
         action.use_fake_user = had_user
 
 
-def remove_if_empty(owner: Any) -> None:
+def remove_if_empty(owner: Datablock) -> None:
     """Remove the animation data of a datablock if there is nothing in it."""
     data = owner.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):
@@ -162,7 +163,7 @@ def remove_if_empty(owner: Any) -> None:
         owner.animation_data_clear()
 
 
-def curve_holder(owner: Any) -> Any:
+def curve_holder(owner: Datablock) -> Any:
     """The channelbag that holds the F-curves and groups of a datablock's own action, made if there is none. The
     datablock alone has it: see `make_own`."""
     announce_keys(owner)
@@ -187,12 +188,12 @@ def new_curve(holder: Any, path: str, index: int = 0, group: str = "") -> Any:
     return curve
 
 
-def has_others(user: Any, owner: Any) -> bool:
+def has_others(user: Any, owner: Datablock) -> bool:
     """Whether the curves that act on a user of an action also animate other datablocks than its owner."""
     return user.action_slot is not None and any(other != owner for other in user.action_slot.users())
 
 
-def make_editable(owner: Any) -> None:
+def make_editable(owner: Datablock) -> None:
     """Make the keys of a datablock editable: where its action is linked from another file, by a copy."""
     announce_keys(owner)
     data = owner.animation_data
@@ -200,7 +201,7 @@ def make_editable(owner: Any) -> None:
         use_copy(data)
 
 
-def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> None:
+def make_own(owner: Datablock, user: Any, copies: dict[Any, Any] | None = None) -> None:
     """Give a user of an action (animation data, or an NLA strip) a copy of it, if it is linked or also animates others
     by the same curves. ``copies`` are those made before, to be used again."""
     action = user.action
@@ -222,7 +223,7 @@ def use_copy(user: Any, copy: Any = None) -> None:
         user.action_slot = user.action.slots[identifier]
 
 
-def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
+def _editable_lists(owner: Datablock, paths: Collection[str]) -> Iterator[Any]:
     """Give a datablock and its strips copies of linked or shared actions that have these paths; then all collections of
     F-curves of these actions, announced."""
     copies: dict[Any, Any] = {}
@@ -233,7 +234,7 @@ def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
             yield from lists_of(user)
 
 
-def remove_animation(owner: Any, paths: Collection[str]) -> None:
+def remove_animation(owner: Datablock, paths: Collection[str]) -> None:
     """Remove the drivers and F-curves of these properties of a datablock; those of other datablocks stay."""
     for curves in _editable_lists(owner, paths):
         for curve in [curve for curve in curves if curve.data_path in paths]:
@@ -244,7 +245,7 @@ def remove_animation(owner: Any, paths: Collection[str]) -> None:
             owner.animation_data.drivers.remove(driver)
 
 
-def move_curves(owner: Any, old: str, new: str) -> None:
+def move_curves(owner: Datablock, old: str, new: str) -> None:
     """Move the F-curves and drivers of one property of a datablock to another one, in place of what that has."""
     for curves in _editable_lists(owner, [old]):
         for curve in [curve for curve in curves if curve.data_path == old]:
@@ -260,7 +261,7 @@ def move_curves(owner: Any, old: str, new: str) -> None:
             driver.data_path = new
 
 
-def value_at(owner: Any, path: str) -> Any:
+def value_at(owner: Datablock, path: str) -> Any:
     """What the property at a data path holds, the numbers of a vector or rotation as a tuple; None if there is none."""
     try:
         holder, name, is_custom = property_at(owner, path)
@@ -270,7 +271,7 @@ def value_at(owner: Any, path: str) -> Any:
     return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
 
 
-def set_at(owner: Any, path: str, value: Any) -> None:
+def set_at(owner: Datablock, path: str, value: Any) -> None:
     """Set the property at a data path."""
     holder, name, is_custom = property_at(owner, path)
     if is_custom:
@@ -279,7 +280,7 @@ def set_at(owner: Any, path: str, value: Any) -> None:
         setattr(holder, name, value)
 
 
-def property_at(owner: Any, path: str) -> tuple[Any, str, bool]:
+def property_at(owner: Datablock, path: str) -> tuple[Any, str, bool]:
     """What has the property at a data path, the property's name, and whether it is a custom one: of one that is a
     choice, `path_resolve` gives another value than it holds."""
     custom = _CUSTOM_PROPERTY.match(path)

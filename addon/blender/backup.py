@@ -14,11 +14,11 @@ from operator import attrgetter
 from typing import Any
 
 import bpy
-from bpy.types import ID, Context, Object, PoseBone
+from bpy.types import ID, Context, Driver, Object, PoseBone
 from mathutils import Matrix
 
 from . import animation, editing
-from .types import BACKUP, can_edit_bones, is_armature
+from .types import BACKUP, Datablock, can_edit_bones, is_armature
 
 TRANSFORM = (
     *("location", "rotation_mode", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
@@ -225,7 +225,7 @@ def _are_constrained_otherwise(now: Any, before: Any, mapping: CopyToOriginal) -
     return any(settings_differ(*pair, mapping) for pair in pairs)
 
 
-def _remove_constraints(owner: Any) -> None:
+def _remove_constraints(owner: Datablock) -> None:
     while owner.constraints:
         owner.constraints.remove(owner.constraints[0])
 
@@ -272,7 +272,7 @@ def _variable_differs(now: Any, before: Any, mapping: CopyToOriginal) -> bool:
     return any(settings_differ(*pair, mapping) for pair in zip(now.targets, before.targets, strict=True))
 
 
-def _copy_driver(ob: Object, driver: Any, mapping: CopyToOriginal) -> None:
+def _copy_driver(ob: Object, driver: Driver, mapping: CopyToOriginal) -> None:
     data: Any = ob.animation_data or ob.animation_data_create()
     copied = data.drivers.from_existing(src_driver=driver)
     for variable in copied.driver.variables:
@@ -302,7 +302,7 @@ class CopyToOriginal:
             return self.original.pose.bones.get(value.name)  # type: ignore[union-attr]  # it has as many bones
         return value
 
-    def turn_back(self, owner: Any) -> None:
+    def turn_back(self, owner: Datablock) -> None:
         """Make a constraint refer to the original wherever it refers to the copy."""
         for name in _settings(owner.bl_rna):
             if getattr(owner, name) == self.copy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from bpy.types import Object, PoseBone
+from bpy.types import Constraint, FCurve, Object, PoseBone
 
 from .animation import drivers_of, is_animated
 from .types import bones_of, has_bone, is_armature, split_path
@@ -94,7 +94,7 @@ class Dependencies:
         return acting + [curve for path, curve in self.drivers(ob, bone.name) if path.startswith(_TRANSFORMS)]
 
 
-def _acts(constraint: Any) -> bool:
+def _acts(constraint: Constraint) -> bool:
     """Whether a constraint has an influence, or is IK that gets one."""
     path = constraint.path_from_id("influence")
     return constraint.influence > 0.0 or (constraint.type == "IK" and is_animated(constraint.id_data, path))
@@ -111,7 +111,7 @@ def constraint_targets(constraint: Any) -> Iterator[BoneRef]:
         yield (constraint.space_object, constraint.space_subtarget)
 
 
-def driver_targets(curve: Any) -> Iterator[BoneRef]:
+def driver_targets(curve: FCurve) -> Iterator[BoneRef]:
     """The objects and bones that a driver reads. A bone's settings are its object's: they don't move with it."""
     for variable in curve.driver.variables if curve.driver else ():
         for target in variable.targets:
@@ -122,7 +122,7 @@ def driver_targets(curve: Any) -> Iterator[BoneRef]:
                 yield (target.id, "" if path.startswith(_SETTINGS) else named)
 
 
-def is_python(curve: Any) -> bool:
+def is_python(curve: FCurve) -> bool:
     """Whether a driver runs Python, which may read whatever it wants."""
     return curve.driver is not None and curve.driver.type == "SCRIPTED" and not curve.driver.is_simple_expression
 

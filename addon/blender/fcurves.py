@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import FCurve
 from numpy.typing import NDArray
 
 _ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
@@ -20,14 +21,14 @@ _DIVISIBLE = ("CONSTANT", "LINEAR", "BEZIER")
 """Ways to go on from a key to the next that have the same shape with another key between."""
 
 
-def read_keys(curve: Any, part: str = "co") -> tuple[NDArray[Any], NDArray[Any]]:
+def read_keys(curve: FCurve, part: str = "co") -> tuple[NDArray[Any], NDArray[Any]]:
     """The frames and values of a curve's keys, or of one of their handles."""
     places = _get(curve, part, 2)
     return places[:, 0], places[:, 1]
 
 
 def write_keys(
-    curve: Any,
+    curve: FCurve,
     frames: NDArray[Any],
     values: NDArray[Any],
     interpolation: str = "LINEAR",
@@ -68,7 +69,7 @@ def write_keys(
     curve.update()  # which sorts them too
 
 
-def _make_room(curve: Any, ranges: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _make_room(curve: FCurve, ranges: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The places among a curve's keys that these ranges of frames can have: of the keys from the first to the last
     frame of each, and of new ones. The shape of the curve outside stays as it is."""
     keys, now, count = curve.keyframe_points, read_keys(curve)[0], sum(map(len, ranges))
@@ -94,7 +95,7 @@ def _make_room(curve: Any, ranges: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.append(within[:count], np.arange(len(keys) - max(count - len(within), 0), len(keys)))
 
 
-def reset(curve: Any) -> None:
+def reset(curve: FCurve) -> None:
     """Remove the keys and modifiers of a curve. A new driver then gives what its expression says: else its curve maps
     that, by keys (from 5.0 on, which round near 0 and 1) or by a modifier."""
     curve.keyframe_points.clear()
@@ -110,20 +111,20 @@ def repeat(curve: Any, modes: tuple[str, str]) -> None:
     modifier.mode_before, modifier.mode_after = (m if can_add else m.replace("_OFFSET", "") for m in modes)
 
 
-def insert_hold_key(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
+def insert_hold_key(curve: FCurve, frame: float, kind: str = "KEYFRAME") -> None:
     """Insert a key that holds its value until the next key, and leave the rest of the curve as it is."""
     insert_key_keeping_shape(curve, frame, kind, goes_on=False)
     hold(curve, frame)
 
 
-def allow_for_modifiers(curve: Any, frame: float, value: float) -> None:
+def allow_for_modifiers(curve: FCurve, frame: float, value: float) -> None:
     """Have a key show a value, whatever modifiers add to it."""
     if curve.modifiers:
         _key_at(curve, frame).co_ui.y -= curve.evaluate(frame) - value
         curve.update()
 
 
-def hold(curve: Any, frame: float) -> None:
+def hold(curve: FCurve, frame: float) -> None:
     """Have a key hold its value until the next one."""
     _key_at(curve, frame).interpolation = "CONSTANT"
 
@@ -158,13 +159,13 @@ def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", g
     return later
 
 
-def shape_beyond(curve: Any, frame: float, end: int) -> tuple[float, int, str, Any]:
+def shape_beyond(curve: FCurve, frame: float, end: int) -> tuple[float, int, str, Any]:
     """How a curve goes on beyond a key, before it if that is a first one (``end`` 0), else after it."""
     key = _key_at(curve, frame)
     return frame, end, key.interpolation, (key.handle_right if end else key.handle_left) - key.co
 
 
-def keep_shape(curve: Any, frame: float, end: int, interpolation: str, handle: Any) -> None:
+def keep_shape(curve: FCurve, frame: float, end: int, interpolation: str, handle: Any) -> None:
     """Have a curve go on beyond a key so: see `shape_beyond`."""
     key = _key_at(curve, frame)
     key.handle_left_type = key.handle_right_type = "FREE"
@@ -174,11 +175,11 @@ def keep_shape(curve: Any, frame: float, end: int, interpolation: str, handle: A
         key.handle_left = key.co + handle
 
 
-def _key_at(curve: Any, frame: float) -> Any:
+def _key_at(curve: FCurve, frame: float) -> Any:
     return curve.keyframe_points[int(np.abs(read_keys(curve)[0] - frame).argmin())]
 
 
-def fade(curve: Any, start: float, frames: Collection[float], by: float) -> None:
+def fade(curve: FCurve, start: float, frames: Collection[float], by: float) -> None:
     """Add to keys in these frames what is ``by`` at a frame before them and nothing at the next key after them."""
     if not frames:
         return
@@ -203,13 +204,13 @@ def _number(name: str, choice: str) -> Any:
     return np.uint8(_ENUMS[name].enum_items[choice].value)
 
 
-def _get(curve: Any, name: str, size: int, kind: Any = np.float32) -> NDArray[Any]:
+def _get(curve: FCurve, name: str, size: int, kind: Any = np.float32) -> NDArray[Any]:
     numbers: NDArray[Any] = np.zeros(size * len(curve.keyframe_points), kind)
     curve.keyframe_points.foreach_get(name, numbers)
     return numbers.reshape(-1, size)
 
 
-def _set(curve: Any, places: NDArray[Any] | None, name: str, numbers: NDArray[Any]) -> None:
+def _set(curve: FCurve, places: NDArray[Any] | None, name: str, numbers: NDArray[Any]) -> None:
     """Set something of some of a curve's keys, or of all. Choices are bytes in Blender, and given as those they cost an
     eighth of what wider numbers do."""
     size, kind = (2, np.float32) if numbers.ndim > 1 else (1, np.uint8)

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from bpy.types import Context, Object
+from bpy.types import Context, FCurve, Object
 
 from . import animation, fcurves
-from .types import Refused, path_to_bone, scene_of
+from .types import Datablock, Refused, path_to_bone, scene_of
 
 CHANGED = 1e-5
 """How much a locked number has to change, next to what it is, for that to need a key."""
@@ -45,7 +45,7 @@ def keying_set_paths(context: Context) -> dict[tuple[Any, str], Any] | None:
 
 def key(
     context: Context,
-    owner: Any,
+    owner: Datablock,
     path: str,
     group: str = "",
     indexes: Iterable[int] = (-1,),
@@ -60,7 +60,7 @@ def key(
         owner.keyframe_insert(path, index=index, frame=at, group=group, options=options, keytype=_kind(context))
 
 
-def key_automatically(context: Context, owner: Any, paths: Iterable[str], group: str = "") -> None:
+def key_automatically(context: Context, owner: Datablock, paths: Iterable[str], group: str = "") -> None:
     """Set keys on what an operator has changed, if autokey is on, where its settings want them: as Blender does for
     what is moved by hand, without visual keys."""
     if not is_autokey_on(context):
@@ -91,7 +91,7 @@ def key_automatically(context: Context, owner: Any, paths: Iterable[str], group:
 
 def key_from(
     context: Context,
-    owner: Any,
+    owner: Datablock,
     path: str,
     before: Any,
     group: str = "",
@@ -133,18 +133,18 @@ def key_from(
             point.interpolation = "CONSTANT"
 
 
-def _keyed(owner: Any, path: str) -> list[Any]:
+def _keyed(owner: Datablock, path: str) -> list[Any]:
     return [curve for curve in animation.curves_of(owner) if curve.data_path == path and len(curve.keyframe_points)]
 
 
-def next_key(curve: Any, frame: float) -> float | None:
+def next_key(curve: FCurve, frame: float) -> float | None:
     """The frame of a curve's next key after a frame, or None."""
     return min(
         (float(point.co.x) for point in curve.keyframe_points if point.co.x > frame + fcurves.ONE_KEY), default=None
     )
 
 
-def keyable_indices(owner: Any, path: str, before: Any) -> list[int]:
+def keyable_indices(owner: Datablock, path: str, before: Any) -> list[int]:
     """The indices of a changed property that may get keys: all but those that are locked and unchanged."""
     now, locks = animation.value_at(owner, path), locks_of(owner, path)
     numbers = [*zip(now, before, strict=True)] if isinstance(now, tuple) else [(now, before)]
@@ -156,7 +156,7 @@ def _is_same(now: float, before: float) -> bool:
     return abs(now - before) <= CHANGED * (1.0 + abs(before))
 
 
-def locks_of(owner: Any, path: str) -> list[bool]:
+def locks_of(owner: Datablock, path: str) -> list[bool]:
     """Which numbers of a property are locked, so that they are not changed by hand; none for one without locks."""
     place, _, name = path.rpartition(".")
     if name not in _LOCKS:
@@ -168,7 +168,7 @@ def locks_of(owner: Any, path: str) -> list[bool]:
     return locks
 
 
-def _numbers(owner: Any, path: str, place: Any) -> list[int]:
+def _numbers(owner: Datablock, path: str, place: Any) -> list[int]:
     """The numbers of a property that are not locked, and if a keying set has one of them only, that; -1 is all."""
     locks = locks_of(owner, path)
     indices = [*range(len(locks))] or [-1]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
+from bpy.types import Object, PoseBone
 from numpy.typing import NDArray
 
 from .types import bones_of
@@ -59,12 +60,12 @@ FLOAT_ANGLES = Angles(
 ARRAY_ANGLES = Angles(sqrt=np.sqrt, sin=np.sin, cos=np.cos, atan2=np.arctan2, nearest=np.round, select=np.where)
 
 
-def get_turn(bone: Any) -> Quaternion:
+def get_turn(bone: PoseBone) -> Quaternion:
     """The rotation that a bone has of its own."""
     return to_quaternion(bone.rotation_mode, getattr(bone, rotation_channel(bone.rotation_mode))[:])
 
 
-def set_turn(bone: Any, rotation: Quaternion) -> None:
+def set_turn(bone: PoseBone, rotation: Quaternion) -> None:
     """Give a bone a rotation of its own, written the way that is closest to what it had."""
     channel = rotation_channel(bone.rotation_mode)
     setattr(bone, channel, to_channels(bone.rotation_mode, rotation, getattr(bone, channel)[:]))
@@ -234,12 +235,12 @@ def read_rows(rigs: Sequence[Any], ends: Sequence[int], name: str) -> Rows:
     return rows
 
 
-def read_matrices(rigs: Sequence[Any], ends: Sequence[int]) -> Rows:
+def read_matrices(rigs: Sequence[Object], ends: Sequence[int]) -> Rows:
     """The pose matrices of the same bones, (bones, 4, 4); of an evaluated object, as it is shown."""
     return read_rows(rigs, ends, "matrix").reshape(-1, 4, 4).swapaxes(1, 2)  # Blender's own are by columns
 
 
-def write_rows(ob: Any, channel: str, rows: Rows, which: Sequence[int]) -> None:
+def write_rows(ob: Object, channel: str, rows: Rows, which: Sequence[int]) -> None:
     """Write a channel of all bones (bones, numbers), of which some have other numbers than the rig. The evaluated pose
     stays as it is until ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also evaluates what hangs on the
     object's transform."""
@@ -251,7 +252,7 @@ def write_rows(ob: Any, channel: str, rows: Rows, which: Sequence[int]) -> None:
         setattr(bones[index], channel, rows[index])
 
 
-def restore_rows(ob: Any, channel: str, rows: Rows, which: Sequence[int]) -> None:
+def restore_rows(ob: Object, channel: str, rows: Rows, which: Sequence[int]) -> None:
     """Put back a channel of some bones, and leave the evaluated pose as it is: Blender is not told."""
     # For a bone by its number, Blender goes through all before it.
     bones: Any = bones_of(ob).values() if len(which) > len(rows) // 4 else bones_of(ob)

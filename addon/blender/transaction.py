@@ -19,7 +19,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object, Scene
+from bpy.types import Action, Context, FCurve, Object, Scene
 
 from . import animation, editing, stepping
 from .backup import Backup
@@ -156,7 +156,7 @@ class Transaction:
 class ActionBackup:
     """A copy of an action."""
 
-    def __init__(self, action: Any) -> None:
+    def __init__(self, action: Action) -> None:
         self.action = action
         self.name, self.has_fake_user = action.name, action.use_fake_user
         self.copy: Any = action.copy()
@@ -185,13 +185,13 @@ KEY_CHOICES = ("interpolation", "type", "handle_left_type", "handle_right_type")
 """What of keys tasks change."""
 
 
-def _content(action: Any) -> Any:
+def _content(action: Action) -> Any:
     """All that an action says, to be compared."""
     slots = [(slot.handle, slot.identifier) for slot in getattr(action, "slots", ())]
     return slots, [[_curve(curve) for curve in curves] for curves in animation.all_curve_lists(action)]
 
 
-def _curve(curve: Any) -> Any:
+def _curve(curve: FCurve) -> Any:
     keys, group = curve.keyframe_points, curve.group
     numbers: Any = np.zeros((len(KEY_NUMBERS), 2 * len(keys)), np.float32)
     choices: Any = np.zeros((len(KEY_CHOICES), len(keys)), np.uint8)

@@ -14,6 +14,9 @@ from bpy.app import translations
 from bpy.types import Context, Depsgraph, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 from mathutils import Matrix
 
+Datablock = Any
+"""A datablock of Blender's that may be animated: the stubs know no animation data of an ID."""
+
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
 
@@ -59,7 +62,7 @@ def can_edit_bones(ob: ArmatureObject) -> bool:
     return not (ob.library or ob.override_library or ob.data.library)
 
 
-def bones_of(ob: Any) -> bpy_prop_collection[PoseBone]:
+def bones_of(ob: Object) -> bpy_prop_collection[PoseBone]:
     """The pose bones of an object that is known to be an armature's."""
     return cast("ArmatureObject", ob).pose.bones
 
@@ -145,7 +148,7 @@ def announce(*blocks: Any) -> None:
             remember(block)
 
 
-def announce_keys(owner: Any) -> None:
+def announce_keys(owner: Datablock) -> None:
     """Call this before you change keys of an object in its current action."""
     data = owner.animation_data
     announce(owner, data.action if data else None)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import PoseBone
+from bpy.types import Object, PoseBone
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
@@ -42,7 +42,7 @@ def paths_of(recording: Recording, limb: PoseBone, sole: list[SolePoint]) -> con
     )
 
 
-def _over(recording: Recording, ob: Any, bone: str, point: Any) -> Array:
+def _over(recording: Recording, ob: Object, bone: str, point: Any) -> Array:
     """Where a point of a bone is in the world, (frames, 3)."""
     return applied(matrices_of(recording, (ob, bone)), np.array(point, float))
 

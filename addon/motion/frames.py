@@ -9,13 +9,13 @@ from math import ceil, floor, inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, Object, PoseBone, Scene
+from bpy.types import Context, FCurve, Object, PoseBone, Scene
 
 from ..blender import animation, fcurves
 from ..blender.action_writer import UNCHANGED
 from ..blender.dependencies import BoneRef, Dependencies, is_python
 from ..blender.stepping import stepping
-from ..blender.types import bones_of, children_of, has_bone, is_armature, scene_of, split_path
+from ..blender.types import Datablock, bones_of, children_of, has_bone, is_armature, scene_of, split_path
 
 BY_TIME = ("TRANSFORM_CACHE", "CAMERA_SOLVER", "FOLLOW_TRACK", "OBJECT_SOLVER")
 """Constraints that play something by themselves."""
@@ -99,10 +99,10 @@ def around(context: Context, refs: Iterable[BoneRef]) -> tuple[int, int]:
     return min([scene.frame_start, *ends]), max([scene.frame_end, *ends])
 
 
-def _spans(scene: Scene, ob: Any, names: set[str], animated_of: Callable[[Any], Animated]) -> Iterator[Span]:
+def _spans(scene: Scene, ob: Object, names: set[str], animated_of: Callable[[Any], Animated]) -> Iterator[Span]:
     """When what moves these bones of an object changes, or with "" the object itself."""
 
-    def concerns(curve: Any) -> bool:
+    def concerns(curve: FCurve) -> bool:
         return not curve.mute and split_path(curve.data_path)[0] in names
 
     stretched = scene.render.frame_map_new / scene.render.frame_map_old
@@ -125,7 +125,7 @@ def _spans(scene: Scene, ob: Any, names: set[str], animated_of: Callable[[Any], 
         yield Span(-inf, inf, np.zeros(0))
 
 
-def _span_of(curve: Any, stretched: float) -> Span:
+def _span_of(curve: FCurve, stretched: float) -> Span:
     """When an F-curve changes."""
     modifiers, keys = animation.modifiers_of(curve), fcurves.read_keys(curve)[0].astype(float) * stretched
     if not len(keys):
@@ -145,7 +145,7 @@ def _span_of(curve: Any, stretched: float) -> Span:
     return Span(first, last, keys)
 
 
-def _changes_shape(ob: Any) -> bool:
+def _changes_shape(ob: Object) -> bool:
     """Whether something animates the data of an object, as how far along a curve its followers are."""
     owners = [ob.data, getattr(ob.data, "shape_keys", None)]
     return any(
@@ -161,7 +161,7 @@ class Animated(NamedTuple):
     by_drivers: dict[str, list[Any]]
 
 
-def _animated(owner: Any) -> Animated:
+def _animated(owner: Datablock) -> Animated:
     curves = {curve.data_path for curve in animation.curves_everywhere(owner, muted=False) if animation.changes(curve)}
     drivers: dict[str, list[Any]] = {}
     for curve in animation.drivers_of(owner):

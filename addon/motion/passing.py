@@ -14,7 +14,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Context, Object, PoseBone, Scene
+from bpy.types import Context, Depsgraph, FCurve, Object, PoseBone, Scene
 from numpy.typing import NDArray
 
 from ..blender.animation import curves_of, drivers_of, is_animated, strips_of, value_at
@@ -141,7 +141,7 @@ def _set_live(scene: Scene, is_live: bool) -> bool:
     return was_live
 
 
-def _evaluated(ob: Any, depsgraph: Any) -> Any:
+def _evaluated(ob: Object, depsgraph: Depsgraph) -> Any:
     evaluated = ob.evaluated_get(depsgraph)
     if ob.type == "ARMATURE" and not evaluated.is_evaluated:
         raise Refused("'{object}' is disabled in viewports, and so stands still: enable it to bake it", object=ob.name)
@@ -181,7 +181,7 @@ def _is_of_shot(ob: Object) -> bool:
     return any(_reads_shot(curve) for data in datas if data for curve in drivers_of(data))
 
 
-def _reads_shot(curve: Any) -> bool:
+def _reads_shot(curve: FCurve) -> bool:
     """Whether a driver may read what is in the shot only: it runs Python, or reads the scene."""
     variables = curve.driver.variables if curve.driver else ()
     targets = [target.id_type for variable in variables for target in variable.targets]
@@ -235,7 +235,7 @@ def _is_known(recording: Recording, known: Recording) -> bool:
     )
 
 
-def _is_said(ob: Any, path: str) -> bool:
+def _is_said(ob: Object, path: str) -> bool:
     """Whether F-curves alone say a property, if anything does."""
     has_others = any(strips_of(ob)) or any(curve.data_path == path for curve in drivers_of(ob))
     return not (has_others and is_animated(ob, path))
@@ -267,7 +267,7 @@ def read_again(
                 yield progress((done + 1) / len(rows))
 
 
-def _as_it_is(ob: Any) -> Any:
+def _as_it_is(ob: Object) -> Any:
     return ob
 
 
@@ -362,14 +362,14 @@ class Curves:
             self._arrays[key] = getattr(self, f"_{kind}")(*about)
         return self._arrays[key]
 
-    def _numbers(self, ob: Any, path: str) -> Array:
+    def _numbers(self, ob: Object, path: str) -> Array:
         now, curves = value_at(ob, path), self._of_paths(ob).get(path, {})
         numbers = np.tile(np.array(now, float).ravel(), (len(self._times) if curves else 1, 1))
         for index, curve in curves.items():
             numbers[:, index] = [curve.evaluate(time) for time in self._times]
         return (numbers >= 1.0 - ROUNDING).astype(float) if isinstance(now, bool) else numbers  # as Blender has it
 
-    def _slider(self, ob: Any, limb: str, name: str) -> Array:
+    def _slider(self, ob: Object, limb: str, name: str) -> Array:
         """What the slider of this name of a limb says, (rows) or (1)."""
         if name == "influence" and self._influence is not None:
             return np.array([self._influence])
@@ -377,7 +377,7 @@ class Curves:
         numbers = self.array_of("numbers", ob, path_to_custom(limb, slider.key))
         return numbers[:, slider.bone] if 0 <= slider.bone < numbers.shape[1] else numbers[:, 0]
 
-    def _base(self, ob: Any, bone: str) -> Array:
+    def _base(self, ob: Object, bone: str) -> Array:
         owner: Any = bones_of(ob)[bone] if bone else ob
         before = f"{path_to_bone(bone)}." if bone else ""
         paths = [before + name for name in ("location", rotation_channel(owner.rotation_mode), "scale")]
@@ -390,7 +390,7 @@ class Curves:
         base[:, :3, 3] = place
         return base
 
-    def _pose(self, ob: Any, bone: str) -> Array:
+    def _pose(self, ob: Object, bone: str) -> Array:
         owner, own = bones_of(ob)[bone].bone, self.array_of("base", ob, bone)
         if owner.use_connect and owner.parent:
             own = own.copy()
@@ -402,7 +402,7 @@ class Curves:
             return moved @ posed(owner, None, own)
         return posed(owner, self.array_of("pose", ob, owner.parent.name) if owner.parent else None, own)
 
-    def _moved(self, ob: Any, bone: str) -> Array:
+    def _moved(self, ob: Object, bone: str) -> Array:
         """How a bone is moved from its rest, in the armature."""
         moved: Array = self.array_of("pose", ob, bone) @ np.linalg.inv(np.array(bones_of(ob)[bone].bone.matrix_local))
         return moved
@@ -417,7 +417,7 @@ class Curves:
         in_world: Array = above @ np.array(ob.matrix_parent_inverse) @ self.array_of("base", ob, "")
         return in_world
 
-    def _of_paths(self, ob: Any) -> dict[str, dict[int, Any]]:
+    def _of_paths(self, ob: Object) -> dict[str, dict[int, Any]]:
         """The F-curves that act on an object, by data path and index."""
         if ob not in self._curves:
             paths = self._curves[ob] = {}

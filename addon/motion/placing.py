@@ -36,7 +36,7 @@ Reread = Callable[[Array], Steps[None]]
 """Writes what channels say now, and reads these rows anew."""
 
 
-def owner_of(ref: tuple[Any, str]) -> Any:
+def owner_of(ref: BoneRef) -> Any:
     """The bone or the object that is named."""
     ob, bone = ref
     return bones_of(ob)[bone] if bone else ob

@@ -283,17 +283,17 @@ def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:
 # what was read
 
 
-def worlds_of(recording: Recording, ob: Any) -> Array:
+def worlds_of(recording: Recording, ob: Object) -> Array:
     """Where an object is, ``(frames, 4, 4)``."""
     return _matrices(recording.worlds[ob])
 
 
-def poses_of(recording: Recording, ob: Any, bone: str) -> Array:
+def poses_of(recording: Recording, ob: Object, bone: str) -> Array:
     """Where a bone is in its armature, ``(frames, 4, 4)``."""
     return _matrices(channel_of(recording, ob, bone, "matrix"))
 
 
-def channel_of(recording: Recording, ob: Any, bone: str, name: str) -> Array:
+def channel_of(recording: Recording, ob: Object, bone: str, name: str) -> Array:
     """A property of a bone, ``(frames, numbers)``."""
     read = recording.read[ob, name]
     return read.numbers[:, read.row[bone]].astype(float)
@@ -306,7 +306,7 @@ def matrices_of(recording: Recording, ref: tuple[Any, str]) -> Array:
     return worlds @ poses_of(recording, ob, bone) if bone else worlds
 
 
-def bones_in_world(recording: Recording, ob: Any, bones: Sequence[str]) -> Array:
+def bones_in_world(recording: Recording, ob: Object, bones: Sequence[str]) -> Array:
     """Where bones of an armature are in the world, ``(bones, frames, 4, 4)``."""
     read = recording.read[ob, "matrix"]
     poses = _matrices(read.numbers[:, [read.row[bone] for bone in bones]]).reshape(len(read.numbers), -1, 4, 4)
@@ -318,7 +318,7 @@ def places_of(recording: Recording, ob: Any, bone: str) -> Array:
     return matrices_of(recording, (ob, bone))[:, :3, 3]
 
 
-def own_turns_of(recording: Recording, ob: Any, bone: str) -> Array:
+def own_turns_of(recording: Recording, ob: Object, bone: str) -> Array:
     """How a bone is turned by its own channels, ``(frames, 4)``, w first."""
     mode = bones_of(ob)[bone].rotation_mode
     channels = channel_of(recording, ob, bone, rotation.rotation_channel(mode))

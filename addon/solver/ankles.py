@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .groups import members, slack_at_rest, with_ankle
-from .ops import ARRAYS, Array
+from .ops import ARRAYS, Array, Number
 from .reference import Reference
 from .rotation import Vector
 
@@ -49,7 +49,7 @@ def _normal_of(reference: Reference, bones: Array, side: Array) -> Array:
     return normal
 
 
-def within_half_turn(angle: Any) -> Any:
+def within_half_turn(angle: Number) -> Any:
     """The same angle within half a turn."""
     return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
 

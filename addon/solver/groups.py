@@ -36,7 +36,7 @@ from itertools import combinations, pairwise
 from math import cos, inf, pi, sin
 from typing import Any, NamedTuple
 
-from .ops import FLOATS, Ops
+from .ops import FLOATS, Number, Ops
 from .rotation import HalfAngle, half_angle, half_of, minus, plus
 from .triangle import Bones, bones_of_lengths, range_of_bones, triangle_angles
 
@@ -172,7 +172,7 @@ def nearest_of(groups: SegmentGroups, ops: Ops) -> Any:
 
 
 def bend(
-    span: Any, to_straight: Any, bones: Bones, groups: SegmentGroups | None, side: Any, count: int, ops: Ops
+    span: Number, to_straight: Number, bones: Bones, groups: SegmentGroups | None, side: Number, count: int, ops: Ops
 ) -> tuple[HalfAngle, list[HalfAngle]]:
     """The half angles of a limb's first bone or group off the line from root to target (of any length), and of each of
     its ``count`` bones off that (unit). Its tip is ``span`` from the root, which is ``bones.total`` less
@@ -185,7 +185,7 @@ def bend(
 
 
 def bend_groups(
-    span: Any, to_straight: Any, total: Any, groups: SegmentGroups, side: Any, count: int, ops: Ops
+    span: Number, to_straight: Number, total: Number, groups: SegmentGroups, side: Number, count: int, ops: Ops
 ) -> tuple[HalfAngle, list[HalfAngle]]:
     """`bend` for groups. The triangle's A = (RA + RB)^2 - d^2, which is small near full reach, without cancellation::
 
@@ -216,7 +216,7 @@ def bend_groups(
     return (cosine, side * sine), [(half_angles[k][0], side * half_angles[k][1]) for k in range(count)]
 
 
-def _bent(group: SegmentGroup, share: Any, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle]:
+def _bent(group: SegmentGroup, share: Number, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle]:
     """The length of a group, and the half angles (unit) of its bones off the line of both."""
     sine = ops.sqrt(share) * group.bend[1]
     folded, open_ = (

@@ -18,7 +18,7 @@ import numpy as np
 from . import rotation
 from .groups import bend, nearest_of, unit_half, with_ankle
 from .limits import PoseWithinLimits, pose_within_limits
-from .ops import ARRAYS, Array, Ops, in_slabs, split
+from .ops import ARRAYS, Array, Number, Ops, in_slabs, split
 from .reference import Reference, reference_direction
 from .triangle import Reach, extend, extend_shaped, reach_of
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
@@ -209,14 +209,14 @@ def pose_limbs(
 
 
 def joints_of(
-    turns: Sequence[rotation.Quaternion], reference: Reference, stretch: Any = 1.0, root: rotation.Vector = ORIGIN
+    turns: Sequence[rotation.Quaternion], reference: Reference, stretch: Number = 1.0, root: rotation.Vector = ORIGIN
 ) -> tuple[rotation.Vector, ...]:
     """Where the bones' local rotations, and where the first begins, put knees and tip, in G: forward kinematics."""
     return _joints(_carried(turns, reference), reference, stretch, root)
 
 
 def joints_and_normals(
-    turns: Sequence[rotation.Quaternion], reference: Reference, stretch: Any = 1.0, root: rotation.Vector = ORIGIN
+    turns: Sequence[rotation.Quaternion], reference: Reference, stretch: Number = 1.0, root: rotation.Vector = ORIGIN
 ) -> tuple[tuple[rotation.Vector, ...], tuple[rotation.Vector, ...]]:
     """The joints of a limb, and for each bone where the reference pose's bend plane normal points, in G: this says how
     a bone is turned about its own line."""
@@ -225,7 +225,7 @@ def joints_and_normals(
 
 
 def _joints(
-    poses: Sequence[rotation.Quaternion], reference: Reference, stretch: Any, root: rotation.Vector
+    poses: Sequence[rotation.Quaternion], reference: Reference, stretch: Number, root: rotation.Vector
 ) -> tuple[rotation.Vector, ...]:
     joint, joints = root, []
     parts = zip(poses, reference.half_angles, reference.lengths, strict=True)
@@ -256,7 +256,7 @@ def _carried(turns: Sequence[rotation.Quaternion], reference: Reference) -> list
     return poses
 
 
-def line_to(target: rotation.Vector, distance: Any, ops: Ops) -> rotation.Quaternion:
+def line_to(target: rotation.Vector, distance: Number, ops: Ops) -> rotation.Quaternion:
     """The turn that takes the y axis to a target at this distance, as `FREE` says; none for a target at the root."""
     size = 1.0 / (distance + ops.tiny)
     x, y, z = target
@@ -274,7 +274,7 @@ def turn_about_line(line: rotation.Quaternion, point: rotation.Vector, ops: Ops)
 
 
 def _bend(
-    distance: Any, reference: Reference, settings: Settings, tolerance: Any, ops: Ops
+    distance: Number, reference: Reference, settings: Settings, tolerance: Any, ops: Ops
 ) -> tuple[Sequence[rotation.HalfAngle], rotation.HalfAngle, Any, Any, Any]:
     """How the limb bends for a target at this distance: the turns (half angles about Z, from the reference) of each
     bone against the one before it and of the first against the line, the latter of any length; the stretch, the
@@ -352,7 +352,7 @@ class Slid(NamedTuple):
 
 
 def slid(
-    target: tuple[Any, Any], lengths: tuple[Any, ...], halves: tuple[rotation.HalfAngle, ...], side: Any, ops: Ops
+    target: tuple[Any, Any], lengths: tuple[Any, ...], halves: tuple[rotation.HalfAngle, ...], side: Number, ops: Ops
 ) -> Slid:
     """The slide and the rod for a target at (x, y) of G; ``halves`` are both bones' half angles in the reference, and
     ``side`` is -1 for the other side: where a circle meets a line. With the target's place along the line and beside

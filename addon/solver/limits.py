@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import atan2
 from typing import Any, NamedTuple
 
-from .ops import Ops
+from .ops import Number, Ops
 from .rotation import HalfAngle, half_angle, minus, plus
 
 
@@ -49,7 +49,7 @@ def pose_within_limits(
     target: tuple[Any, Any],
     lengths: tuple[Any, ...],
     at_rest: HalfAngle,
-    side: Any,
+    side: Number,
     limits: Limits,
     ops: Ops,
 ) -> PoseWithinLimits:
@@ -83,7 +83,7 @@ def _at_end(
     target: tuple[Any, Any],
     lengths: tuple[Any, ...],
     at_rest: HalfAngle,
-    side: Any,
+    side: Number,
     limits: Limits,
     ops: Ops,
 ) -> PoseWithinLimits:
@@ -101,7 +101,7 @@ def _at_end(
     return PoseWithinLimits(first, knee, True, (x - tip_x) * (x - tip_x) + (y - tip_y) * (y - tip_y))
 
 
-def _along(heading: HalfAngle, length: Any) -> tuple[Any, Any]:
+def _along(heading: HalfAngle, length: Number) -> tuple[Any, Any]:
     """So far from the origin, off Y by this half angle."""
     cosine, sine = heading
     return -2.0 * length * cosine * sine, length * (cosine * cosine - sine * sine)

@@ -17,6 +17,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+Number = Any
+"""A float, or an array of them, one for each row."""
+
 
 class Ops(NamedTuple):
     """Square root, smaller, larger and choice (``select(condition, if_true, if_false)``), and two numbers next to
@@ -104,7 +107,7 @@ def _fill(formula: Formula, arguments: Any, results: Array) -> None:
         _fill(formula, mapped(partial(_slice, index=index, axes=len(rows)), arguments), results[:, index])
 
 
-def _slice(number: Any, index: Any, axes: int) -> Any:
+def _slice(number: Number, index: Any, axes: int) -> Any:
     """The rows ``index`` of a number's first axis, if it has all ``axes`` that the rows have; else what broadcasts to
     them."""
     if np.ndim(number) < axes:
@@ -114,7 +117,7 @@ def _slice(number: Any, index: Any, axes: int) -> Any:
     return number if isinstance(index, slice) else number[0]
 
 
-def _in_one_run(number: Any) -> Any:
+def _in_one_run(number: Number) -> Any:
     """The same, its rows one after the other in memory."""
     return number.copy() if isinstance(number, np.ndarray) and not number.flags.c_contiguous else number
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .groups import bend, bends_in_zigzag, direction, groups_of, members, nearest_of, unit_half
-from .ops import ARRAYS, FLOATS, LIMIT, Ops, in_slabs, split
+from .ops import ARRAYS, FLOATS, LIMIT, Number, Ops, in_slabs, split
 from .rotation import HalfAngle, half_angle, plus
 from .triangle import Bones, Reach, extend, reach_of
 
@@ -49,7 +49,7 @@ class TwoBone(NamedTuple):
     residual: Any  # distance from tip to target
 
 
-def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
+def solve_two_bone(target: Any, r1: Number, r2: Number, bend: Number = 1) -> TwoBone:
     """`solve_limb` of two bones. The knee is on the counter-clockwise side of the line from root to target for ``bend``
     above or at 0, on the other side below.
 
@@ -62,7 +62,7 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
     return TwoBone(joints[0], directions[0], directions[1], reach, residual)
 
 
-def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], bend: Any = 1) -> Solved:
+def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], bend: Number = 1) -> Solved:
     """Pose a limb of two to four bones, of these lengths and with these directions at rest, so that its tip is at
     ``target``, or as near as it comes.
 
@@ -126,7 +126,7 @@ def _solve(count: int, numbers: Sequence[Any], ops: Ops) -> list[Any]:
 
 
 def _pose(
-    x: Any, y: Any, bend_side: Any, lengths: Sequence[Any], units: Sequence[Any], is_zigzag: bool, ops: Ops
+    x: Number, y: Number, bend_side: Any, lengths: Sequence[Any], units: Sequence[Any], is_zigzag: bool, ops: Ops
 ) -> list[Any]:
     """`_solve` for limbs of one kind."""
     count = len(lengths)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .groups import SegmentGroups, groups_of, nearest_of, unit_half
-from .ops import Ops
+from .ops import Number, Ops
 from .rotation import HalfAngle, Quaternion, Vector, components, cross, minus, unit
 from .triangle import Bones, bones_of_lengths
 
@@ -76,7 +76,7 @@ def reference(
     )
 
 
-def reference_direction(cosine: Any, sine: Any) -> Vector:
+def reference_direction(cosine: Number, sine: Number) -> Vector:
     """The y axis turned about Z by a half angle."""
     return -2.0 * cosine * sine, cosine * cosine - sine * sine, 0.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, sin
 from typing import Any
 
-from .ops import Ops
+from .ops import Number, Ops
 
 Vector = tuple[Any, Any, Any]
 Quaternion = tuple[Any, Any, Any, Any]
@@ -26,7 +26,7 @@ def cross(a: Vector, b: Vector) -> Vector:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-def scale(a: Vector, factor: Any) -> Vector:
+def scale(a: Vector, factor: Number) -> Vector:
     """The vector times a number."""
     return (a[0] * factor, a[1] * factor, a[2] * factor)
 
@@ -48,7 +48,7 @@ def components(v: Vector, axes: tuple[Vector, Vector, Vector]) -> Vector:
     return (x * ax + y * ay + z * az, x * bx + y * by + z * bz, x * cx + y * cy + z * cz)
 
 
-def combine(x: Any, y: Any, z: Any, axes: tuple[Vector, Vector, Vector]) -> Vector:
+def combine(x: Number, y: Number, z: Number, axes: tuple[Vector, Vector, Vector]) -> Vector:
     """The vector with components x, y, z along three axes."""
     a, b, c = axes
     return (x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1], x * a[2] + y * b[2] + z * c[2])
@@ -87,7 +87,7 @@ def rotate(q: Quaternion, v: Vector) -> Vector:
     return (v[0] + w * twice[0] + swung[0], v[1] + w * twice[1] + swung[1], v[2] + w * twice[2] + swung[2])
 
 
-def half_angle(x: Any, y: Any, size: Any, ops: Ops) -> HalfAngle:
+def half_angle(x: Number, y: Number, size: Number, ops: Ops) -> HalfAngle:
     """The half angle (cosine, sine; of any length) of the direction (x, y), whose length is ``size``.
 
     (size + x, y) and (y, size - x) both point there, or away; each cancels on one side. Their sum, once both point
@@ -107,7 +107,7 @@ def minus(a: HalfAngle, b: HalfAngle) -> HalfAngle:
     return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
 
 
-def slerp(a: Quaternion, b: Quaternion, t: Any, ops: Ops) -> Quaternion:
+def slerp(a: Quaternion, b: Quaternion, t: Number, ops: Ops) -> Quaternion:
     """The rotation the fraction ``t`` of the way from ``a`` to ``b`` by the shortest turn, at constant speed.
 
     From their middle it is the share tan(s h) / tan h of the way to either end: s = 2 t - 1, h half the arc.
@@ -144,7 +144,7 @@ IN_LINE = 1e-6
 """The sine between two directions below which they count as opposite."""
 
 
-def shortest(x: Any, y: Any, z: Any, ops: Ops) -> Quaternion:
+def shortest(x: Number, y: Number, z: Number, ops: Ops) -> Quaternion:
     """The shortest rotation that takes the second axis to the unit vector (x, y, z), exact up to 180 degrees; straight
     opposite, half a turn about the third axis and then the shortest one from there."""
     off = x * x + z * z

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from .limits import Limits
-from .ops import Ops
+from .ops import Number, Ops
 from .rotation import HalfAngle
 
 
@@ -64,19 +64,19 @@ target line (of any length). The cosines are not negative, the sines have the si
 parts costs more than computing them."""
 
 
-def bones_of_lengths(r1: Any, r2: Any, ops: Ops) -> Bones:
+def bones_of_lengths(r1: Number, r2: Number, ops: Ops) -> Bones:
     """Two bones of these lengths."""
     difference = r1 - r2
     return Bones(r1 + r2 + ops.tiny, difference, abs(difference))
 
 
-def extend(distance: Any, bones: Bones, ops: Ops) -> tuple[Any, Any]:
+def extend(distance: Number, bones: Bones, ops: Ops) -> tuple[Any, Any]:
     """Go for the target itself, from folded to straight: the first two of an `Extension`."""
     span = ops.minimum(ops.maximum(distance, bones.nearest), bones.total)
     return span, bones.total - span
 
 
-def range_of_bones(bones: Bones, min_cos2: Any, max_cos2: Any, ops: Ops) -> tuple[Any, Any]:
+def range_of_bones(bones: Bones, min_cos2: Number, max_cos2: Number, ops: Ops) -> tuple[Any, Any]:
     """The nearest and the farthest distance between two inner angles of the knee, each given as the squared cosine of
     its half: ``min_cos2`` of the smallest (1 for 0), ``max_cos2`` of the largest (0 for a straight limb)."""
     straight, folded = bones.total * bones.total, bones.difference * bones.difference
@@ -84,7 +84,7 @@ def range_of_bones(bones: Bones, min_cos2: Any, max_cos2: Any, ops: Ops) -> tupl
     return ops.sqrt(folded + product * (1.0 - min_cos2)), ops.sqrt(ops.maximum(straight - product * max_cos2, folded))
 
 
-def extend_shaped(distance: Any, bones: Bones, settings: Settings, ops: Ops) -> Extension:
+def extend_shaped(distance: Number, bones: Bones, settings: Settings, ops: Ops) -> Extension:
     """Stop at the range's ends, ease into its far end over the softness on both sides of it, and lengthen the bones
     past what is left.
 
@@ -111,7 +111,9 @@ def extend_shaped(distance: Any, bones: Bones, settings: Settings, ops: Ops) -> 
     return span, (bones.total - farthest) + minimum(to_farthest, farthest - nearest), factor, distance - factor * span
 
 
-def triangle_angles(reach: Any, to_straight: Any, longer: Any, shorter: Any, side: Any, ops: Ops) -> Turns:
+def triangle_angles(
+    reach: Number, to_straight: Number, longer: Number, shorter: Number, side: Number, ops: Ops
+) -> Turns:
     """The half angles of the triangle, from R + d, R - d, d + D and d - D, none negative; ``side`` is 1 or -1.
 
     Near each limit one of the four is small: what matters of it is the relative error.
@@ -123,7 +125,7 @@ def triangle_angles(reach: Any, to_straight: Any, longer: Any, shorter: Any, sid
     return knee_cos, knee_sin, reach * knee_cos, shorter * knee_sin
 
 
-def reach_of(length: Any, shortest: Any, longest: Any, if_near: Any, if_far: Any, ops: Ops) -> Any:
+def reach_of(length: Number, shortest: Number, longest: Number, if_near: Any, if_far: Any, ops: Ops) -> Any:
     """The `Reach` of a target: reached from ``shortest`` to ``longest``, else ``if_near`` or ``if_far``."""
     too_far = ops.select(length > longest, if_far, Reach.REACHED)
     too_near = ops.select(length < shortest, if_near, Reach.REACHED)

@@ -7,7 +7,7 @@ from math import inf, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Bone, Context, PoseBone
+from bpy.types import Bone, Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.animation import Clip, changes, clips_besides, curves_everywhere, strips_of
@@ -220,7 +220,7 @@ def _check_still(now: Sighting, limbs: Sequence[LimbRef], still: Collection[Limb
             raise Refused(template, bone=worst.bone, moved=f"{worst.moved:.2g}")
 
 
-def _step_of(now: Sighting, ob: Any) -> float:
+def _step_of(now: Sighting, ob: Object) -> float:
     """The step of single precision as far out as the bones of a rig go, in its unit. A straight limb whose
     length is off by a step at either end has its knee off by up to the square root of that, both in limb lengths."""
     refs = [ref for one in now.moving for ref in one.bones if ref[0] == ob]

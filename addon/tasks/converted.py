@@ -8,7 +8,7 @@ from math import atan2, cos, inf, remainder, sin, tau
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, PoseBone
+from bpy.types import Constraint, Context, PoseBone
 
 from ..blender import editing, fcurves
 from ..blender.animation import Clip, clips_besides, is_animated, move_curves
@@ -207,7 +207,7 @@ def _differences(solvers: constraints.Solvers) -> list[Message]:
 # limbs whose rig switches their pole on and off, as Rigify does
 
 
-def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
+def switch_pole(limb: PoseBone, constraint: Constraint, switch: Any, is_poled: bool) -> None:
     """Have a limb, which has the slider for it, follow its pole only while ``switch``, a driver, gives 1, as
     ``is_poled`` says that it does now: the limb has the swivel that fits now. ``constraint`` is Blender's, with the
     pole, that it is made from."""
@@ -237,7 +237,7 @@ def switch_pole(limb: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
 
 
-def follow_pole_angle(limb: PoseBone, constraint: Any) -> None:
+def follow_pole_angle(limb: PoseBone, constraint: Constraint) -> None:
     """Have a limb swivel as the pole angle says, whatever animates it, of the constraint that it is made from."""
     across, along = _pole_axes(limb)
     (a, c), (b, d) = ((axis[2], -axis[0]) for axis in (across, along))

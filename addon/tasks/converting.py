@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..blender import animation, dependencies, stepping, transaction
 from ..blender.animation import driver_of
-from ..blender.types import Message, Refused, bones_of, has_bone, path_to_bone, split_path, view_layer_of
+from ..blender.types import Datablock, Message, Refused, bones_of, has_bone, path_to_bone, split_path, view_layer_of
 from ..finding.constraints import at_full_influence, read_by, slider_read
 from ..limb import follow, storage, tolerances
 from ..motion import ik, parts, reading, writing
@@ -369,7 +369,7 @@ def _states_of(plan: converted.Conversion) -> Iterator[State]:
                     yield State(target.id, target.data_path, slider_read(target), end)
 
 
-def _ends(owner: Any, path: str, value: Any) -> tuple[Any, Any]:
+def _ends(owner: Datablock, path: str, value: Any) -> tuple[Any, Any]:
     """The least and the largest that a slider may be set to."""
     if isinstance(value, bool):
         return False, True

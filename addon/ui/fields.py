@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 from bpy.props import FloatProperty, PointerProperty
-from bpy.types import Context, PoseBone, PropertyGroup, Scene
+from bpy.types import Context, PoseBone, PropertyGroup, Scene, UILayout
 from bpy.utils import escape_identifier
 
 from ..blender.types import ArmatureObject, Refused, can_edit_bones, scene_of, translated_text
@@ -20,7 +20,7 @@ from .finding import Name, active_limb, name_of
 from .operators.setting import draw_set
 
 
-def draw_fields(layout: Any, context: Context, limb: PoseBone) -> None:
+def draw_fields(layout: UILayout, context: Context, limb: PoseBone) -> None:
     """A field for each slider, from influence down."""
     described = description_of(limb)
     draw_influence(layout, limb)
@@ -50,7 +50,7 @@ def fixed_width(row: Any, width: float) -> Any:
     return end
 
 
-def draw_influence(layout: Any, limb: PoseBone) -> None:
+def draw_influence(layout: UILayout, limb: PoseBone) -> None:
     """Influence, and the button that switches; or the rig's own slider where it has one for this limb, and no panel of
     its own that shows it."""
     row = layout.row(align=True)
@@ -86,7 +86,7 @@ def has_panel(rig: ArmatureObject) -> bool:
     return hasattr(bpy.types, f"VIEW3D_PT_rig_ui_{data.get('rig_id')}")
 
 
-def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
+def draw_knee(layout: UILayout, limb: PoseBone, described: Description) -> None:
     """The plane, and where the knee points in it."""
     plane = described.choices["plane"]
     split = layout.split(factor=0.2)
@@ -102,7 +102,7 @@ def draw_knee(layout: Any, limb: PoseBone, described: Description) -> None:
     draw_slider(row if plane in IN_ONE_PLANE else fixed_width(row, 3.6), limb, "flip")
 
 
-def draw_sliders(layout: Any, limb: PoseBone, described: Description, names: Sequence[str]) -> None:
+def draw_sliders(layout: UILayout, limb: PoseBone, described: Description, names: Sequence[str]) -> None:
     """A row for each slider of a feature; of one with a number for each bone, a field for each, from the root down, and
     their dots beside them."""
     fields = [field_of(name) for name in names]
@@ -117,7 +117,7 @@ def draw_sliders(layout: Any, limb: PoseBone, described: Description, names: Seq
     row.prop_decorator(limb, field.path)
 
 
-def draw_features(layout: Any, context: Context, limb: PoseBone) -> None:
+def draw_features(layout: UILayout, context: Context, limb: PoseBone) -> None:
     """Softness and stretch, always there: at 0 until they are moved."""
     for name, text in OFFERED.items():
         row = layout.row(align=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import degrees
 from typing import Any
 
-from bpy.types import Context, Panel, PoseBone
+from bpy.types import Context, Panel, PoseBone, UILayout
 
 from ..blender.types import scene_of, translated_text
 from ..tasks import cylinders, selection
@@ -82,7 +82,7 @@ def _offer(context: Context) -> str:
     return "ADD" if limbs else why.translated if why else ""
 
 
-def draw_offer(layout: Any, context: Context) -> None:
+def draw_offer(layout: UILayout, context: Context) -> None:
     """The button that fits bones without IK, and what is in its way."""
     offer = offer_of(context)
     leftovers = selection.orphaned_limbs(finding.bones_selected(context)) if offer == "LEFT" else []
@@ -98,7 +98,7 @@ def draw_offer(layout: Any, context: Context) -> None:
         state.draw_lines(layout, context, offer, "INFO")
 
 
-def draw_cylinder(layout: Any, context: Context) -> None:
+def draw_cylinder(layout: UILayout, context: Context) -> None:
     """How long a cylinder is, and how far it is out."""
     bone = next(iter(halves_selected(context)), None)
     cylinder = cylinders.cylinder_at(bone) if bone else None
@@ -112,7 +112,7 @@ def draw_cylinder(layout: Any, context: Context) -> None:
         layout.operator("pose.planar_ik_cylinder", text="Remove Cylinder").remove = True
 
 
-def draw_adding(layout: Any, context: Context) -> None:
+def draw_adding(layout: UILayout, context: Context) -> None:
     """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
     limbs = finding.cached_until_rebuilt(
         ("to add", finding.selection_in(context)),
@@ -128,7 +128,7 @@ def draw_adding(layout: Any, context: Context) -> None:
     layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
-def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
+def draw_problem(column: UILayout, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
     """What is wrong, in lines, and a button for each repair that helps, with what it says."""
     state.draw_lines(column, context, sentence, "ERROR")
     for repair, text in repairs.items():
@@ -142,7 +142,7 @@ def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[
 # what it is, and how
 
 
-def draw_title(layout: Any, limb: PoseBone) -> None:
+def draw_title(layout: UILayout, limb: PoseBone) -> None:
     """What people call the limb; its bone in the tooltip."""
     row = layout.row()
     row.alignment = "LEFT"
@@ -152,7 +152,7 @@ def draw_title(layout: Any, limb: PoseBone) -> None:
     button.role, button.bone = "TARGET" if state.slider_of_rig(limb) else "LIMB", limb.name
 
 
-def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> None:
+def draw_several(layout: UILayout, context: Context, limbs: Sequence[PoseBone]) -> None:
     """How many limbs are selected; a line for each, with its state, and what is done with all of them."""
     layout.label(text=limbs_counted(len(limbs)).translated, icon="CON_KINEMATIC", translate=False)
     column = layout.column(align=True)
@@ -164,7 +164,7 @@ def draw_several(layout: Any, context: Context, limbs: Sequence[PoseBone]) -> No
     layout.operator("pose.planar_ik_switch")
 
 
-def draw_state(layout: Any, context: Context, limb: PoseBone, status: Status) -> None:
+def draw_state(layout: UILayout, context: Context, limb: PoseBone, status: Status) -> None:
     """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
     sentence = state.sentence_of(context, status)
     if status.is_broken:
@@ -173,7 +173,7 @@ def draw_state(layout: Any, context: Context, limb: PoseBone, status: Status) ->
         layout.label(text=sentence, icon_value=state.dot_of(status), translate=False)
 
 
-def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:
+def draw_foot(layout: UILayout, context: Context, limb: PoseBone) -> None:
     """On a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow so, too."""
     bone, described = context.active_pose_bone, description_of(limb)
     if bone is None or (bone.id_data, bone.name) != (limb.id_data, described.foot) or described.foot_turn is None:
@@ -186,7 +186,7 @@ def draw_foot(layout: Any, context: Context, limb: PoseBone) -> None:
         state.draw_lines(layout, context, translated_text("Turns with its control: turn {name}", name=name), "INFO")
 
 
-def draw_parts(layout: Any, limb: PoseBone) -> None:
+def draw_parts(layout: UILayout, limb: PoseBone) -> None:
     """A button for each part, which selects it; for bones that a rig with a slider of its own hides, none."""
     row = layout.row(align=True)
     for role, text, _ in ROLES:
@@ -248,7 +248,7 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
         draw_mode(layout, context, described)
 
 
-def draw_followed(layout: Any, limb: Description) -> None:
+def draw_followed(layout: UILayout, limb: Description) -> None:
     """Target and pole, each a button that picks another."""
     for text, role, ref in zip(("Target", "Pole"), ("TARGET", "POLE"), limb.followed, strict=True):
         ob, bone = ref or (None, "")
@@ -265,7 +265,7 @@ def _numbers(row: Any, limb: Description, choices: Sequence[Choice]) -> None:
     setting.draw_set(row, text, translate=False, **{choice.name: limb.choices[choice.name] for choice in choices})
 
 
-def draw_buttons(layout: Any, limb: Description) -> None:
+def draw_buttons(layout: UILayout, limb: Description) -> None:
     """A button for each feature that a limb may have or not, but for those whose sliders are always there."""
     for feature in FEATURES:
         if feature.label and not feature.is_offered and feature.is_possible(limb):
@@ -275,7 +275,7 @@ def draw_buttons(layout: Any, limb: Description) -> None:
                 _numbers(row, limb, feature.choices)
 
 
-def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
+def draw_limits(layout: UILayout, limb: PoseBone, described: Description) -> None:
     """The limits of its angles and of its features; and the way out of those whose sliders are always there."""
     limited = [feature for feature in FEATURES if feature.limits and feature.is_possible(described)]
     limited = [feature for feature in limited if feature.of(described) or not feature.is_offered]
@@ -290,7 +290,7 @@ def draw_limits(layout: Any, limb: PoseBone, described: Description) -> None:
             setting.draw_set(row, f"Remove {feature.label}", **{feature.name: False})
 
 
-def draw_mode(layout: Any, context: Context, limb: Description) -> None:
+def draw_mode(layout: UILayout, context: Context, limb: Description) -> None:
     """What poses it, and the way out."""
     mode = limb.mode
     row = layout.row(align=True)

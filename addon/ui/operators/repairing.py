@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 from bpy.props import EnumProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Depsgraph, PoseBone
 
 from ...blender.types import (
     Handlers,
@@ -125,7 +125,7 @@ def _on_mode() -> None:
 
 
 @persistent
-def _on_update(_scene: Any, depsgraph: Any) -> None:
+def _on_update(_scene: Any, depsgraph: Depsgraph) -> None:
     """An armature has changed: in Object Mode, by Apply or Join."""
     if bpy.app.background or not depsgraph.id_type_updated("ARMATURE"):
         return
