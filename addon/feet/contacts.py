@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from ..solver.ops import Array, Indices, Mask
 
 HEIGHT = 0.05
 """How high above its floor what of a sole is lowest still stands, in lengths of its limb."""
@@ -159,7 +158,7 @@ def _tempo_of(sole: Array, per_second: float) -> Tempo:
     return Tempo(per_second, fastest, pace, max(1, round(SPREAD * pace)))
 
 
-def flat_rows(ankle: Array, ball: Array, grounds: Array, per_second: float) -> Array:
+def flat_rows(ankle: Array, ball: Array, grounds: Array, per_second: float) -> Indices:
     """The numbers of the rows in which a foot is low and slow from the ankle to the ball, (frames, 3) each in lengths
     of the limb: in which it lies flat, if it ever does. One that takes no step is low only where the ball is at the
     ``grounds`` (frames)."""
@@ -201,7 +200,7 @@ def _is_contact(lowest: Array, start: int, end: int, ground: float, beside: int)
     return bool(len(there) and there.min() >= ground)
 
 
-def _phases(down: Array, shortest: int) -> list[tuple[int, str]]:
+def _phases(down: Mask, shortest: int) -> list[tuple[int, str]]:
     """Where phases of a contact begin, and which they are, by which points of its sole are down (points, frames); none
     is shorter than ``shortest`` frames unless it is the only one."""
     if len(down) == 1:
@@ -230,7 +229,7 @@ def slip_of(path: Path, frames: Sequence[float], within: FrameRange) -> float:
     return float(steps[lowest, np.arange(steps.shape[1])].sum())
 
 
-def _closed(flags: Array, most: int) -> Array:
+def _closed(flags: Mask, most: int) -> Array:
     """Flags (frames) with gaps of at most ``most`` frames between those that are set filled in."""
     closed = flags.copy()
     for start, end in _runs(~flags):
@@ -239,7 +238,7 @@ def _closed(flags: Array, most: int) -> Array:
     return closed
 
 
-def _runs(flags: Array) -> list[tuple[int, int]]:
+def _runs(flags: Mask) -> list[tuple[int, int]]:
     """The first and the last index of each run of flags that are set."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(int)))
     return [(int(start), int(end) - 1) for start, end in edges.reshape(-1, 2)]

@@ -14,14 +14,12 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..limb.tolerances import UNSEEN
 from ..solver.curves import Segments, few, hermite
 from ..solver.matrices import applied, unit_array
+from ..solver.ops import Array, Column, Mask, Matrices, Points
 from . import planting
-
-Array = NDArray[Any]
 
 ROLL_TOLERANCE = 0.007
 """How far a rolling foot may be off for fewer keys of roll and bank, in lengths of its limb."""
@@ -185,7 +183,7 @@ def _held_leg(leg: Leg, stands: Sequence[Stand], how: Holding) -> HeldLeg:
     )
 
 
-def _no_straighter(leg: Leg, places: Array) -> Array:
+def _no_straighter(leg: Leg, places: Points) -> Array:
     """Places (rows, 3) on the way, brought so near to the leg that it is no straighter than it was, unless it is bent
     anyway: else its knee would be drawn straight, and pop back."""
     offsets, were = places - leg.roots, np.linalg.norm(leg.ends[:, :3, 3] - leg.roots, axis=1)
@@ -196,7 +194,7 @@ def _no_straighter(leg: Leg, places: Array) -> Array:
 
 
 def _few_rolls(
-    leg: Leg, rolls: Array, changed: Array, ranges: Sequence[tuple[int, int]], times: Array
+    leg: Leg, rolls: Array, changed: Mask, ranges: Sequence[tuple[int, int]], times: Column
 ) -> tuple[Array, Array, Array]:
     """Roll and bank as few keys make them: which of their rows are keyed, and the slopes there, (rows, 2) each. All
     that are eased, and the ends of each range; between these as many as the foot needs."""
@@ -281,7 +279,7 @@ def _carrying(legs: Sequence[Leg], held: Sequence[HeldLeg], calm: int) -> Array:
     return clipped
 
 
-def _widest(vectors: Array, reach: int) -> Array:
+def _widest(vectors: Points, reach: int) -> Array:
     """The longest vector within ``reach`` rows of each, (rows, 3)."""
     padded = np.pad(vectors, [(reach, reach), (0, 0)])
     there = np.stack([padded[i : i + len(vectors)] for i in range(2 * reach + 1)])
@@ -364,7 +362,7 @@ def _lifted(leg: Leg, lift: Array) -> Array:
     return ends
 
 
-def _above_ground(leg: Leg, ends: Array, rolls: Array, contacts: Sequence[FootContact], ground: Ground) -> Array:
+def _above_ground(leg: Leg, ends: Matrices, rolls: Array, contacts: Sequence[FootContact], ground: Ground) -> Array:
     """Ends of a leg, (rows, 4, 4), with its sole, rolled so, nowhere below the ground on the way: up where it would be,
     and before and after as far as it stands."""
     rows, stands, soles = np.arange(len(ends)), np.zeros(len(ends), bool), applied(ends[:, None], _sole_of(leg))

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from bpy.types import PoseBone
-from numpy.typing import NDArray
 
 from ..blender.animation import curves_of
 from ..blender.dependencies import BoneRef, Dependencies
@@ -25,11 +24,10 @@ from ..motion.writing import KeyedPart, Keys, no_points
 from ..rigging import feet
 from ..solver.curves import Segments, few, hermite
 from ..solver.matrices import applied, inverted_all, rotation
+from ..solver.ops import Array, Column, Matrices, Points, Rotations
 from .contacts import SOLE
 from .held import CARRIED, FootContact, HeldLeg, Leg
 from .planting import RollShape, ease_out, mean_of, roll_transforms, turned_by, vectors_of
-
-Array = NDArray[Any]
 
 TURNING = ("roll", "bank")
 """What a foot rolls by."""
@@ -131,7 +129,7 @@ def _turns_by_itself(limb: PoseBone) -> bool:
     return foot.name not in taken and not [*Dependencies().constraints_and_drivers(foot)]
 
 
-def _targets(limbs: LimbsRead, row: int, tips: Array, carried: Array) -> Array:
+def _targets(limbs: LimbsRead, row: int, tips: Points, carried: Points) -> Points:
     """Where the target has to be for tips to be there: past them where softness holds back."""
     frames = limbs.frames[:, row].copy()
     frames[:, :3, 3] += carried
@@ -171,7 +169,7 @@ def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
 
 
 def carrier_moved(
-    recording: Recording, ref: BoneRef, carried: Array, size: float, times: Array
+    recording: Recording, ref: BoneRef, carried: Points, size: float, times: Column
 ) -> tuple[ControlPlacing, KeyedPart]:
     """A bone that is moved from where it was seen, by ``carried`` (rows, 3): by the keys that it has, and as few more
     as hold that. ``size`` is how long the legs are, ``times`` are where rows are on F-curves."""
@@ -204,19 +202,19 @@ def moved_control(limb: PoseBone) -> BoneRef:
     return control  # type: ignore[no-any-return]
 
 
-def tips_of(recording: Recording, limb: PoseBone) -> Array:
+def tips_of(recording: Recording, limb: PoseBone) -> Points:
     """Where the tip of a limb is in the world, (rows, 3)."""
     return applied(matrices_of(recording, (limb.id_data, limb.name)), rest_geometry.rest_geometry_of(limb).tip)
 
 
-def sizes_of(limbs: LimbsRead, row: int) -> Array:
+def sizes_of(limbs: LimbsRead, row: int) -> Column:
     """How long a limb is in the world, (rows)."""
     length = sum(limbs.rig.table.limbs[row].geometry.lengths)
     sizes: Array = length * np.linalg.norm(limbs.frames[:, row, :3, 1], axis=1)
     return sizes
 
 
-def rotations_of(recording: Recording, ref: BoneRef) -> Array:
+def rotations_of(recording: Recording, ref: BoneRef) -> Rotations:
     """How an object, or a bone of it, is turned in the world, (rows, 3, 3)."""
     turns: Array = transforms.rigid(matrices_of(recording, ref))[0][:, :3, :3]
     return turns
@@ -236,7 +234,7 @@ def shape_of(limb: PoseBone) -> RollShape:
     )
 
 
-def _control_in_rolled_target(limb: PoseBone) -> Array:
+def _control_in_rolled_target(limb: PoseBone) -> Matrices:
     """Where, at rest, the control of a limb with a foot roll is in the frame of its rolled target, (4, 4)."""
     helpers = helpers_of(limb)
     return np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[ROLL_CONTROL].matrix_local, float)

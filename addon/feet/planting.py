@@ -8,15 +8,13 @@ bank make of it. Rows are frames, one after the other; matrices are 4 x 4, angle
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..solver.matrices import unit_array
+from ..solver.ops import Array, Column, Matrices, Points, Rotations
 from .contacts import HEEL, SOLE, SOLE_FLAT, TOE
-
-Array = NDArray[Any]
 
 STRAIGHTEST = 0.96
 """The part of its reach from which on a planted limb is not to be straighter than it was."""
@@ -63,7 +61,7 @@ class RollShape(NamedTuple):
         return np.clip(roll, 0.0, self.break_angle)
 
 
-def roll_transforms(shape: RollShape, rolls: Array) -> Array:
+def roll_transforms(shape: RollShape, rolls: Array) -> Matrices:
     """The transforms that roll and bank, (rows, 2), give the rolled target, (rows, 4, 4), in its own frame."""
     roll, bank = rolls.T
     ball = shape.ball_of(roll)
@@ -77,7 +75,7 @@ def roll_transforms(shape: RollShape, rolls: Array) -> Array:
     return rolled_by
 
 
-def rolls_of(shape: RollShape, turns: Array) -> Array:
+def rolls_of(shape: RollShape, turns: Rotations) -> Array:
     """The roll and the bank, (rows, 2), by which a foot is most nearly turned as it is turned off the flat one, (rows,
     3, 3) in the frame of its rolled target."""
     across, up, ahead = range(3)
@@ -94,7 +92,7 @@ class PlantedFoot(NamedTuple):
     rolls: Array
 
 
-def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size: float) -> tuple[PlantedFoot, slice]:
+def plant_foot(shape: RollShape, rolled_targets: Matrices, on: Sequence[str], size: float) -> tuple[PlantedFoot, slice]:
     """Plant a foot with these rolled targets (rows, 4, 4) so that its tip moves least: flat as in the rows in which it
     is ``on`` its sole, or level if there are none; rolled about what it is on; and the rows in which it stands, until
     it turns away as it leaves. ``size`` is how long its limb is in the world."""
@@ -121,7 +119,7 @@ def plant_foot(shape: RollShape, rolled_targets: Array, on: Sequence[str], size:
 
 
 def moved_near(
-    shape: RollShape, foot: PlantedFoot, tips: Array, roots: Array, reach: float, size: float
+    shape: RollShape, foot: PlantedFoot, tips: Points, roots: Points, reach: float, size: float
 ) -> PlantedFoot:
     """A foot planted where its tip, rolled so, is nearest to tips (rows, 3), while its limb, which begins at roots
     (rows, 3), gets no straighter, if that can be."""
@@ -142,7 +140,7 @@ def _offsets(shape: RollShape, flat: Array, rolls: Array) -> Array:
     return offsets
 
 
-def middle_of(places: Array, near: float) -> Array:
+def middle_of(places: Points, near: float) -> Points:
     """The place that is least far from all of these (rows, 3); within ``near``, squares of distances count."""
     middle: Array = places.mean(axis=0)
     for _ in range(10):
@@ -151,7 +149,7 @@ def middle_of(places: Array, near: float) -> Array:
     return middle
 
 
-def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Array, off_flat: Array) -> Array:
+def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Points, off_flat: Array) -> Array:
     """Rolls, (rows, 2), with which tips and turns of a foot are nearer to where they were (Gauss-Newton)."""
     scale = _scale_of(flat[None])
 
@@ -167,7 +165,7 @@ def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Array, off_flat: 
     return better
 
 
-def place_in_reach(place: Array, roots: Array, reach: Array) -> Array:
+def place_in_reach(place: Points, roots: Points, reach: Column) -> Points:
     """The place near to one that is no farther than ``reach`` (rows) from any of these roots (rows, 3), if there is
     one."""
     for _ in range(REACH_ROUNDS):
@@ -203,7 +201,7 @@ def ease_out(offsets: Array, ranges: Sequence[tuple[int, int]], ease: int) -> Ar
 # turns
 
 
-def turned_by(vectors: Array) -> Array:
+def turned_by(vectors: Points) -> Rotations:
     """The matrices (rows, 3, 3) of turns about vectors (rows, 3) by their lengths."""
     angle = np.linalg.norm(vectors, axis=1)[:, None, None]
     safe = np.where(angle > 0.0, angle, 1.0)
@@ -214,7 +212,7 @@ def turned_by(vectors: Array) -> Array:
     return turns
 
 
-def shortest_turn(one: Array, other: Array) -> Array:
+def shortest_turn(one: Points, other: Points) -> Rotations:
     """The shortest turn, (3, 3), from one unit vector (3) to another that does not point against it."""
     across = np.cross(one, other)
     sine = float(np.linalg.norm(across))
@@ -222,7 +220,7 @@ def shortest_turn(one: Array, other: Array) -> Array:
     return turn
 
 
-def vectors_of(turns: Array) -> Array:
+def vectors_of(turns: Rotations) -> Points:
     """The vectors (rows, 3) that matrices (rows, 3, 3) of less than half a turn turn about, as long as they do."""
     twice = np.stack(
         (turns[:, 2, 1] - turns[:, 1, 2], turns[:, 0, 2] - turns[:, 2, 0], turns[:, 1, 0] - turns[:, 0, 1]), axis=1
@@ -233,19 +231,19 @@ def vectors_of(turns: Array) -> Array:
     return vectors
 
 
-def _scale_of(rolled_targets: Array) -> float:
+def _scale_of(rolled_targets: Matrices) -> float:
     """By how much matrices (rows, 4, 4) scale."""
     return float(np.cbrt(np.abs(np.linalg.det(rolled_targets[:, :3, :3]))).mean())
 
 
-def mean_of(turns: Array) -> Array:
+def mean_of(turns: Rotations) -> Rotations:
     """The turn that is nearest to these (rows, 3, 3)."""
     first_axes, _, right = np.linalg.svd(turns.sum(axis=0))
     mean: Array = first_axes @ np.diag((1.0, 1.0, np.linalg.det(first_axes @ right))) @ right
     return mean
 
 
-def _levelled(shape: RollShape, turns: Array) -> Array:
+def _levelled(shape: RollShape, turns: Rotations) -> Rotations:
     """The turn of a foot that points where it does in the mean of these and whose sole is level; the mean where it
     points up or down."""
     mean, up = mean_of(turns), np.array((0.0, 0.0, 1.0))

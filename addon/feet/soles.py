@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Object, PoseBone
 from mathutils import Matrix, Vector
-from numpy.typing import NDArray
 
 from ..limb import names, tips, transforms
 from ..limb.features.roll import BALL_PIVOT, HEEL_PIVOT, TOE_PIVOT
@@ -16,9 +15,8 @@ from ..limb.rest_geometry import RestGeometry, rest_geometry_of
 from ..motion.reading import Recording, matrices_of, poses_of, worlds_of
 from ..rigging.feet import Lying, pivots_found, pivots_of, toes_of
 from ..solver.matrices import applied, inverted_all, unit_array
+from ..solver.ops import Array
 from . import contacts, planting
-
-Array = NDArray[Any]
 
 NEAR_FLAT = 0.97
 """The cosine up to which a foot is turned as when it lies flat."""

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
-from numpy.typing import NDArray
 
 from ..blender.animation import driver_of, drivers_of, is_animated, property_at
 from ..blender.dependencies import Dependencies
@@ -16,8 +15,6 @@ from ..limb import follow, storage, tolerances
 from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis
 from ..limb.settings import MADE_FOR_LIMB
 from .checking import CONFLICTS, check_editable, check_planar
-
-Array = NDArray[Any]
 
 
 class Solvers(NamedTuple):

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, PoseBone
-from numpy.typing import NDArray
 
 from ..blender.rotation import get_turn, read_matrices
 from ..blender.types import ArmatureObject
 from ..solver.limb import IN_ONE_PLANE, ORIGIN, Plane, Pose, Poses, Settings, joints_of, pose_limb, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS as FORMULAS
+from ..solver.ops import Array, Column, Matrices, Points, Quaternions
 from . import follow, spec
 from .features import FEATURES
 from .features.stretch import scales_for
@@ -30,8 +30,6 @@ from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
 from .tolerances import ON_TARGET, UNSEEN
 from .transforms import own_location, unposed
-
-Array = NDArray[Any]
 
 
 class Solution(NamedTuple):
@@ -44,7 +42,7 @@ class Solution(NamedTuple):
     root: Array | None = None  # (..., n, 3): where first joints go in G; None where none does
 
 
-def frames_now(table: Table, poses: Array, locations: Array | None) -> Array:
+def frames_now(table: Table, poses: Matrices, locations: Points | None) -> Matrices:
     """Where the frame G of each limb is in its armature now, (n, 4, 4). ``poses`` are the matrices of all bones of the
     table's rigs, ``locations`` those that the channels of first bones say, (n, 3)."""
     parents = poses[table.parents].astype(float)
@@ -52,7 +50,7 @@ def frames_now(table: Table, poses: Array, locations: Array | None) -> Array:
     return frames_below(table, parents, locations)
 
 
-def frames_below(table: Table, parents: Array, locations: Array | None) -> Array:
+def frames_below(table: Table, parents: Matrices, locations: Points | None) -> Matrices:
     """Where the frame G of each limb is in its armature, (..., n, 4, 4), where the parents of their first bones have
     these poses (..., n, 4, 4) and these have these locations (..., n, 3), if any; the identity stands for no parent."""
     frames: Array = parents @ table.to_parent
@@ -67,7 +65,7 @@ def frames_below(table: Table, parents: Array, locations: Array | None) -> Array
     return frames
 
 
-def carry_of(first: PoseBone) -> Array:
+def carry_of(first: PoseBone) -> Matrices:
     """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own but
     its location, in the armature (4, 4)."""
     above = np.array(first.parent.matrix, float) if first.parent else None
@@ -75,13 +73,13 @@ def carry_of(first: PoseBone) -> Array:
     return carry
 
 
-def frame_now(evaluated: ArmatureObject, geometry: RestGeometry) -> Array:
+def frame_now(evaluated: ArmatureObject, geometry: RestGeometry) -> Matrices:
     """Where the frame G of one limb is in the armature now (4, 4)."""
     frame: Array = carry_of(evaluated.pose.bones[geometry.names[0]]) @ geometry.frame
     return frame
 
 
-def places(table: Table, depsgraph: Depsgraph) -> Array:
+def places(table: Table, depsgraph: Depsgraph) -> Points:
     """Where targets and poles are in the world, (2, n, 3); a limb without one has NaN there."""
     evaluated_one: Any = depsgraph.id_eval_get
     found: list[Any] = [
@@ -120,7 +118,7 @@ def sliders_of(table: Table, rigs: Sequence[Any]) -> dict[str, Array]:
     return values
 
 
-def at_rest(shape: Sequence[int]) -> Array:
+def at_rest(shape: Sequence[int]) -> Quaternions:
     """No turns, (..., n, segments, 4) for a shape (..., n, segments), which some limbs have fewer of."""
     return np.tile(np.array(IDENTITY), (*shape, 1))
 
@@ -174,20 +172,20 @@ def limbs_now(
     )
 
 
-def own_lengths(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Array:
+def own_lengths(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Column:
     """How many times as long limbs that stretch are by the scale of their first bones, (n)."""
     bones = [ob.pose.bones[limb.name] for limb in limbs]
     lengths = [bones_of_limb(limb)[0].scale[1] if has_slider(limb, "stretch") else 1.0 for limb in bones]
     return np.array(lengths, float)
 
 
-def into_frames(frames: Array, points: Array) -> Array:
+def into_frames(frames: Matrices, points: Points) -> Points:
     """Points (..., n, 3) in each limb's frame G (..., n, 4, 4), which is where they are; not finite where something is
     scaled to nothing."""
     return applied(inverted_all(frames), points)
 
 
-def into_limbs(table: Table, rigs: Sequence[Any], locations: Array | None) -> Array:
+def into_limbs(table: Table, rigs: Sequence[Any], locations: Points | None) -> Matrices:
     """What takes points of the world into each limb's frame G now, (n, 4, 4), of evaluated rigs; not a number for one
     that is None. As a rule, a few bones carry all limbs of a rig."""
     poses = read_matrices(rigs, table.ends)
@@ -211,7 +209,12 @@ Sliders = dict[str, Array]
 
 
 def solve(
-    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = ON_TARGET
+    table: Table,
+    target: Points,
+    pole: Points,
+    sliders: Sliders,
+    own: Quaternions | None,
+    tolerance: float | None = ON_TARGET,
 ) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
     (..., n, segments, 4), not needed where all targets are there and every influence is 1.
@@ -240,7 +243,7 @@ def solve(
     return solution
 
 
-def joints_in(table: Table, solution: Solution) -> Array:
+def joints_in(table: Table, solution: Solution) -> Points:
     """Where a solution puts knees and tips, in each limb's G, (..., n, segments, 3): the tip is the last one, also of
     limbs that have fewer."""
     turns = solution.turns
@@ -255,7 +258,7 @@ def joints_in(table: Table, solution: Solution) -> Array:
     return places
 
 
-def counting(table: Table, frames: Array, targets: Array, tips: Array) -> Array:
+def counting(table: Table, frames: Matrices, targets: Points, tips: Points) -> Points:
     """Targets as they count, (..., n, 3), in the world as all: those of hinges beside their plane as far as their tips
     are."""
     rows = [row for row, limb in enumerate(table.limbs) if limb.plane in IN_ONE_PLANE]
@@ -269,7 +272,7 @@ def counting(table: Table, frames: Array, targets: Array, tips: Array) -> Array:
 
 
 def _pose_batch(
-    batch: Batch, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
+    batch: Batch, target: Points, pole: Points, sliders: Sliders, own: Quaternions | None, tolerance: float | None
 ) -> Poses:
     """`solve` for the limbs of one batch."""
     if not isinstance(batch.rows, slice):
@@ -288,7 +291,7 @@ def _pose_batch(
     )
 
 
-def solve_rows(table: Table, target: Array, pole: Array, sliders: Sliders) -> Pose:
+def solve_rows(table: Table, target: Points, pole: Points, sliders: Sliders) -> Pose:
     """The only limb of a table in IK, for rows of targets and poles in G (rows, 3) that are there, and of sliders
     (rows): what is asked for often, of few rows."""
     batch, single = table.batches[0], table.singles[0]
@@ -298,7 +301,7 @@ def solve_rows(table: Table, target: Array, pole: Array, sliders: Sliders) -> Po
         return pose_limb(tuple(target.T), single.reference, settings, single.plane, FORMULAS, components, None, None)
 
 
-def _settings_and_pole(batch: Batch, target: Array, pole: Array, sliders: Sliders) -> tuple[Settings, Array | None]:
+def _settings_and_pole(batch: Batch, target: Points, pole: Points, sliders: Sliders) -> tuple[Settings, Array | None]:
     """How the limbs of a batch behave as their sliders say, and where poles are, if any is followed."""
     settings = batch.settings
     if sliders["flip"].any():
@@ -346,7 +349,7 @@ UNEVEN = "'{object}' is scaled unevenly, and '{bone}' can't be as it is for that
 SCALED_APART = "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full"
 
 
-def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Array:
+def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Points:
     """Where an evaluated rig has the knees and the tip of a limb, or of bones that are none yet, whatever poses them:
     (segments, 3), in the armature. ``tip`` is where that is in the last bone's own space."""
     bone: Any = evaluated.pose.bones[last_bone]
@@ -398,7 +401,7 @@ def measure(now: LimbsNow) -> Measured:
     )
 
 
-def is_uneven(world: Array) -> bool:
+def is_uneven(world: Matrices) -> bool:
     """Whether axes of a matrix (4, 4) are of several lengths, or not square to each other."""
     axes = world[:3, :3].T @ world[:3, :3]
     return bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNSEEN * abs(axes[0, 0]))

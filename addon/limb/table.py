@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import PoseBone
-from numpy.typing import NDArray
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..solver import matrices, rotation
 from ..solver.groups import range_of
 from ..solver.limb import MOVES_ROOT, Plane, Settings
-from ..solver.ops import ARRAYS, row_of
+from ..solver.ops import ARRAYS, Array, row_of
 from ..solver.reference import Reference, reference
 from .features import FEATURES
 from .features.feature import Slider
@@ -28,8 +27,6 @@ from .rest_geometry import IDENTITY, RestGeometry, rest_geometry_of
 from .settings import every_slider
 from .storage import bones_of_limb, choices_of, has_slider, outward_sign
 from .tips import rest_matrix
-
-Array = NDArray[Any]
 
 ABSENT = -1
 """The index of a bone, a target or a pole that a limb does not have."""

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 from bpy.types import Bone, PoseBone
 from mathutils import Matrix
-from numpy.typing import NDArray
 
 from ..solver.matrices import inverted, inverted_all
+from ..solver.ops import Array, Matrices, Points, Quaternions
 from .tips import rest_matrix
-
-Array = NDArray[Any]
 
 RIGID = 1e-7
 """How far from 1 the scale of a parent may be without being one."""
 
 
-def unposed(bone: Bone, above: Array | None, location: Array | None = None) -> Array:
+def unposed(bone: Bone, above: Matrices | None, location: Points | None = None) -> Matrices:
     """The pose matrices of a bone in the armature ``(..., 4, 4)`` with its own channels at rest but for its
     ``location`` ``(..., 3)``, given its parent's poses."""
     shape = above.shape[:-2] if above is not None else () if location is None else location.shape[:-1]
@@ -31,7 +29,7 @@ def unposed(bone: Bone, above: Array | None, location: Array | None = None) -> A
     return posed(bone, above, moved)
 
 
-def posed(bone: Bone, above: Array | None, own: Array) -> Array:
+def posed(bone: Bone, above: Matrices | None, own: Matrices) -> Matrices:
     """Where channels of a bone that make ``own`` ``(..., 4, 4)`` put it in the armature, below these poses of its
     parent."""
     if (above is not None and above.ndim == 2) or not _inherits_plainly(bone, above):
@@ -40,13 +38,13 @@ def posed(bone: Bone, above: Array | None, own: Array) -> Array:
     return in_armature
 
 
-def own_location(bone: PoseBone) -> Array:
+def own_location(bone: PoseBone) -> Points:
     """The location that a bone's own channels say (3): none where it is connected."""
     is_connected = bone.bone.use_connect and bone.parent
     return np.zeros(3) if is_connected else np.array(bone.location[:], float)
 
 
-def own_transforms(bone: Bone, above: Array | None, poses: Array) -> Array:
+def own_transforms(bone: Bone, above: Matrices | None, poses: Matrices) -> Matrices:
     """The matrices that a bone's own channels have to make ``(frames, 4, 4)`` for it to have these poses, given its
     parent's."""
     if above is not None and not _inherits_plainly(bone, above):
@@ -54,7 +52,7 @@ def own_transforms(bone: Bone, above: Array | None, poses: Array) -> Array:
     return inverted_all(unposed(bone, above)) @ poses
 
 
-def rigid(matrices: Array) -> tuple[Array, Array]:
+def rigid(matrices: Matrices) -> tuple[Array, Array]:
     """Matrices ``(..., 4, 4)`` without scale, and the scales ``(..., 3)``, all negative of one that mirrors. Of one
     that is sheared the second axis, along which a bone lies, keeps its direction."""
     x, y, z = (matrices[..., :3, i] for i in range(3))
@@ -69,7 +67,7 @@ def rigid(matrices: Array) -> tuple[Array, Array]:
     return unscaled, mirrors * sizes
 
 
-def turns_of(matrices: Array) -> Array:
+def turns_of(matrices: Matrices) -> Quaternions:
     """The rotations of rigid matrices ``(..., 4, 4)`` as quaternions, w first: by whichever component is largest."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.moveaxis(matrices[..., :3, :3], (-2, -1), (0, 1))
     squares = np.array([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz])  # each times 4
@@ -82,12 +80,12 @@ def turns_of(matrices: Array) -> Array:
     return quaternions
 
 
-def rigid_turns(matrices: Array) -> Array:
+def rigid_turns(matrices: Matrices) -> Quaternions:
     """How matrices ``(..., 4, 4)`` turn, whatever they scale, as quaternions ``(..., 4)``, w first."""
     return turns_of(rigid(matrices)[0])
 
 
-def _inherits_plainly(bone: Bone, above: Array | None) -> bool:
+def _inherits_plainly(bone: Bone, above: Matrices | None) -> bool:
     """Whether a bone goes through the same transform as all that hangs on its parent."""
     if above is None or not (bone.use_inherit_rotation and bone.use_local_location):
         return above is None and bone.use_local_location
@@ -100,7 +98,7 @@ def _rest_in_parent(bone: Bone) -> Array:
     return inverted(rest_matrix(parent)) @ rest if parent else rest
 
 
-def _by_blender(bone: Bone, above: Array | None, poses: Array, invert: bool) -> Array:
+def _by_blender(bone: Bone, above: Matrices | None, poses: Matrices, invert: bool) -> Array:
     """One by one, by Blender's own function, which knows all that a bone may inherit."""
     parents: list[dict[str, Any]] = [{}] * (poses.size // 16)
     if above is not None:

@@ -10,15 +10,13 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Depsgraph
-from numpy.typing import NDArray
 
 from ..blender import animation, rotation
 from ..blender.types import ArmatureObject, split_path
 from ..limb.solving import Sliders, Solution, at_rest, into_limbs, own_size, places, sliders_of, solve
 from ..solver.matrices import applied
+from ..solver.ops import Array, Mask
 from .plan import Level, LivePlan
-
-Array = NDArray[Any]
 
 _busy = [False]
 
@@ -173,7 +171,7 @@ class BorrowedChannels:
             self._rows[channel] = self._before[channel].copy()
         return self._rows[channel]
 
-    def write(self, is_off: Array) -> bool:
+    def write(self, is_off: Mask) -> bool:
         """Write all that was set of rigs of which some bones are off, (bones), for Blender to evaluate; False if there
         are none."""
         due = {rig for rig, _, _ in self._of_rigs(is_off)}
@@ -193,7 +191,7 @@ class BorrowedChannels:
                 for rig, bones, which in self._of_rigs(_differing(rows, before)):
                     stack.callback(rotation.restore_rows, rig, channel, before[bones], which)
 
-    def _of_rigs(self, is_one: Array) -> Iterator[tuple[ArmatureObject, slice, list[int]]]:
+    def _of_rigs(self, is_one: Mask) -> Iterator[tuple[ArmatureObject, slice, list[int]]]:
         """Those of all bones (bones) that are one, by rigs that are due: the rig, where its bones are, and which of
         these are one."""
         bones = is_one.nonzero()[0]

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import PoseBone
-from numpy.typing import NDArray
 
 from ..blender.animation import Clip, action_named, curves_of, modifiers_of, using_clip
 from ..blender.dependencies import BoneRef
@@ -21,6 +20,7 @@ from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones, is_mechanism_bone, segments_of
 from ..limb.tips import length_of
 from ..rigging.description import LimbRef, ref_of
+from ..solver.ops import Array
 from .frames import frames_of, is_posed_by_hand, moved_by
 from .maps import differences
 from .passing import posing_live, record
@@ -28,8 +28,6 @@ from .placing import controls_of, parents_of
 from .reading import NOTHING, Asked, Recording, bones_in_world, bones_to_read, worlds_of
 from .thinning import sampling_of
 from .writing import Task
-
-Array = NDArray[Any]
 
 TOLD = (5e-3, radians(3.0), 1e-2)
 """By how much bones may be moved, in lengths of their limb, turned, in radians, and sized, in parts, before that is

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix as BlenderMatrix
-from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, Refused, own_matrix
 from ..finding.branches import BranchLimbs
@@ -27,12 +26,10 @@ from ..rigging.control_shapes import points_of
 from ..rigging.description import Description
 from ..solver.limb import IN_ONE_PLANE, joints_of
 from ..solver.matrices import applied, unit_array
-from ..solver.ops import row_of
+from ..solver.ops import Array, Points, row_of
 from ..solver.rotation import rotate
 from .inverse import Inverse, SolverPose, end_of_first_group, nearest_inverse, solver_pose_of_rows, without_rounding
 from .reading import Recording, poses_of
-
-Array = NDArray[Any]
 
 NO_VOLUME, ENDLESS = 1e-24, 1e15
 """The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
@@ -317,7 +314,7 @@ def is_of_body(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) 
     return branch is not None and branch.is_twin
 
 
-def _leaves_plane(recording: Recording, bones: Sequence[PoseBone], normal: Array) -> bool:
+def _leaves_plane(recording: Recording, bones: Sequence[PoseBone], normal: Points) -> bool:
     """Whether bones turn against what carries them in another way than about a normal, (3) in the armature at rest."""
     carrier = bones[0].parent
     carried = [*([carrier] if carrier else []), *bones]
@@ -331,12 +328,12 @@ def _leaves_plane(recording: Recording, bones: Sequence[PoseBone], normal: Array
     return any(float(np.linalg.norm(np.cross(normals[0], one), axis=1).max()) > OUT_OF_PLANE for one in normals[1:])
 
 
-def _is_deep(points: Array, normal: Array, along: Array) -> bool:
+def _is_deep(points: Points, normal: Points, along: Points) -> bool:
     """Whether points are about as deep, along a normal, as they are wide across a bone."""
     return bool(np.ptp(points @ normal) > DEEP * np.ptp(points @ np.cross(normal, along)))
 
 
-def _units(vectors: Array, axis: int = -1) -> Array:
+def _units(vectors: Points, axis: int = -1) -> Array:
     """Vectors of length 1 along an axis; one without a length stays."""
     units: Array = vectors / np.maximum(np.linalg.norm(vectors, axis=axis, keepdims=True), 1e-30)
     return units

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
-from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels, to_quaternion
 from ..limb.solving import Solution, own_size, scaled_bones, scales_of, solve
@@ -19,12 +18,11 @@ from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from ..solver.limb import ORIGIN, joints_and_normals
 from ..solver.matrices import applied, inverted_all
+from ..solver.ops import Array, Matrices, Quaternions
 from ..solver.reference import Reference
 from ..solver.rotation import rotate
 from .reading import Channel, Recording, Rig, Values, channel_of, limbs_read, own_turns_of, poses_of
 from .writing import KeyedPart, Points
-
-Array = NDArray[Any]
 
 
 def to_fk(recording: Recording, is_solved: bool, influence: float | None = None) -> dict[LimbRef, Values]:
@@ -88,14 +86,14 @@ def _seen(recording: Recording, rig: Rig, row: int, bones: list[PoseBone]) -> Va
     return values
 
 
-def own_seen(recording: Recording, bone: PoseBone) -> Array:
+def own_seen(recording: Recording, bone: PoseBone) -> Matrices:
     """What a bone's own channels have to make for the poses in which it was seen, (frames, 4, 4)."""
     ob = bone.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
     return own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
 
 
-def _rotation(recording: Recording, rig: Rig, name: str, turns: Array) -> Values:
+def _rotation(recording: Recording, rig: Rig, name: str, turns: Quaternions) -> Values:
     """A rotation as a bone's mode has it: the first frame close to what the bone had there, then without jumps."""
     mode = rig.object.pose.bones[name].rotation_mode
     channel = Channel.of_bone(rig.object, name, rotation_channel(mode))
@@ -103,7 +101,7 @@ def _rotation(recording: Recording, rig: Rig, name: str, turns: Array) -> Values
     return {channel: in_rotation_mode(mode, turns, near)}
 
 
-def in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
+def in_rotation_mode(mode: str, turns: Quaternions, near: Array) -> Array:
     """Quaternions ``(frames, 4)`` as the channels of a rotation mode ``(frames, numbers)``, without jumps, the first
     close to ``near`` ``(1, numbers)``."""
     if mode == "QUATERNION":

@@ -8,18 +8,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..limb.rest_geometry import RestGeometry
 from ..limb.table import reference_of
 from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver import ankles, groups, limb
-from ..solver.ops import ARRAYS, mapped, row_of
+from ..solver.ops import ARRAYS, Array, Column, Indices, Points, Quaternions, mapped, row_of
 from ..solver.reference import Reference
 from ..solver.rotation import conjugate, cross, half_angle, multiply, normalised
-
-Array = NDArray[Any]
-
 
 EXACT = 0.1
 """The `Inverse.error` from which down no better ankle or side is looked for."""
@@ -71,7 +67,7 @@ class Inverse(NamedTuple):
         return is_better
 
 
-def solver_pose_of_rows(turns: Array, joints: Array, pole: Array | None = None) -> SolverPose:
+def solver_pose_of_rows(turns: Quaternions, joints: Points, pole: Points | None = None) -> SolverPose:
     """A `SolverPose` from arrays: turns ``(rows, segments, 4)``, joints ``(rows, segments, 3)``, pole ``(rows, 3)``."""
     of_segments = tuple(tuple(turns[:, k].T) for k in range(turns.shape[1]))
     of_joints = tuple(tuple(joints[:, k].T) for k in range(joints.shape[1]))
@@ -127,7 +123,7 @@ def _with_rows(tree: Any, others: Any, rows: Array) -> Any:
 
 
 def _inverse_at(
-    reference: Reference, geometry: RestGeometry, pose: SolverPose, plane: str, side: Array, ankle: Array
+    reference: Reference, geometry: RestGeometry, pose: SolverPose, plane: str, side: Column, ankle: Array
 ) -> Inverse:
     """The inverse with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
     the knee lies as there, whichever is nearer."""
@@ -146,7 +142,7 @@ def _inverse_at(
 
 
 def _turns_about_line(
-    reference: Reference, geometry: RestGeometry, pose: SolverPose, side: Array, ankle: Array
+    reference: Reference, geometry: RestGeometry, pose: SolverPose, side: Column, ankle: Array
 ) -> list[Array]:
     """By how much the limb is turned about the line to the tip for its first bone to turn as in the pose, and for the
     knee to lie as there."""
@@ -161,7 +157,7 @@ def _turns_about_line(
 
 
 def _inverse_with(
-    reference: Reference, pose: SolverPose, plane: str, side: Array, ankle: Array, line_turn: Array
+    reference: Reference, pose: SolverPose, plane: str, side: Column, ankle: Array, line_turn: Column
 ) -> Inverse:
     """The inverse with this ankle, and turned about the line to the tip by ``line_turn`` (f), in radians."""
     tip, pole = pose.tip, pose.pole if plane == "POLE" else None
@@ -191,7 +187,7 @@ def _inverse_with(
 
 
 def inverse_over_frames(
-    geometry: RestGeometry, pose: SolverPose, plane: str, side: Array, calm: float, keyed: Array
+    geometry: RestGeometry, pose: SolverPose, plane: str, side: Column, calm: float, keyed: Indices
 ) -> Inverse:
     """`nearest_inverse` for rows that are frames one after the other, or halfway between: limbs change to the other
     side only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by
@@ -211,7 +207,7 @@ def inverse_over_frames(
     return inverse if plane in limb.IN_ONE_PLANE else _calmed(geometry, pose, inverse, bent)
 
 
-def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Array) -> Array:
+def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Indices) -> Array:
     """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
     the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
     is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]

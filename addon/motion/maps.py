@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..solver.matrices import inverted_all
+from ..solver.ops import Array, Column, Matrices, Points, Rotations
 
-Array = NDArray[Any]
 
-
-def differences(was: Array, now: Array, lengths: Array, sizes: Array) -> Array:
+def differences(was: Matrices, now: Matrices, lengths: Column, sizes: Column) -> Array:
     """By how much bones (bones, frames, 4, 4), in the world, are off what they were: (3, bones, frames). They are moved
     by their head or tail, whichever is more, in ``sizes`` (frames); their axes are turned, in radians; and as long as
     they were but for so many parts. ``lengths`` (bones) are those of the bones at rest."""
@@ -28,7 +26,7 @@ def differences(was: Array, now: Array, lengths: Array, sizes: Array) -> Array:
 SIDEWAYS = np.diag((-1.0, 1.0, 1.0, 1.0))
 
 
-def mirrored(matrices: Array, across: Array, rest: Any = None, its_rest: Any = None) -> Array:
+def mirrored(matrices: Matrices, across: Matrices, rest: Any = None, its_rest: Any = None) -> Matrices:
     """The images of matrices (..., 4, 4), all in the space in which ``across`` (4, 4) takes one side to the other. What
     is off its ``rest`` (..., 4, 4) has an image that is as far off ``its_rest``; else that has its X axis turned
     round, so that it is no mirror itself."""
@@ -36,7 +34,7 @@ def mirrored(matrices: Array, across: Array, rest: Any = None, its_rest: Any = N
     return images
 
 
-def turned_over(location: Array, scale: Array, axes: Array) -> tuple[Array, Array]:
+def turned_over(location: Points, scale: Points, axes: Rotations) -> tuple[Array, Array]:
     """What the own location and scale of a bone, (frames, 3) each, are for its counterpart: ``axes`` (3, 3) take
     directions from the axes of the bone to those of the other."""
     return location @ axes.T, 1.0 + (scale - 1.0) @ (axes**2).T

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import PoseBone
-from numpy.typing import NDArray
 
 from ..blender.types import Message, Refused
 from ..limb import solving, tips, tolerances, transforms
@@ -19,13 +18,11 @@ from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from ..solver import ankles, matrices, rotation
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT, joints_of, line_to, turn_about_line
-from ..solver.ops import ARRAYS
+from ..solver.ops import ARRAYS, Array, Indices, Points, Quaternions
 from ..solver.reference import Reference
 from .fitting import PAST_STRAIGHT
 from .inverse import Inverse, angle_of, end_of_first_group, inverse_over_frames, solver_pose_of_rows
 from .reading import LimbsRead, Recording, channel_of, limbs_read, matrices_of, poses_of, worlds_of
-
-Array = NDArray[Any]
 
 
 class LimbPoses(NamedTuple):
@@ -70,7 +67,7 @@ def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, .
     return LimbPoses(turns, np.ones(recording.frames), worlds_of(recording, ob) @ carry, seen)
 
 
-def evaluated_turn(recording: Recording, bone: PoseBone) -> Array:
+def evaluated_turn(recording: Recording, bone: PoseBone) -> Quaternions:
     """The rotation that a bone needs by its own channels to stand as it is evaluated, (f, 4), w first."""
     ob = bone.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
@@ -128,7 +125,7 @@ class MatchedLimb(NamedTuple):
 
 
 def matched_by_ik(
-    recording: Recording, poses: dict[LimbRef, LimbPoses], keyed: Array, tolerance: float, moves_controls: bool
+    recording: Recording, poses: dict[LimbRef, LimbPoses], keyed: Indices, tolerance: float, moves_controls: bool
 ) -> list[MatchedLimb]:
     """Targets, poles (if ``moves_controls``), flip, swivel, ankle and twist with which limbs show these poses by IK.
     ``keyed`` are the rows that may get keys, ``tolerance`` how far joints may be off, in lengths of the limb. Raises
@@ -142,7 +139,7 @@ def matched_by_ik(
 
 
 def _matched_limb(
-    limbs: LimbsRead, row: int, poses: LimbPoses, keyed: Array, tolerance: float, moves_controls: bool
+    limbs: LimbsRead, row: int, poses: LimbPoses, keyed: Indices, tolerance: float, moves_controls: bool
 ) -> MatchedLimb:
     """One of `matched_by_ik`, with ``keyed`` row numbers. Raises `Refused` for what IK can't show."""
     entry, limb, reference = limbs.rig.table.limbs[row], limbs.rig.limbs[row], limbs.rig.table.singles[row].reference
@@ -170,14 +167,14 @@ def _matched_limb(
     return _swivelled(matched, moves_controls) if plane == "FREE" else matched
 
 
-def _check_in_plane(limb: PoseBone, geometry: RestGeometry, tip: Array) -> None:
+def _check_in_plane(limb: PoseBone, geometry: RestGeometry, tip: Points) -> None:
     """Refuse poses whose tip (f, 3), in G, is out of the plane that a limb stays in."""
     if (np.abs(tip[:, 2] - sum(geometry.plane_offsets)) > tolerances.UNSEEN * sum(geometry.lengths)).any():
         template = "'{bone}' is posed out of its hinge's plane: set its plane to Free, or turn it back, then snap"
         raise Refused(template, bone=limb.name)
 
 
-def joints_posed(poses: LimbPoses, reference: Reference, stretch: Any = 1.0) -> Array:
+def joints_posed(poses: LimbPoses, reference: Reference, stretch: Any = 1.0) -> Points:
     """Where poses have knees and tip in G, (f, segments, 3)."""
     turns: Any = [tuple(turn.T) for turn in np.moveaxis(poses.turns, 1, 0)]
     joints = joints_of(turns, reference, stretch)
@@ -237,7 +234,7 @@ def is_pole_movable(limb: PoseBone) -> bool:
     return True
 
 
-def _target_factor(limbs: LimbsRead, row: int, stretch: Array, tip: Array) -> Array:
+def _target_factor(limbs: LimbsRead, row: int, stretch: Array, tip: Points) -> Array:
     """How many times as far from the root as the tip of the limb at its rest lengths, which is at ``tip`` in G, its
     target has to be (f, 3): see `factor_past`. Raises `Refused` where the bones are longer than IK makes them."""
     share = limbs.sliders["stretch"][:, row]
@@ -250,7 +247,7 @@ def _target_factor(limbs: LimbsRead, row: int, stretch: Array, tip: Array) -> Ar
     return factor
 
 
-def factor_past(limbs: LimbsRead, row: int, tip: Array, stretch: Any = 1.0) -> tuple[Array, Array, Array]:
+def factor_past(limbs: LimbsRead, row: int, tip: Points, stretch: Any = 1.0) -> tuple[Array, Array, Array]:
     """How many times as far from the root as a place in G (f, 3) the target of a limb has to be along each axis (f, 3),
     for its tip to be at the place: with softness, `extend_shaped` backwards; and with stretch, for the bones to be
     ``stretch`` times as long. With it, how far the place is from where the limb is straight, and how wide softness

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
-from numpy.typing import NDArray
 
 from ..blender.rotation import rotation_channel
 from ..limb import solving, storage, tips
@@ -17,9 +16,8 @@ from ..limb.table import table_of
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied, inverted_all
+from ..solver.ops import Array
 from . import fk, matching, placing, reading, writing
-
-Array = NDArray[Any]
 
 SET = tuple(slider.name for slider in every_slider() if slider.shows_pose)
 """The sliders that show a pose."""

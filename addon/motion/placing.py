@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import PoseBone
-from numpy.typing import NDArray
 
 from ..blender.animation import is_animated
 from ..blender.dependencies import BoneRef
@@ -24,10 +23,9 @@ from ..limb.follow import follow_of, following_pole, is_gone
 from ..limb.tolerances import NO_TURN, ROUNDING, UNSEEN
 from ..limb.transforms import posed, rigid_turns
 from ..solver.matrices import inverted_all, pseudo_inverted, rotation
+from ..solver.ops import Array, Rotations
 from ..solver.rotation import IDENTITY, conjugate, multiply
 from .reading import Channel, Recording, Values, matrices_of, poses_of, worlds_of
-
-Array = NDArray[Any]
 
 ROUNDS = 30
 """How often what constraints hold is put elsewhere, until it is seen where it is to be."""
@@ -210,7 +208,7 @@ def _check(placing: ControlPlacing, off: Array) -> None:
     raise Refused("'{name}' can't be moved to where it has to be: have limbs follow a thing each", name=name)
 
 
-def slopes_of(recording: Recording, ref: BoneRef) -> Array:
+def slopes_of(recording: Recording, ref: BoneRef) -> Rotations:
     """How far a control is seen to go in the world for each unit that its location changes, (f, 3, 3); where
     constraints hold it, as if they were rigid."""
     ob, name = ref

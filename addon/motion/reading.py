@@ -26,6 +26,7 @@ from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, pa
 from ..limb import solving, storage, tips
 from ..limb.settings import every_slider, slider_of
 from ..limb.table import Table, table_of
+from ..solver.ops import Matrices, Points, Quaternions
 
 Array = NDArray[Any]
 
@@ -283,12 +284,12 @@ def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:
 # what was read
 
 
-def worlds_of(recording: Recording, ob: Object) -> Array:
+def worlds_of(recording: Recording, ob: Object) -> Matrices:
     """Where an object is, ``(frames, 4, 4)``."""
     return _matrices(recording.worlds[ob])
 
 
-def poses_of(recording: Recording, ob: Object, bone: str) -> Array:
+def poses_of(recording: Recording, ob: Object, bone: str) -> Matrices:
     """Where a bone is in its armature, ``(frames, 4, 4)``."""
     return _matrices(channel_of(recording, ob, bone, "matrix"))
 
@@ -299,33 +300,33 @@ def channel_of(recording: Recording, ob: Object, bone: str, name: str) -> Array:
     return read.numbers[:, read.row[bone]].astype(float)
 
 
-def matrices_of(recording: Recording, ref: tuple[Any, str]) -> Array:
+def matrices_of(recording: Recording, ref: tuple[Any, str]) -> Matrices:
     """Where an object, or a bone of it if one is named, is in the world, ``(frames, 4, 4)``."""
     ob, bone = ref
     worlds = worlds_of(recording, ob)
     return worlds @ poses_of(recording, ob, bone) if bone else worlds
 
 
-def bones_in_world(recording: Recording, ob: Object, bones: Sequence[str]) -> Array:
+def bones_in_world(recording: Recording, ob: Object, bones: Sequence[str]) -> Matrices:
     """Where bones of an armature are in the world, ``(bones, frames, 4, 4)``."""
     read = recording.read[ob, "matrix"]
     poses = _matrices(read.numbers[:, [read.row[bone] for bone in bones]]).reshape(len(read.numbers), -1, 4, 4)
     return np.moveaxis(worlds_of(recording, ob)[:, None] @ poses, 1, 0)
 
 
-def places_of(recording: Recording, ob: Any, bone: str) -> Array:
+def places_of(recording: Recording, ob: Any, bone: str) -> Points:
     """Where an object, or the head of one of its bones, is in the world, ``(frames, 3)``."""
     return matrices_of(recording, (ob, bone))[:, :3, 3]
 
 
-def own_turns_of(recording: Recording, ob: Object, bone: str) -> Array:
+def own_turns_of(recording: Recording, ob: Object, bone: str) -> Quaternions:
     """How a bone is turned by its own channels, ``(frames, 4)``, w first."""
     mode = bones_of(ob)[bone].rotation_mode
     channels = channel_of(recording, ob, bone, rotation.rotation_channel(mode))
     return np.stack(rotation.to_quaternion(mode, [*channels.T], rotation.ARRAY_ANGLES), axis=-1)
 
 
-def limb_frames(recording: Recording, rig: Rig) -> Array:
+def limb_frames(recording: Recording, rig: Rig) -> Matrices:
     """Where the frames G of limbs are in their armature, ``(frames, limbs, 4, 4)``."""
     parents = np.tile(np.eye(4), (recording.frames, len(rig.limbs), 1, 1))
     for row, limb in enumerate(rig.table.limbs):
@@ -343,7 +344,7 @@ def _locations(recording: Recording, rig: Rig) -> Array | None:
     return locations if locations.any() else None
 
 
-def followed_places(recording: Recording, rig: Rig, which: int) -> Array:
+def followed_places(recording: Recording, rig: Rig, which: int) -> Points:
     """Where targets (0) or poles (1) are in the world, ``(frames, limbs, 3)``; not a number where there is none."""
     places = np.full((recording.frames, len(rig.limbs), 3), np.nan)
     for row, limb in enumerate(rig.table.limbs):
@@ -353,7 +354,7 @@ def followed_places(recording: Recording, rig: Rig, which: int) -> Array:
     return places
 
 
-def own_limb_turns(recording: Recording, rig: Rig) -> Array:
+def own_limb_turns(recording: Recording, rig: Rig) -> Quaternions:
     """The bones' own (FK) rotations, ``(frames, limbs, segments, 4)``."""
     own = solving.at_rest((recording.frames, *rig.table.bones.shape))
     for row, limb in enumerate(rig.table.limbs):

@@ -7,12 +7,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..solver.curves import Segments, few, hermite
+from ..solver.ops import Array, Column, Indices, Mask
 from .reading import Values
-
-Array = NDArray[Any]
 
 BETWEEN = 2.0
 """How many times as far off as in frames what is keyed may be between them."""
@@ -142,7 +140,7 @@ def _errors_of(values: Values, rows: KeyRows, points: Any, truth: Sequence[Array
     return errors
 
 
-def jumping(rows: Array, turns: Array) -> Array:
+def jumping(rows: Array, turns: Indices) -> Mask:
     """At which of these turns numbers (rows, numbers) go much farther to the next row than around there."""
     steps = np.abs(np.diff(rows, axis=0, prepend=rows[:1], append=rows[-1:]))
     around = np.maximum(steps[turns], steps[np.minimum(turns + 2, len(steps) - 1)])
@@ -150,7 +148,7 @@ def jumping(rows: Array, turns: Array) -> Array:
     return is_far
 
 
-def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bool) -> Slopes:
+def _slopes(rows: Array, times: Column, keyed: Indices, turns: Indices, is_smooth: bool) -> Slopes:
     """How fast numbers (f, numbers) change beside each row that may be keyed, as parabolas through what is halfway have
     it; where nothing was read there, as the rows around have it, or as straight lines if it is not to be smooth.
     ``turns`` are the frames before a choice changes or others start, over which numbers may jump."""
@@ -175,7 +173,7 @@ def _slopes(rows: Array, times: Array, keyed: Array, turns: Array, is_smooth: bo
     return Slopes(before, after)
 
 
-def _rounded(slopes: Slopes, keyed: Array, errors: Any, tolerance: float) -> Slopes:
+def _rounded(slopes: Slopes, keyed: Indices, errors: Any, tolerance: float) -> Slopes:
     """Slopes that are the same before and after a row, unless what is halfway to the next one would be off for that."""
     halves, mean = _halves(keyed), (slopes.before + slopes.after) / 2.0
     is_sharp = np.full((keyed[-1] + 1, 1), tolerance <= 0.0)
@@ -194,7 +192,7 @@ def _halves(rows: Array) -> Segments:
     return Segments(rows[starts], rows[starts + 1], rows[starts] + 1)
 
 
-def _right_between(which: Array, keyed: Array, errors: Any, tolerance: float) -> Array:
+def _right_between(which: Array, keyed: Indices, errors: Any, tolerance: float) -> Array:
     """These keyed rows, and those on both sides of where the curves would be off between frames."""
     rows = np.arange(keyed[-1] + 1)
     allowed = np.where(np.isin(rows, keyed), tolerance, BETWEEN * tolerance)

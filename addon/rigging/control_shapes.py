@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Bone, Object, PoseBone
 from mathutils import Matrix, Vector
-from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, all_objects
 from ..limb.names import FEET, HANDS, has_word
 from ..solver.matrices import unit_array
+from ..solver.ops import Array, Points
 
-Array = NDArray[Any]
 """Points are rows, in the armature's rest space."""
 
 MARGIN = 1.15
@@ -108,7 +107,7 @@ def _ends(bones: list[Bone], toes: Mapping[str, Matrix] | None = None) -> Array:
     return np.array(ends)
 
 
-def is_on_ground(ob: ArmatureObject, foot: PoseBone, place: Place, points: Array | None = None) -> bool:
+def is_on_ground(ob: ArmatureObject, foot: PoseBone, place: Place, points: Points | None = None) -> bool:
     """Whether a foot is on the ground, by the mesh that moves with it or else the ends of its bones. One that is called
     a foot always is; a hand is if its arm hangs down to the level of the armature's origin, as a front paw's; anything
     else, if its limb hangs down to the level of the lowest bone."""
@@ -156,7 +155,7 @@ def sole_below(foot: PoseBone, skin: Mapping[str, Array], place: Place, toes: Ma
     return _sole(ends, place, points is not None)
 
 
-def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
+def _sole(points: Points, place: Place, is_skin: bool) -> Sole:
     """From heel to toe and as wide as that. Where only bones show the foot, there is more of it."""
     axes, tip = np.array(place.upright), np.array(place.tip)
     up, offsets = axes[:, 2], points - tip
@@ -195,7 +194,7 @@ def _drawn(sole: Sole) -> Matrix:
     return _placed(np.column_stack((-sole.across * width, sole.ahead * size, sole.up * size)), at)
 
 
-def _box(points: Array, hand: Bone, place: Place) -> Matrix:
+def _box(points: Points, hand: Bone, place: Place) -> Matrix:
     """Around a hand, along the axes of its bone, or along the hand where that points elsewhere, as importers leave
     it."""
     axes = hand.matrix_local.to_3x3()

@@ -12,7 +12,6 @@ import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Euler, Matrix, Quaternion, Vector
-from numpy.typing import NDArray
 
 from ..blender import animation, editing
 from ..blender.dependencies import BoneRef, Dependencies
@@ -22,6 +21,7 @@ from ..limb import follow, names, storage, tips, tolerances
 from ..limb.features import roll
 from ..limb.features.foot import FOOT, OFFSET
 from ..limb.rest_geometry import RestGeometry
+from ..solver.ops import Array, Points
 from .control_shapes import Place, Sole, skin_of, sole_below
 
 
@@ -115,8 +115,6 @@ def evaluated_turn_of(context: Context, bone: PoseBone) -> Quaternion:
     return own_matrix(evaluated.pose.bones[bone.name]).to_quaternion()
 
 
-Array = NDArray[Any]
-
 ACROSS = 0.7
 """The cosine from which on a heel bone lies across the foot, as Rigify's do: its ends are the edges of the heel."""
 
@@ -189,7 +187,7 @@ def _sole_of(
     return sole, min(ends), edges
 
 
-def _axes_up(limb: PoseBone, up: Array) -> Matrix:
+def _axes_up(limb: PoseBone, up: Points) -> Matrix:
     """The upright axes of an armature, turned the shortest way for ``up`` to be up."""
     axes = upright(limb.id_data)
     turned: Matrix = axes.col[2].rotation_difference(Vector(up.tolist())).to_matrix() @ axes

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .ops import Array, Column
 
 Errors = Callable[["Segments"], Array]
 """How far off each row of some segments is."""
@@ -21,13 +20,13 @@ class Segments(NamedTuple):
     end: Array
     at: Array
 
-    def fraction(self, times: Array) -> tuple[Array, Array]:
+    def fraction(self, times: Column) -> tuple[Array, Array]:
         """How much of a segment is done in each row, from 0 to 1, and how long it is, ``(rows, 1)``."""
         length = (times[self.end] - times[self.start])[:, None]
         return (times[self.at] - times[self.start])[:, None] / length, length
 
 
-def hermite(times: Array, values: Array, slopes: Array, rows: Segments, before: Array | None = None) -> Array:
+def hermite(times: Column, values: Array, slopes: Array, rows: Segments, before: Array | None = None) -> Array:
     """What Hermite's cubics through the keys give, ``(rows, numbers)``, as Bézier curves do whose handles are at
     thirds; ``values`` and ``slopes`` are ``(frames, numbers)``. Where keys have other slopes ``before`` them than
     after, these lead to them."""

@@ -16,6 +16,28 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+"""Numbers, in as many rows and columns as is said where they are."""
+
+Points = Array
+"""Places, or directions: (..., 3)."""
+
+Quaternions = Array
+"""Turns, w first: (..., 4)."""
+
+Rotations = Array
+"""Turns as matrices: (..., 3, 3)."""
+
+Matrices = Array
+"""Transforms of points: (..., 4, 4)."""
+
+Column = Array
+"""A number for each row: (rows)."""
+
+Indices = Array
+"""Some rows, by their numbers."""
+
+Mask = Array
+"""Whether something is so, for each row: (..., rows), of bool."""
 
 Number = Any
 """A float, or an array of them, one for each row."""

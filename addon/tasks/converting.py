@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, PoseBone
-from numpy.typing import NDArray
 
 from ..blender import animation, dependencies, stepping, transaction
 from ..blender.animation import driver_of
@@ -23,9 +22,8 @@ from ..motion.frames import frames_of, moved_by
 from ..motion.matching import LimbPoses, evaluated_poses, evaluated_turn
 from ..rigging.description import LimbRef, ref_of
 from ..solver.limb import MOVES_ROOT
+from ..solver.ops import Array
 from . import converted, modes
-
-Array = NDArray[Any]
 
 NOTICED_MOVE = 2.0 * tolerances.SEEN
 """By how much a limb may move, in its lengths, even where less is asked for: Blender's IK misses its targets by as

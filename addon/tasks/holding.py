@@ -10,7 +10,6 @@ import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Vector
-from numpy.typing import NDArray
 
 from ..blender import animation, transaction
 from ..blender.stepping import Steps, Stepwise, rate_of, stepping, times_of
@@ -33,9 +32,8 @@ from ..motion.reading import Asked, Channel, Recording, Values, copied, limbs_re
 from ..motion.writing import KeyedPart, Run, Task
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied
+from ..solver.ops import Array, Column, Mask
 from . import selection, status
-
-Array = NDArray[Any]
 
 __all__ = ["HoldOptions", "HoldReport", "sole_contact"]
 
@@ -270,7 +268,7 @@ def _calm(context: Context) -> int:
     return max(1, round(CALM * rate_of(scene_of(context))))
 
 
-def _add_runs(parts: dict[tuple[int, int], list[KeyedPart]], changed: Array, keyed_parts: Sequence[KeyedPart]) -> None:
+def _add_runs(parts: dict[tuple[int, int], list[KeyedPart]], changed: Mask, keyed_parts: Sequence[KeyedPart]) -> None:
     """Add to the ``parts`` that get keys from a row to a row those that do in the rows that are ``changed``; a row
     between two runs has no room for a key beside each."""
     rows = np.flatnonzero(changed)
@@ -324,7 +322,7 @@ def _check_turned(recording: Recording, plans: Sequence[HeldLimb], turns: Sequen
             raise Refused(template, bone=plan.limb.name, angle=angle, frame=frame)
 
 
-def _check_in_ik(influence: Array, limb: PoseBone, changed: Array, frames: Sequence[int]) -> None:
+def _check_in_ik(influence: Column, limb: PoseBone, changed: Mask, frames: Sequence[int]) -> None:
     """Refuse a limb that is not in IK in a frame in which its tip is to be somewhere."""
     wrong = np.flatnonzero(changed & (influence < 1.0 - 1e-6))
     if len(wrong):

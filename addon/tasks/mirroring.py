@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix, Vector
-from numpy.typing import NDArray
 
 from ..blender.animation import animated_paths, value_at
 from ..blender.dependencies import BoneRef, Dependencies
@@ -54,8 +53,7 @@ from ..rigging.description import Description, LimbRef, describe
 from ..rigging.features import live_for_now, with_pivots_mirrored, with_pole_follow
 from ..rigging.feet import SIDEWAYS, offset_of, turn_between
 from ..solver.matrices import inverted_all
-
-Array = NDArray[Any]
+from ..solver.ops import Array
 
 
 class Mirrored(NamedTuple):

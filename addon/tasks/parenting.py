@@ -11,7 +11,6 @@ import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
-from numpy.typing import NDArray
 
 from ..blender import animation, fcurves, keying, stepping, transaction, types
 from ..blender.action_writer import ActionWriter
@@ -25,8 +24,7 @@ from ..motion.placing import ControlPlacing
 from ..motion.reading import Asked, Channel, matrices_of
 from ..rigging.description import ref_of
 from ..solver.matrices import inverted_all
-
-Array = NDArray[Any]
+from ..solver.ops import Array, Column
 
 NAME = "Parent"
 """What its constraints are called, before what a control hangs on."""
@@ -88,7 +86,7 @@ def parent_controls(
     return check.told(task, off)
 
 
-def _hang(context: Context, ref: BoneRef, parent: BoneRef, inverse: Matrix, times: Array, kept: Array) -> None:
+def _hang(context: Context, ref: BoneRef, parent: BoneRef, inverse: Matrix, times: Column, kept: Array) -> None:
     """Add the constraint, which puts the control's own transform below ``inverse`` below the parent. From the first to
     the last of these times it alone carries the control; before and after, as far as ``kept``, it does not."""
     ob, name = ref

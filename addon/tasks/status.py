@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Vector
-from numpy.typing import NDArray
 
 from ..blender.editing import keeping_frame, set_frame
 from ..blender.stepping import Progress, rate_of
@@ -58,6 +57,7 @@ from ..rigging.features import follows_own_bones
 from ..rigging.marks import Made, made_on
 from ..rigging.parts import needed_parts
 from ..solver.limb import IN_ONE_PLANE
+from ..solver.ops import Array, Points
 from ..solver.rotation import rotate
 from ..solver.triangle import Reach
 from .contact_markers import Contacts, contacts_known, readable_limbs_beside
@@ -79,8 +79,6 @@ __all__ = [
     "rig_slider",
     "side_sign",
 ]
-
-Array = NDArray[Any]
 
 
 class Outcome(Enum):
@@ -418,7 +416,7 @@ def _pole(measured: Measured, view: Viewpoint) -> list[Stroke]:
     return [line, Stroke("pole", knee + _turned_about(view.along, across, pi, 2 * SEGMENTS))]
 
 
-def _turned_about(axis: Array, edge: Array, arc: float, count: int) -> Array:
+def _turned_about(axis: Points, edge: Points, arc: float, count: int) -> Points:
     """An edge turned about a unit axis by up to an arc to both sides, (count + 1, 3)."""
     angles = np.linspace(-arc, arc, count + 1)
     return np.array([rotate((cos(angle / 2.0), *(axis * sin(angle / 2.0))), tuple(edge)) for angle in angles])
