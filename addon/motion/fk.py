@@ -9,13 +9,10 @@ import numpy as np
 from bpy.types import PoseBone
 
 from ..blender.rotation import ARRAY_ANGLES, continuous, rotation_channel, to_channels, to_quaternion
-from ..limb.solving import Solution, own_size, scaled_bones, scales_of, solve
+from ..limb import solving, tolerances, transforms
 from ..limb.storage import bones_of_limb, chain_bones, mode_of
 from ..limb.table import Table, table_of
-from ..limb.tolerances import KEPT_TURN, ON_TARGET
-from ..limb.transforms import own_transforms, rigid, turns_of
-from ..rigging import feet
-from ..rigging.description import LimbRef, ref_of
+from ..rigging import description, feet
 from ..solver.limb import ORIGIN, joints_and_normals
 from ..solver.matrices import applied, inverted_all
 from ..solver.ops import Array, Matrices, Quaternions
@@ -25,40 +22,40 @@ from .reading import Channel, Recording, Rig, Values, channel_of, limbs_read, ow
 from .writing import KeyedPart, Points
 
 
-def to_fk(recording: Recording, is_solved: bool, influence: float | None = None) -> dict[LimbRef, Values]:
+def to_fk(recording: Recording, is_solved: bool, influence: float | None = None) -> dict[description.LimbRef, Values]:
     """What the own channels of limbs, and of feet that turn with their targets, have to say to stand by FK as they were
     seen, (frames, numbers) each. If it ``is_solved``, limbs are to be as the solver has them, at an ``influence`` if
     one is given, however they were seen. Scale and location are among them where the rotation does not say all."""
-    found: dict[LimbRef, Values] = {}
+    found: dict[description.LimbRef, Values] = {}
     for rig in recording.rigs:
         solution = _solution(recording, rig, influence) if is_solved else None
         for row, limb in enumerate(rig.limbs):
             bones = feet.following_bones(limb) if solution else [*chain_bones(limb), *feet.following_bones(limb)]
             solved = _solved(recording, rig, row, solution) if solution else {}
-            found[ref_of(limb)] = solved | _seen(recording, rig, row, bones)
+            found[description.ref_of(limb)] = solved | _seen(recording, rig, row, bones)
     return found
 
 
-def _solution(recording: Recording, rig: Rig, influence: float | None) -> Solution:
+def _solution(recording: Recording, rig: Rig, influence: float | None) -> solving.Solution:
     limbs = limbs_read(recording, rig)
     sliders, into = dict(limbs.sliders), inverted_all(limbs.frames)
     if influence is not None:
         sliders["influence"] = np.full_like(sliders["influence"], influence)
-    return solve(rig.table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
+    return solving.solve(rig.table, applied(into, limbs.target), applied(into, limbs.pole), sliders, limbs.own)
 
 
-def _solved(recording: Recording, rig: Rig, row: int, solution: Solution) -> Values:
+def _solved(recording: Recording, rig: Rig, row: int, solution: solving.Solution) -> Values:
     """The channels of a limb as a solution has it."""
     ob, entry, values = rig.object, rig.table.limbs[row], Values()
     for k, name in enumerate(entry.bones):
         values |= _rotation(recording, rig, name, solution.turns[:, row, k])
-    sizes = np.stack(np.broadcast_arrays(*scales_of(entry, solution.stretch[:, row])), axis=-1)  # type: ignore[arg-type]
+    sizes = np.stack(np.broadcast_arrays(*solving.scales_of(entry, solution.stretch[:, row])), axis=-1)  # type: ignore[arg-type]
     if row in rig.table.moved_roots:
         own = channel_of(recording, ob, entry.bones[0], "location")
         values[Channel.of_bone(ob, entry.bones[0], "location")] = own + solution.root[:, row] @ entry.axes  # type: ignore[index]
-    for bone in scaled_bones(rig.limbs[row]):
+    for bone in solving.scaled_bones(rig.limbs[row]):
         own = channel_of(recording, ob, bone.name, "scale")
-        shown = sizes * own_size(own, rig.sliders["influence"][:, row, None])
+        shown = sizes * solving.own_size(own, rig.sliders["influence"][:, row, None])
         if (shown != own).any():
             values[Channel.of_bone(ob, bone.name, "scale")] = shown
     return values
@@ -71,17 +68,17 @@ def _seen(recording: Recording, rig: Rig, row: int, bones: list[PoseBone]) -> Va
     chain, foot = chain_bones(limb), feet.following_bones(limb)
     for bone in bones:
         is_live = mode_of(limb) == "LIVE" and bone in chain
-        rotations, scales = (np.zeros(0), np.zeros(0)) if is_live else rigid(own_seen(recording, bone))
+        rotations, scales = (np.zeros(0), np.zeros(0)) if is_live else transforms.rigid(own_seen(recording, bone))
         own_scale = channel_of(recording, ob, bone.name, "scale")
         if row in rig.table.moved_roots and bone.name == entry.bones[0]:
             places = channel_of(recording, ob, bone.name, "location") if is_live else rotations[:, :3, 3]
             values[Channel.of_bone(ob, bone.name, "location")] = places
         if bone.name in entry.bones or bone in foot:
-            turns = own_turns_of(recording, ob, bone.name) if is_live else turns_of(rotations)
+            turns = own_turns_of(recording, ob, bone.name) if is_live else transforms.turns_of(rotations)
             values |= _rotation(recording, rig, bone.name, turns)
         if is_live:
             scales, own_scale = own_scale, np.array(bone.scale[:])
-        if bone in chain and np.abs(scales - own_scale).max() > ON_TARGET:
+        if bone in chain and np.abs(scales - own_scale).max() > tolerances.ON_TARGET:
             values[Channel.of_bone(ob, bone.name, "scale")] = scales
     return values
 
@@ -90,7 +87,7 @@ def own_seen(recording: Recording, bone: PoseBone) -> Matrices:
     """What a bone's own channels have to make for the poses in which it was seen, (frames, 4, 4)."""
     ob = bone.id_data
     above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-    return own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
+    return transforms.own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
 
 
 def _rotation(recording: Recording, rig: Rig, name: str, turns: Quaternions) -> Values:
@@ -109,14 +106,14 @@ def in_rotation_mode(mode: str, turns: Quaternions, near: Array) -> Array:
     return continuous(mode, np.stack(to_channels(mode, tuple(turns.T), [*near.T], ARRAY_ANGLES), axis=-1))
 
 
-LEVER = 5e-4 / KEPT_TURN
+LEVER = 5e-4 / tolerances.KEPT_TURN
 """How far from a bone's line, in lengths of the limb, what says how it is turned is looked at: a turn as large as may
 be goes there with as large a tolerance of the joints as is usual."""
 
 
 def arm_for(tolerance: float) -> float:
     """How far from a bone's line a turn as large as may be goes as far as joints may."""
-    return float(max(LEVER, tolerance / KEPT_TURN))
+    return float(max(LEVER, tolerance / tolerances.KEPT_TURN))
 
 
 def joints_and_sides(turns: Any, reference: Reference, stretch: Any, root: Any, size: float, arm: float) -> list[Array]:
@@ -149,7 +146,7 @@ def part_of_fk(limb: PoseBone, tolerance: float, table: Table | None = None, row
     following = feet.following_bones(limb)
     modes = {bone.name: bone.rotation_mode for bone in (*bones, *following)}
     channels = {name: Channel.of_bone(ob, name, rotation_channel(mode)) for name, mode in modes.items()}
-    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(limb)]
+    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in solving.scaled_bones(limb)]
     table = table or table_of([limb])
     ref, reference = table.limbs[row], table.singles[row].reference
     moved = [Channel.of_bone(ob, bones[0].name, "location")] if row in table.moved_roots else []

@@ -11,34 +11,20 @@ import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
-from ..blender.animation import animated_paths, value_at
+from ..blender import animation, stepping, transaction
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.keying import Change, key_changes
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
-from ..blender.stepping import Steps, Stepwise
-from ..blender.transaction import transactional_steps
 from ..blender.types import ArmatureObject, Message, Refused, bones_of, can_edit_bones, has_bone, split_path
 from ..finding.checking import check_addable
-from ..limb.follow import check_apart, check_posable, check_undriven, follow_of, matrix_of, unrolled
+from ..limb import follow, storage, tips
 from ..limb.names import other_side
 from ..limb.rest_geometry import USUAL_AXIS, is_straight, rest_geometry_of
 from ..limb.settings import every_slider
-from ..limb.storage import (
-    CONTROL_KINDS,
-    bones_of_limb,
-    chain_bones,
-    has_slider,
-    is_control,
-    is_limb,
-    segments_of,
-    stored_axes,
-)
-from ..limb.tips import foot_of
 from ..limb.tolerances import NO_TURN
+from ..motion import fk, ik
 from ..motion.check import TOLD, MovedBones, Seen, compared, kept
-from ..motion.fk import part_of_fk
 from ..motion.frames import around, moved_by
-from ..motion.ik import placed, turn_bone
 from ..motion.maps import mirrored, turned_over
 from ..motion.parts import part_of_channel, part_of_ik, slider_channel
 from ..motion.passing import posing_live, record
@@ -46,12 +32,11 @@ from ..motion.placing import ControlPlacing, parents_of
 from ..motion.reading import Asked, Channel, Recording, Values, copied, matrices_of, poses_of, worlds_of
 from ..motion.thinning import Sampling, sampling_of
 from ..motion.writing import KeyedPart, Run, Task
+from ..rigging import control_shapes, feet
 from ..rigging.build import build
-from ..rigging.control_shapes import Drawing
 from ..rigging.controls import Control, drawn_bone, name_of_control, rig_root
 from ..rigging.description import Description, LimbRef, describe
 from ..rigging.features import live_for_now, with_pivots_mirrored, with_pole_follow
-from ..rigging.feet import SIDEWAYS, offset_of, turn_between
 from ..solver.matrices import inverted_all
 from ..solver.ops import Array
 
@@ -63,11 +48,11 @@ class Mirrored(NamedTuple):
     warnings: list[Message]
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def mirror(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float] | None = None, tolerance: float = 0.0
-) -> Steps[Mirrored]:
+) -> stepping.Steps[Mirrored]:
     """Give the other side of limbs what these have: settings and sliders, and targets, poles and bones that are posed
     as the mirror image of theirs, here and now, or in each of these frames with keys; limbs and controls are made where
     there are none. New limbs are on the rig where the first ones are. ``tolerance`` is how far joints may be off for
@@ -133,7 +118,7 @@ class Pair(NamedTuple):
 
     def followed_by_other(self, kind: str) -> tuple[Any, str]:
         """What the other limb follows now as its target or pole."""
-        followed: tuple[Any, str] = follow_of(self.limbs[1]).pairs[CONTROL_KINDS.index(kind)]
+        followed: tuple[Any, str] = follow.follow_of(self.limbs[1]).pairs[storage.CONTROL_KINDS.index(kind)]
         return followed
 
 
@@ -155,8 +140,8 @@ def _pair_of(limb: PoseBone) -> Pair:
     other: PoseBone | None = limb.id_data.pose.bones.get(name)
     if other is None:
         raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=limb.name, other=name)
-    if not is_limb(other):
-        check_addable(other, segments_of(limb))
+    if not storage.is_limb(other):
+        check_addable(other, storage.segments_of(limb))
     return Pair(limb.id_data, limb.name, name, _mirror_between(limb, other))
 
 
@@ -164,7 +149,7 @@ def _mirror_between(limb: PoseBone, other: PoseBone) -> Matrix:
     """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
     look sideways, and puppets drawn from the side."""
     one, two = (
-        [*(bone.bone.head_local for bone in bones_of_limb(end, segments_of(limb))), end.bone.tail_local]
+        [*(bone.bone.head_local for bone in storage.bones_of_limb(end, storage.segments_of(limb))), end.bone.tail_local]
         for end in (limb, other)
     )
     middle = Matrix.Translation((one[0] + two[0]) / 2.0)
@@ -180,14 +165,14 @@ def _mirror_between(limb: PoseBone, other: PoseBone) -> Matrix:
 def _images_of(pair: Pair, depsgraph: Depsgraph) -> list[Image]:
     """What the limb follows, and what of that is there for the other one. Refuses to move what carries it."""
     limb, other = pair.limbs
-    check_posable(limb)
+    follow.check_posable(limb)
     images = []
-    for kind, (ob, bone) in zip(CONTROL_KINDS, follow_of(limb).pairs, strict=True):
+    for kind, (ob, bone) in zip(storage.CONTROL_KINDS, follow.follow_of(limb).pairs, strict=True):
         if ob is not None:
-            in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
+            in_rig = pair.ob.matrix_world.inverted_safe() @ follow.matrix_of(ob, bone, depsgraph)
             image = Image(pair, kind, (ob, bone), in_rig, _there(pair, kind, (ob, bone)))
             if image.there and _is_moved(image):
-                check_apart(other, *image.there, Dependencies())
+                follow.check_apart(other, *image.there, Dependencies())
             images.append(image)
     return images
 
@@ -200,7 +185,7 @@ def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
         name = other_side(bone)
         if has_bone(ob, name):
             return ob, name
-        if is_control(ob, bone) and can_edit_bones(ob):  # type: ignore[arg-type]
+        if storage.is_control(ob, bone) and can_edit_bones(ob):  # type: ignore[arg-type]
             return None
         raise Refused(NO_IMAGE, bone=bone, other=name)
     now, its_bone = pair.followed_by_other(kind)
@@ -209,12 +194,12 @@ def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
 
 def _control(image: Image) -> Control:
     pair, (ob, name) = image.pair, image.source
-    other, now = pair.limbs[1], pair.across @ image.matrix @ SIDEWAYS
+    other, now = pair.limbs[1], pair.across @ image.matrix @ feet.SIDEWAYS
     rest, size = now, 0.1 * other.bone.length
     rig: Any = ob if name else pair.ob
     if name:
         bone = rig.data.bones[name]
-        rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
+        rest, size = pair.across @ bone.matrix_local @ feet.SIDEWAYS, bone.length
     return Control(
         ob=rig,
         limb_name=pair.other,
@@ -223,7 +208,7 @@ def _control(image: Image) -> Control:
         parent=_parent_on_other(image),
         rest=rest,
         size=size,
-        drawing=_mirrored_drawing(pair, image.source) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
+        drawing=_mirrored_drawing(pair, image.source) or control_shapes.Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
         place=now.translation,
         turn=now.to_3x3().normalized(),
     )
@@ -234,18 +219,18 @@ def _parent_on_other(image: Image) -> str:
     rig."""
     pair, (ob, name) = image.pair, image.source
     limb, other = pair.limbs
-    target = follow_of(limb).pairs[0]
+    target = follow.follow_of(limb).pairs[0]
     above = bones_of(ob)[name].parent if name else None
     if above is not None and target == (ob, above.name):
         return other_side(above.name)
-    return rig_root(other, segments_of(limb)) if ob == pair.ob or not name else ""
+    return rig_root(other, storage.segments_of(limb)) if ob == pair.ob or not name else ""
 
 
-def _mirrored_drawing(pair: Pair, source: BoneRef) -> Drawing | None:
+def _mirrored_drawing(pair: Pair, source: BoneRef) -> control_shapes.Drawing | None:
     """The drawing of a control bone mirrored; None if it is not drawn as ours are."""
     ob, name = source
     drawing = drawn_bone(ob.pose.bones[name]) if name else None  # type: ignore[union-attr]
-    return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
+    return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ feet.SIDEWAYS)
 
 
 def _is_moved(image: Image) -> bool:
@@ -254,14 +239,14 @@ def _is_moved(image: Image) -> bool:
     there: Any = image.there
     if there == image.source:
         return False
-    if is_control(*there):
+    if storage.is_control(*there):
         return True
     return bool(there[1]) and not (image.source[1] and _only_ride(image.source, there))
 
 
 def _check_there(ref: LimbRef, images: Sequence[Image]) -> None:
     """Refuse a limb that would have to be made on a rig from another file."""
-    if not is_limb(ref[0].pose.bones[ref[1]]) or any(image.there is None for image in images):
+    if not storage.is_limb(ref[0].pose.bones[ref[1]]) or any(image.there is None for image in images):
         template = "'{other}' has no IK, and '{rig}' comes from another file: mirror the limb there"
         raise Refused(template, other=ref[1], rig=ref[0].name)
 
@@ -285,7 +270,7 @@ def _only_ride(*refs: BoneRef) -> bool:
     """Whether bones go with those that they hang on, and are not posed themselves: as pins do with cranks."""
     bones: list[PoseBone] = [ob.pose.bones[name] for ob, name in refs]  # type: ignore[union-attr]
     off = max(float(np.abs(np.array(bone.matrix_basis) - np.eye(4)).max()) for bone in bones)
-    moved = {split_path(path)[0] for ob, _ in refs for path in animated_paths(ob)}
+    moved = {split_path(path)[0] for ob, _ in refs for path in animation.animated_paths(ob)}
     return off <= NO_TURN and all(bone.parent and not bone.constraints and bone.name not in moved for bone in bones)
 
 
@@ -297,10 +282,10 @@ def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, depende
     other way round; numbers mean the same on both sides."""
     limb, other = pair.limbs
     mine = describe((pair.ob, pair.limb_name))
-    its = describe(pair.image) if is_limb(other) else Description(mine.segments, "", sliders={})
-    (axis, flat), foot = stored_axes(limb), foot_of(other)
+    its = describe(pair.image) if storage.is_limb(other) else Description(mine.segments, "", sliders={})
+    (axis, flat), foot = storage.stored_axes(limb), tips.foot_of(other)
     axis = axis or ([*USUAL_AXIS] if is_straight(rest_geometry_of(limb)) else [])
-    starts = zip(bones_of_limb(limb), bones_of_limb(other, mine.segments), strict=True)
+    starts = zip(storage.bones_of_limb(limb), storage.bones_of_limb(other, mine.segments), strict=True)
     rotations: Any = [
         (flat[4 * i], *_axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]))
         for i, (one, two) in enumerate(starts)
@@ -329,18 +314,20 @@ def _image_of(pair: Pair, images: Sequence[Image], depsgraph: Depsgraph, depende
 def _foot_turn(pair: Pair, target: Image, depsgraph: Depsgraph) -> tuple[float, float, float]:
     """How the other limb's foot is turned off what that follows, once it stands as the image of the limb's foot."""
     limb, world = pair.limbs[0], np.array(pair.ob.matrix_world)
-    foot: Any = foot_of(limb)
-    image_of_foot = mirrored(inverted_all(world) @ np.array(unrolled(limb, depsgraph) @ offset_of(foot)), pair.array)
+    foot: Any = tips.foot_of(limb)
+    image_of_foot = mirrored(
+        inverted_all(world) @ np.array(follow.unrolled(limb, depsgraph) @ feet.offset_of(foot)), pair.array
+    )
     owner = target.there[0] if target.there else target.source[0] if target.source[1] else pair.ob
     if target.there is None or _is_moved(target):
         to_be = _to_be(target, world @ np.array(target.matrix), world, np.array(target.source[0].matrix_world))
     else:
-        to_be = np.array(matrix_of(*target.there, depsgraph))
+        to_be = np.array(follow.matrix_of(*target.there, depsgraph))
     if owner == pair.ob:
         to_be = inverted_all(world) @ to_be
     else:
         image_of_foot = world @ image_of_foot
-    return turn_between(Matrix(to_be.tolist()), Matrix(image_of_foot.tolist()))
+    return feet.turn_between(Matrix(to_be.tolist()), Matrix(image_of_foot.tolist()))
 
 
 def _axis_on_other(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
@@ -357,8 +344,8 @@ def _twins(pair: Pair) -> list[tuple[str, str, Array]]:
     """The bones of a limb, its foot and its toes, with their counterparts, by name, from the root down; and what takes
     directions from the axes of one to those of the other, (3, 3)."""
     limb, other = pair.limbs
-    pairs = [*zip(chain_bones(limb), chain_bones(other, segments_of(limb)), strict=True)]
-    foot, mirrored_foot = foot_of(limb), foot_of(other)
+    pairs = [*zip(storage.chain_bones(limb), storage.chain_bones(other, storage.segments_of(limb)), strict=True)]
+    foot, mirrored_foot = tips.foot_of(limb), tips.foot_of(other)
     if foot and mirrored_foot:
         names = {toe.name: toe for toe in mirrored_foot.children}
         toes = [(toe, names.get(other_side(toe.name))) for toe in foot.children]
@@ -375,21 +362,23 @@ OWN = ("location", "scale")
 
 def _channels(limb: PoseBone, bones: Iterable[str]) -> list[Channel]:
     """What a limb says: its sliders, and the own channels of these bones of its rig."""
-    sliders = [slider_channel(limb, each.name) for each in every_slider() if has_slider(limb, each.name)]
+    sliders = [slider_channel(limb, each.name) for each in every_slider() if storage.has_slider(limb, each.name)]
     modes = {name: rotation_channel(bones_of(limb.id_data)[name].rotation_mode) for name in bones}
     return sliders + [Channel.of_bone(limb.id_data, name, path) for name in modes for path in (*OWN, modes[name])]
 
 
-def _read(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> Steps[Recording]:
+def _read(task: Task, pairs: Sequence[Pair], images: Sequence[Image]) -> stepping.Steps[Recording]:
     """Read what is mirrored, in one pass."""
     refs = [ref for image in images for ref in (image.source, (image.source[0], ""))]
     channels = [key for pair in pairs for key in _channels(pair.limbs[0], [one for one, _, _ in _twins(pair)])]
-    channels += [slider_channel(pair.limbs[1], "influence") for pair in pairs if has_slider(pair.limbs[1], "influence")]
+    channels += [
+        slider_channel(pair.limbs[1], "influence") for pair in pairs if storage.has_slider(pair.limbs[1], "influence")
+    ]
     asked = Asked([*refs, *((pair.ob, "") for pair in pairs)], channels=channels)
     return (yield from record(task.context, [], sampling_of(task.frames), asked, progress=task.next_progress()))
 
 
-def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Recording) -> Steps[list[Change]]:
+def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Recording) -> stepping.Steps[list[Change]]:
     """Have the other limbs, which are made by now, show the image of what was seen. Raises `Refused` for what can't be
     moved there."""
     images = [image._replace(there=image.there or image.pair.followed_by_other(image.kind)) for image in images]
@@ -407,13 +396,13 @@ def _show(task: Task, pairs: Sequence[Pair], images: Sequence[Image], seen: Reco
     asked, sampling = Asked(parents_of(controls), channels=channels, controls=controls), sampling_of(task.frames)
     recording = yield from record(task.context, others, sampling, asked, 0.0, task.next_progress())
     for key in influences:
-        rows = seen.channels.get(key, np.array([[value_at(key.object, key.path)]], float))
+        rows = seen.channels.get(key, np.array([[animation.value_at(key.object, key.path)]], float))
         recording.channels[key] = np.broadcast_to(rows, (recording.frames, 1)).copy()
     values = copied(recording.channels)
     for pair in pairs:
         _say_across(pair, seen, values, sampling)
     runs = [Run(sampling.rows, parts)]
-    return (yield from placed(task, recording, values, runs, placings)).finish(recording, values)
+    return (yield from ik.placed(task, recording, values, runs, placings)).finish(recording, values)
 
 
 def _say_across(pair: Pair, seen: Recording, values: Values, sampling: Sampling) -> None:
@@ -423,7 +412,7 @@ def _say_across(pair: Pair, seen: Recording, values: Values, sampling: Sampling)
         source, channel = (slider_channel(limb, slider.name) for limb in pair.limbs)
         if source in seen.channels and channel in values:
             if not np.array_equal(seen.channels[source], values[channel]):
-                check_undriven(pair.limbs[1], slider.name)
+                follow.check_undriven(pair.limbs[1], slider.name)
             values[channel] = seen.channels[source].astype(values[channel].dtype)
     for one, name, axes in _twins(pair):
         mode = bones_of(pair.ob)[one].rotation_mode
@@ -433,7 +422,7 @@ def _say_across(pair: Pair, seen: Recording, values: Values, sampling: Sampling)
             values[Channel.of_bone(pair.ob, name, path)] = rows
         turn = np.stack(np.broadcast_arrays(*to_quaternion(mode, [*numbers.T], ARRAY_ANGLES)), axis=-1)
         turn[:, 1:] = -turn[:, 1:] @ axes.T
-        turn_bone(values, bones_of(pair.ob)[name], turn, sampling)
+        ik.turn_bone(values, bones_of(pair.ob)[name], turn, sampling)
 
 
 def _placing(image: Image, seen: Recording) -> ControlPlacing:
@@ -447,12 +436,12 @@ def _placing(image: Image, seen: Recording) -> ControlPlacing:
 def _parts_of(tolerance: float, limb: PoseBone, channels: Sequence[Channel]) -> list[KeyedPart]:
     """What of a limb gets keys: what its joints depend on together, all else by itself."""
     size, bones = sum(rest_geometry_of(limb).lengths), limb.id_data.pose.bones
-    together = [part_of_ik(limb, tolerance=tolerance), part_of_fk(limb, tolerance)]
+    together = [part_of_ik(limb, tolerance=tolerance), fk.part_of_fk(limb, tolerance)]
     levers = [bones[key.bone].length if key.bone in bones else size for key in channels]
     return [*together, *(part_of_channel(key, size, lever) for key, lever in zip(channels, levers, strict=True))]
 
 
-def _seen_off(task: Task, pairs: Sequence[Pair]) -> Steps[dict[LimbRef, Seen]]:
+def _seen_off(task: Task, pairs: Sequence[Pair]) -> stepping.Steps[dict[LimbRef, Seen]]:
     """Look at both sides in all frames of a task: how far off the images of bones are, where what carries them is
     one."""
     both = [(pair, [*_above(pair), *(twins[:2] for twins in _twins(pair))]) for pair in pairs]
@@ -476,5 +465,5 @@ def _seen_off(task: Task, pairs: Sequence[Pair]) -> Steps[dict[LimbRef, Seen]]:
 
 def _above(pair: Pair) -> list[tuple[str, str]]:
     """The names of what carries both limbs, if bones do."""
-    above: list[Any] = [chain_bones(limb)[0].parent for limb in pair.limbs]
+    above: list[Any] = [storage.chain_bones(limb)[0].parent for limb in pair.limbs]
     return [(above[0].name, above[1].name)] if all(above) else []

@@ -455,8 +455,8 @@ def test_a_preview_range_that_is_not_set(biped: Any) -> None:
 def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
     """Taking back what was lent fails: what can be is taken back all the same, and the next event poses again."""
     ob = leg("LIVE")
-    posing = addon("live.posing")
-    take_back, failed = posing.restore_rows, []
+    posing, rotation = addon("live.posing"), addon("blender.rotation")
+    take_back, failed = rotation.restore_rows, []
 
     def fail(*args: Any) -> None:
         take_back(*args)
@@ -464,7 +464,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
         raise RuntimeError("on purpose")
 
     with monkeypatch.context() as patch:
-        patch.setattr(posing, "restore_rows", fail)
+        patch.setattr(rotation, "restore_rows", fail)
         ob.pose.bones["foot_ik.L"].location.z += 0.1
         bpy.context.view_layer.update()
     assert len(failed) > 1
