@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bpy.types import Context, FCurve, Object
+from bpy.types import Context, FCurve, Object, Scene
 from numpy.typing import NDArray
 
 from . import animation, fcurves
-from .stepping import stepping, time_now, times_of
+from .stepping import time_now, times_of
 from .types import announce_keys, scene_of, split_path
 
 Array = NDArray[Any]
@@ -19,18 +19,24 @@ UNCHANGED = 1e-6
 """How far a number may be from what the action says and still count as that."""
 
 
-class ActionWriter:
-    """The F-curves of one object's own action, made where they are missing."""
+def frames_shown(scene: Scene) -> range:
+    """The scene's frames, up to the one that is shown."""
+    now = scene.frame_current
+    return range(min(scene.frame_start, now), max(scene.frame_end, now) + 1)
 
-    def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
+
+class ActionWriter:
+    """The F-curves of one object's own action, made where they are missing. What strips ``said`` by data paths in
+    `frames_shown`, (frames, numbers) each, new curves go on saying where nothing else is written."""
+
+    def __init__(
+        self, context: Context, ob: Any, into_new: bool = False, said: Mapping[str, Array] | None = None
+    ) -> None:
         announce_keys(ob)
         self._now, self._frame = time_now(context), float(times_of(scene_of(context), [1.0])[0])  # how long one is
-        scene = scene_of(context)
-        first, last = (end(of, scene.frame_current) for end, of in ((min, scene.frame_start), (max, scene.frame_end)))
-        self._seen_times = times_of(scene, range(first, last + 1))
+        self._seen_times = times_of(scene_of(context), frames_shown(scene_of(context)))
         self._unkeyed = _unkeyed(ob, self._now)
-        self._context, self._frames = context, range(first, last + 1)
-        self._by_strips: dict[str, list[Any]] = {}
+        self._said = said or {}
         self._values_before: dict[str, Any] = {}
         self._shapes: dict[Any, list[Any]] = {}
         self.object = ob
@@ -141,11 +147,9 @@ class ActionWriter:
         curve = self._curves.get((path, index))
         if curve is None:
             group = split_path(path)[0] or self.object.name
-            said = [] if is_cycle else self._said_by_strips(path)
             curve = self._curves[path, index] = animation.new_curve(self.holder, path, index, group)
-            if said:
-                numbers = np.array([np.atleast_1d(one)[index] for one in said], float)
-                fcurves.write_keys(curve, self._seen_times, numbers)
+            if path in self._said and not is_cycle:
+                fcurves.write_keys(curve, self._seen_times, self._said[path][:, index].astype(float))
             return curve
         if len(curve.sampled_points):
             ends = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
@@ -165,20 +169,6 @@ class ActionWriter:
         if curve.mute:
             curve.mute = False
         return curve
-
-    def _said_by_strips(self, path: str) -> list[Any]:
-        """What strips say of a property in the scene's frames, which keys in a part of these would replace."""
-        ob = self.object
-        if path not in self._by_strips and animation.is_by_strips(ob, path):
-            paths = {curve.data_path for curve in animation.curves_everywhere(ob)} - {
-                curve.data_path for curve in animation.curves_of(ob)
-            }
-            with stepping(self._context) as show_frame:
-                for frame in self._frames:
-                    show_frame(frame)
-                    for one in paths:
-                        self._by_strips.setdefault(one, []).append(animation.value_at(ob, one))
-        return self._by_strips.get(path, [])
 
 
 def _key_sides(curve: FCurve, sides: Sequence[float], ends: Sequence[tuple[float, int]], now: float) -> list[Any]:

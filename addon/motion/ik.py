@@ -37,7 +37,7 @@ from .matching import (
     solver_target,
 )
 from .parts import index_in_channel, part_of_channel, part_of_ik, rotation_channel_of, slider_channel
-from .passing import Curves, filled_in, read_again, record
+from .passing import Curves, filled_in, read_again, record, said_by_strips
 from .placing import ControlPlacing, controls_of, parents_of, place_controls
 from .reading import Asked, Channel, Recording, Values, copied, matrices_of, own_turns_of, worlds_of
 from .thinning import Sampling, sampling_of
@@ -122,7 +122,8 @@ def placed(
     in the recording then, or, if it ``reads_all``, everything. Raises `Refused`."""
     rows = sampling_of(None).rows if task.frames is None else np.searchsorted(recording.at, task.frames)  # type: ignore[arg-type]
     sampling, keyed = Sampling(recording.at, rows), {key for key in values if is_animated(key.object, key.path)}
-    writing = Writing(task, copied(recording.channels), runs, recording.at)
+    said = yield from said_by_strips(task.context, recording.channels, task.frames)
+    writing = Writing(task, copied(recording.channels), runs, recording.at, said)
     limbs, context = [limb for rig in recording.rigs for limb in rig.limbs], task.context
     refs: set[Any] = {ref for placing in placings for ref in (placing.control, placing.followed)}
     refs.update(ref for limb in limbs for ref in solver_follow(limb).pairs if ref[0])

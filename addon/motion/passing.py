@@ -17,7 +17,8 @@ import numpy as np
 from bpy.types import Context, Depsgraph, FCurve, Object, PoseBone, Scene
 from numpy.typing import NDArray
 
-from ..blender.animation import curves_of, drivers_of, is_animated, strips_of, value_at
+from ..blender.action_writer import frames_shown
+from ..blender.animation import curves_of, drivers_of, is_animated, is_by_strips, strips_of, value_at
 from ..blender.dependencies import BoneRef, Dependencies, is_python
 from ..blender.editing import set_frame
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
@@ -43,6 +44,7 @@ from ..solver.matrices import rotation
 from .reading import (
     NOTHING,
     Asked,
+    Channel,
     Evaluated,
     Recording,
     Values,
@@ -218,6 +220,19 @@ def record(
         if not filled_in(recording, Curves(context, times, np.union1d(rest, checked), influence), checked):
             yield from read_again(context, recording, limbs, rest, influence, progress, within)
     return recording
+
+
+def said_by_strips(
+    context: Context, channels: Iterable[Channel], frames: Sequence[float] | None
+) -> Steps[dict[Any, dict[str, Array]]]:
+    """What strips of the NLA say of channels in `frames_shown`, which keys in a part of these would replace: by object
+    and data path, (frames, numbers) each."""
+    shown, said = frames_shown(scene_of(context)), dict[Any, dict[str, Array]]()
+    by_strips = [key for key in channels if is_by_strips(key.object, key.path)]
+    if frames and by_strips and (frames[0] > shown[0] or frames[-1] < shown[-1]):
+        for key, numbers in (yield from record(context, [], shown, Asked(channels=by_strips))).channels.items():
+            said.setdefault(key.object, {})[key.path] = numbers
+    return said
 
 
 def _is_known(recording: Recording, known: Recording) -> bool:

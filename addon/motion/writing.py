@@ -3,7 +3,7 @@ the frame that is shown, without keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,12 +103,19 @@ class KeyedTogether(NamedTuple):
 
 
 class Writing:
-    """The one writer of keys over frames: what channels said ``before`` in them, (f, numbers) each. ``frames`` were
-    read, if not those of the task. Channels that are nowhere in a run other than they were get none in it, unless they
-    have been written already."""
+    """The one writer of keys over frames: what channels said ``before`` in them, (f, numbers) each, and strips, see
+    `said_by_strips`. ``frames`` were read, if not those of the task. Channels that are nowhere in a run other than they
+    were get none in it, unless they have been written already."""
 
-    def __init__(self, task: Task, before: Values, runs: Sequence[Run], frames: Sequence[float] | None = None) -> None:
-        self._task, self._before, self._runs = task, before, runs
+    def __init__(
+        self,
+        task: Task,
+        before: Values,
+        runs: Sequence[Run],
+        frames: Sequence[float] | None = None,
+        said: Mapping[Any, Mapping[str, Array]] | None = None,
+    ) -> None:
+        self._task, self._before, self._runs, self._said = task, before, runs, said or {}
         self._writers: dict[Any, ActionWriter] = {}
         self._written = set[Channel]()
         announce(*(channel.object for channel in before))
@@ -227,7 +234,9 @@ class Writing:
         self._written.add(channel)
         writer = self._writers.get(channel.object)
         if writer is None:
-            writer = self._writers[channel.object] = ActionWriter(self._task.context, channel.object)
+            writer = self._writers[channel.object] = ActionWriter(
+                self._task.context, channel.object, said=self._said.get(channel.object)
+            )
         times, is_choice = self._times[rows], numbers.dtype == bool
         after, before = (slopes.after, slopes.before) if slopes else (None, None)
         writer.write(

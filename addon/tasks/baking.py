@@ -34,7 +34,7 @@ from ..limb.follow import check_posable
 from ..limb.settings import every_slider
 from ..limb.storage import bones_of_limb, group_of, keep, path_to_slider, read_slider
 from ..live import refresh
-from ..motion import passing, seen, thinning, writing
+from ..motion import parts, passing, seen, thinning, writing
 from ..motion.fk import in_rotation_mode
 from ..motion.frames import around, ends_of, moved_by
 from ..motion.reading import Channel, Evaluated, Recording, Values, bones_to_read, new_recording, poses_of, readers_of
@@ -145,7 +145,7 @@ def bake(context: Context, request: BakeRequest) -> stepping.Steps[BakeReport]:
         frames = request.frames if request.remove else with_end(context, limbs, request.frames)
         baked = yield from seen.see_limbs(context, limbs, frames, request.tolerance)
         editing.mute_drivers(context, [curve for _, curve in driven])
-        key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
+        yield from key_in_fk(context, baked, request.frames, request.new_action, not request.remove)
         notes += [Message(MUTED, bone=limb.name) for limb, _ in driven]
         if request.remove:
             notes += _remove(context, baked)
@@ -169,18 +169,18 @@ def key_in_fk(
     frames: Sequence[float],
     new_action: bool = False,
     keeps_limbs: bool = True,
-) -> None:
+) -> stepping.Steps[None]:
     """Key limbs to be in FK over the frames as they were seen, maybe in a ``new_action``; what lies outside of these
     stays as it was. Influence gets keys only if it ``keeps_limbs``."""
     limbs = [one.limb for one in baked]
     kept = stepping.times_of(scene_of(context), ends_of(context, moved_by(limbs)))
     between = stepping.times_of(scene_of(context), [frames[0], frames[-1]])
-    writers: dict[Any, ActionWriter] = {}
+    channels = [channel for one in baked for channel in (*one.values, parts.slider_channel(one.limb, "influence"))]
+    said = yield from passing.said_by_strips(context, channels, frames)
+    objects = dict.fromkeys(one.object for one in baked)
+    writers = {ob: ActionWriter(context, ob, new_action, said.get(ob)) for ob in objects}
     for one in baked:
-        influence = path_to_slider(one.name, "influence")
-        writer = writers.get(one.object) or writers.setdefault(
-            one.object, ActionWriter(context, one.object, new_action)
-        )
+        influence, writer = path_to_slider(one.name, "influence"), writers[one.object]
         is_all_ik = influence not in writer.paths and one.influence[0] >= 1.0
         sides = () if is_all_ik else kept  # what FK is outside shows nowhere else
         for channel, numbers in one.values.items():

@@ -19,7 +19,7 @@ from ..motion import fk, ik, passing, reading, thinning
 from ..motion.check import keeping_shown
 from ..motion.frames import around, ends_of, moved_by
 from ..motion.seen import check_alone, see_limbs
-from ..motion.writing import Run, Task, Writing
+from ..motion.writing import Run, Task
 from ..rigging import description, features
 from .baking import key_in_fk, with_end
 
@@ -84,7 +84,7 @@ def _show_in_fk(task: Task, limbs: Sequence[PoseBone], known: reading.Recording)
     values = reading.copied(recording.channels)
     for of_limb in fk.to_fk(recording, is_solved=True, influence=1.0).values():
         values |= of_limb
-    writing = Writing(task, reading.copied(recording.channels), [Run(sampling.rows, parts)], sampling.frames)
+    writing = yield from ik.placed(task, recording, values, [Run(sampling.rows, parts)])
     return ik.MatchResult(writing.finish(recording, values, channels), [])
 
 
@@ -172,7 +172,7 @@ def _keyed_in_fk(task: Task, limbs: Sequence[PoseBone]) -> stepping.Steps[None]:
     for limb in limbs:
         check_alone(limb)
     seen = yield from see_limbs(task.context, limbs, with_end(task.context, limbs, frames), task.tolerance, True)
-    key_in_fk(task.context, seen, frames)
+    yield from key_in_fk(task.context, seen, frames)
 
 
 ROUNDED = 1e-4

@@ -157,18 +157,29 @@ def test_automatic_keys_keep_to_the_keying_set(addon, entire):
     assert made == [("location", i, "Places") for i in (range(3) if entire else [1])]
 
 
-@pytest.mark.parametrize("how", ["", "CYCLES", "NOISE", "LINEAR", "CUTS", "SLOT"])
+def shown(ob, frames):
+    """Where an object is on X as frames are played."""
+    scene, now, found = bpy.context.scene, bpy.context.scene.frame_current, []
+    for frame in frames:
+        scene.frame_set(int(frame // 1), subframe=frame % 1)
+        found.append(ob.location.x)
+    scene.frame_set(now)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("how", ["", "CYCLES", "NOISE", "LINEAR", "CUTS", "SLOT", "STRIP"])
 @pytest.mark.parametrize("times", [(20, 26), (5, 9), (12, 16)])
 def test_frames_beside_those_written_stay(addon, curve, how, times):
     """Whatever makes a curve go on beyond its keys; halfway to the next frame, too. Another slot stays as it is, and
-    where a frame past the scene's is shown, so does that."""
+    where a frame past the scene's is shown, so does that. Keys stand above strips, and say what these said beside."""
     scene, ob = bpy.context.scene, bpy.data.objects["A"]
     scene.frame_start, scene.frame_end = 1, 40
     for frame, value in ((1, 0.0), (6.998, 2.0), (13, -1.0)):
         curve.keyframe_points.insert(frame, value).interpolation = "CONSTANT" if how == "CUTS" else "BEZIER"
     curve.extrapolation = "LINEAR" if how == "LINEAR" else "CONSTANT"
-    if how in ("CYCLES", "NOISE"):
-        curve.modifiers.new(how)
+    if how in ("CYCLES", "NOISE", "STRIP"):
+        if how != "STRIP":
+            curve.modifiers.new(how)
         scene.frame_set(43)
     if how == "SLOT":
         other, animation = empty("B"), addon("blender.animation")
@@ -180,17 +191,23 @@ def test_frames_beside_those_written_stay(addon, curve, how, times):
         (of_other, *_), every = animation.curves_of(other), np.arange(1.0, 31.0)
         was_other = sampled(of_other, every)
     outside = [frame for frame in np.arange(1.0, 40.5, 0.5) if not times[0] <= frame < times[1]]
-    outside = [43.0, *outside] if how in ("CYCLES", "NOISE") else outside
-    whole = [frame for frame in outside if frame % 1.0 == 0.0]
-    was, was_whole = sampled(curve, outside), sampled(curve, whole)
+    outside = [43.0, *outside] if how in ("CYCLES", "NOISE", "STRIP") else outside
+    whole, data = [frame for frame in outside if frame % 1.0 == 0.0], ob.animation_data
+    if how == "STRIP":
+        strip = data.nla_tracks.new().strips.new("walk", 3, data.action)
+        strip.action_slot, strip.repeat, strip.scale, data.action = data.action_slot, 2.0, 1.5, None
+    was, was_whole = sampled(curve, outside), shown(ob, whole)
     written = np.arange(*times)
-    values = np.tile(sampled(curve, written)[:, None], (1, 3))
+    values = np.tile(shown(ob, written)[:, None], (1, 3))
     values[1:-1] += 1.0
-    addon("blender.action_writer").ActionWriter(bpy.context, ob).write("location", written, values, kept=(1, 40))
+    channel, passing = addon("motion.reading").Channel(ob, "location", ""), addon("motion.passing")
+    said = addon("blender.stepping").finished(passing.said_by_strips(bpy.context, [channel], written.tolist()))
+    writer = addon("blender.action_writer").ActionWriter(bpy.context, ob, said=said.get(ob))
+    writer.write("location", written, values, kept=(1, 40))
     curve = next(each for each in addon("blender.animation").curves_of(ob) if each.array_index == 0)
     assert np.allclose(sampled(curve, written), values[:, 0], atol=1e-5)
-    assert np.abs(sampled(curve, whole) - was_whole).max() < 1e-4
+    assert np.abs(shown(ob, whole) - was_whole).max() < 1e-4
     if how == "SLOT":
         assert np.array_equal(sampled(of_other, every), was_other)
-    if how not in ("CYCLES", "NOISE"):  # of these, whole frames are kept
+    if how not in ("CYCLES", "NOISE", "STRIP"):  # of these, whole frames are kept
         assert np.abs(sampled(curve, outside)[:-1] - was[:-1]).max() < 1e-4
