@@ -104,8 +104,6 @@ def fit(
     turns = turns_now(evaluated, limb, segments)
     candidates: list[tuple[Any, Fit]] = []
     for reference_rotations in (reference, turns):
-        if reference_rotations and plane in IN_ONE_PLANE and _bends_elsewhere(limb, segments, turns, axis, tip):
-            axis = ()
         geometry = rest_geometry(limb, segments, reference_rotations, axis, tip, plane)
         kept_axis = axis if plane in IN_ONE_PLANE or is_straight(geometry) else ()
         frame = solving.frame_now(evaluated, geometry)
@@ -121,14 +119,6 @@ def fit(
     if error <= tolerance:
         return best
     raise Refused(solving.SCALED_APART, bone=limb.name)
-
-
-def _bends_elsewhere(
-    limb: PoseBone, segments: tuple[int, ...], turns: tuple[Turn, ...], axis: tuple[float, ...], tip: str
-) -> bool:
-    """Whether a limb is bent about another axis than that which it has."""
-    geometry = rest_geometry(limb, segments, turns, (), tip)
-    return bool(axis) and not is_straight(geometry) and abs(float(geometry.normals[-1] @ np.array(axis))) < ALIKE
 
 
 def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> None:
