@@ -9,7 +9,7 @@ from math import cos, pi, radians, sin
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, Depsgraph, PoseBone
+from bpy.types import Context, PoseBone
 from mathutils import Matrix as BlenderMatrix
 
 from ..blender.types import ArmatureObject, Refused, own_matrix
@@ -101,20 +101,22 @@ def fit(
         plane = "POLE" if follow.pole else "HINGE" if hinge else "FREE"
     axis = tuple(map(float, axis or hinge or ()))
     _check_sized(evaluated, limb, segments)
-    turns = turns_now(evaluated, limb, segments)
+    bones = bones_of_limb(evaluated.pose.bones[limb.name], segments)
+    turns = tuple(tuple(transforms.rigid_turns(np.array(own_matrix(bone), float)).tolist()) for bone in bones)
+    place = place_of(follow.pole, follow.pole_subtarget, depsgraph) if follow.pole else None
+    pole = None if place is None else evaluated.matrix_world.inverted_safe() @ place
+    sides = [np.ones(1)] if plane == "POLE" else [np.ones(1), -np.ones(1)]  # with a pole, the knee is on its side
     candidates: list[tuple[Any, Fit]] = []
     for reference_rotations in (reference, turns):
         geometry = rest_geometry(limb, segments, reference_rotations, axis, tip, plane)
         kept_axis = axis if plane in IN_ONE_PLANE or is_straight(geometry) else ()
         frame = solving.frame_now(evaluated, geometry)
-        pole = _pole_of(follow, evaluated, depsgraph)
         pose = _solver_pose(evaluated.pose.bones[limb.name], segments, geometry, frame, turns, pole, plane)
-        inverse = _exact_fit(geometry, pose, plane)
+        inverse = row_of(nearest_inverse(geometry, pose, plane, sides, enough=1.0), 0)
         error = inverse.off / UNSEEN  # what bones are turned off, twist makes up for
         candidates.append((error, _fit_of(geometry, frame, pose, inverse, plane, reference_rotations, kept_axis)))
         if error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
-            candidates = candidates[-1:]
-            break
+            return candidates[-1][1]
     error, best = min(candidates, key=lambda pair: pair[0])
     if error <= tolerance:
         return best
@@ -144,19 +146,6 @@ def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
     return description
 
 
-def turns_now(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
-    """The rotations that the first bones of a limb's segments would need by their own channels for the pose they are
-    evaluated in."""
-    bones = bones_of_limb(evaluated.pose.bones[limb.name], segments)
-    return tuple(tuple(transforms.rigid_turns(np.array(own_matrix(bone), float)).tolist()) for bone in bones)
-
-
-def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) -> Any:
-    """Where the pole is in the armature, or None."""
-    place = place_of(follow.pole, follow.pole_subtarget, depsgraph) if follow.pole else None
-    return None if place is None else evaluated.matrix_world.inverted_safe() @ place
-
-
 def _solver_pose(
     evaluated: PoseBone,
     segments: tuple[int, ...],
@@ -180,14 +169,6 @@ def _solver_pose(
         joints[-1] = np.where(along, past, 1.0) * joints[-1]
     in_frame = None if pole is None else (to_frame @ [*pole, 1.0])[None, :3]
     return solver_pose_of_rows(np.array([turns]), np.array([joints]), in_frame)
-
-
-def _exact_fit(geometry: RestGeometry, pose: SolverPose, plane: str) -> Inverse:
-    """How the solver comes nearest to a pose from a reference, in a plane, on either side, in floats; of a limb with a
-    pole, the knee is on the side of that."""
-    sides = [np.ones(1)] if plane == "POLE" else [np.ones(1), -np.ones(1)]
-    inverse: Inverse = row_of(nearest_inverse(geometry, pose, plane, sides, enough=1.0), 0)
-    return inverse
 
 
 def _fit_of(
