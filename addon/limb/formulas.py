@@ -30,7 +30,8 @@ def number(value: float) -> str:
 
 def finite(expression: str, otherwise: str = "0") -> str:
     """An expression, or another where any of its letters is infinite or not a number."""
-    squares = "+".join(f"{letter}*{letter}" for letter in unsure_letters_of(expression))
+    unsure = [letter for letter in letters_of(expression) if not getattr(LETTERS[letter], "is_finite", False)]
+    squares = "+".join(f"{letter}*{letter}" for letter in unsure)
     if not squares:
         return expression
     return f"({expression}) if ceil(1/(1+{squares}))==1 else {otherwise}"
@@ -410,8 +411,3 @@ ONE_LETTER = re.compile(r"\b[A-Za-z]\b")
 def letters_of(expression: str) -> list[str]:
     """The letters that an expression needs, each once."""
     return sorted(set(ONE_LETTER.findall(expression)))
-
-
-def unsure_letters_of(expression: str) -> list[str]:
-    """Those of them that may be infinite or not a number."""
-    return [letter for letter in letters_of(expression) if not getattr(LETTERS[letter], "is_finite", False)]

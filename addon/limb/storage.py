@@ -38,12 +38,8 @@ def limb_constraint_of(bone: PoseBone) -> Any:
     return (
         constraint
         if constraint and constraint.type == "IK"
-        else next((candidate for candidate in bone.constraints if _may_be_ours(candidate)), None)
+        else next((each for each in bone.constraints if each.type == "IK" and each.mute), None)
     )
-
-
-def _may_be_ours(constraint: Any) -> bool:
-    return bool(constraint.type == "IK" and constraint.mute)
 
 
 def is_limb(bone: PoseBone) -> bool:
@@ -133,7 +129,8 @@ def remove_limb(bone: PoseBone) -> None:
     if group:
         lock_location(bone, is_locked=False)
         tips.unmark_tip(bone)
-        _unmark_segments(chain)
+        for each in chain:
+            each.property_unset(SEGMENT_MARK)
     if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):
         bone.constraints.remove(constraint)
     bone.property_unset(LIMB_MARK)
@@ -273,14 +270,10 @@ def _segments_there(limb: PoseBone) -> list[list[PoseBone]]:
 
 def _mark_segments(limb: PoseBone, segments: tuple[int, ...]) -> None:
     """Mark the bones at which the segments of a limb begin, by their places in it."""
-    _unmark_segments([*chain_bones(limb), *hierarchy(limb, sum(segments))])  # a copy of a marked bone may be among them
+    for bone in (*chain_bones(limb), *hierarchy(limb, sum(segments))):  # a copy of a marked one may be among them
+        bone.property_unset(SEGMENT_MARK)
     for place, start in enumerate(bones_of_limb(limb, segments), 1):
         setattr(start, SEGMENT_MARK, place)
-
-
-def _unmark_segments(chain: list[PoseBone]) -> None:
-    for bone in chain:
-        bone.property_unset(SEGMENT_MARK)
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:

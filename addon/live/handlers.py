@@ -12,7 +12,7 @@ from bpy.types import Context, Depsgraph, Object, PropertyGroup, Scene, Window
 
 from ..blender.types import ArmatureObject, Handlers, add_handlers, remove_handlers, scene_of, view_layer_of
 from ..limb.storage import is_live
-from .plan import PLANS, LivePlan, tag_rigs
+from .plan import PLANS, LivePlan, key_of, make_plan, rig_fingerprint, tag_rigs
 from .posing import is_posing, pose
 
 SCENE: Any = Scene
@@ -47,13 +47,13 @@ def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
     if is_live(scene):
         _pose_updated(depsgraph, is_frame=False)
     else:
-        PLANS.drop()  # nobody looks at what was edited
+        PLANS.clear()  # nobody looks at what was edited
 
 
 @persistent
 def _on_replace(*_args: Any) -> None:
     """A file or a step of undo is about to be or was taken up: every reference is void."""
-    PLANS.drop()
+    PLANS.clear()
 
 
 @persistent
@@ -73,14 +73,15 @@ def _plan_now(depsgraph: Depsgraph, is_frame: bool) -> tuple[LivePlan, Collectio
     """The plan of a graph, and the rigs of it that were evaluated anew: all, if the plan is new, as there was none or
     the graph, or one of its rigs, is not what it was made of."""
     is_anew = depsgraph.id_type_updated("COLLECTION")  # a graph that was built anew lists everything
-    plan = None if is_anew else PLANS.of_graph(depsgraph)
+    plan = None if is_anew else PLANS.get(key_of(depsgraph))
     if plan:
         rigs = _updated(plan, depsgraph, is_frame) if plan.levels else ()
-        if is_frame or not any(map(plan.has_changed, rigs)):
+        known = plan.fingerprints
+        if is_frame or all(known[rig] == rig_fingerprint(rig, known[rig][0]) for rig in rigs):
             return plan, rigs
     if plan or is_anew:
-        PLANS.drop()  # those of other graphs were made of the same
-    plan = PLANS.make(depsgraph)
+        PLANS.clear()  # those of other graphs were made of the same
+    plan = PLANS[key_of(depsgraph)] = make_plan(depsgraph)
     return plan, plan.fingerprints
 
 
@@ -102,9 +103,9 @@ def _updated(plan: LivePlan, depsgraph: Depsgraph, is_frame: bool) -> Collection
 
 def refresh(context: Context) -> None:
     """Call this after limbs were added, changed or removed: poses them now if Live is on."""
-    PLANS.drop()
+    PLANS.clear()
     depsgraph = context.evaluated_depsgraph_get()  # which poses them if there was something to evaluate
-    if PLANS.of_graph(depsgraph) is None and is_live(scene_of(context)) and not is_posing():
+    if PLANS.get(key_of(depsgraph)) is None and is_live(scene_of(context)) and not is_posing():
         _pose_updated(depsgraph, is_frame=False)
 
 
@@ -131,7 +132,7 @@ def _pose_shown() -> None:
     for scene, layer in shown:
         layer.update()
         if layer.depsgraph and is_live(scene):
-            plan = PLANS.make(layer.depsgraph)
+            plan = PLANS[key_of(layer.depsgraph)] = make_plan(layer.depsgraph)
             pose(plan, layer.depsgraph, [*plan.fingerprints])
 
 

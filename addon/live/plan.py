@@ -74,18 +74,17 @@ class LivePlan(NamedTuple):
     paths: dict[ArmatureObject, set[str]]
     tag: Literal["OBJECT", "DATA"]
 
-    def has_changed(self, rig: ArmatureObject) -> bool:
-        """Whether a rig's bones, or settings of its limbs that do not animate, have changed since the plan was made."""
-        return bool(self.fingerprints[rig] != rig_fingerprint(rig, self.fingerprints[rig][0]))
-
 
 def make_plan(depsgraph: Depsgraph) -> LivePlan:
     """Look at all rigs that a graph evaluates. Others are looked at when they are shown."""
     rigs = [ob for ob in all_objects() if is_armature(ob) and is_evaluated(ob, depsgraph)]
     limbs = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
-    of_rigs = by_rig(limbs)
+    of_rigs, levels = by_rig(limbs), []
+    for level in levels_of(limbs):
+        scaled = _scaled(table := table_of(level, of_rigs))
+        levels.append(Level(table, tuple(_by_mode(table)), scaled, tuple(_at_rest(table, scaled))))
     return LivePlan(
-        levels=[_level(table_of(level, of_rigs)) for level in levels_of(limbs)],
+        levels=levels,
         fingerprints={rig: rig_fingerprint(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
         paths={rig: animated_paths(rig) for rig in of_rigs},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
@@ -134,11 +133,6 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
         numbers: Any = np.empty(size * len(bones), kind)
         bones.foreach_get(name, numbers)
         yield numbers.tobytes()
-
-
-def _level(table: Table) -> Level:
-    scaled = _scaled(table)
-    return Level(table, tuple(_by_mode(table)), scaled, tuple(_at_rest(table, scaled)))
 
 
 def _by_mode(table: Table) -> Iterator[BonesOfMode]:
@@ -207,37 +201,19 @@ def _moved_by(limb: PoseBone) -> list[tuple[Object, str]]:
 # which of them hold, from event to event
 
 
-class LivePlans:
-    """The plans of Blender's depsgraphs."""
-
-    def __init__(self) -> None:
-        self._plans: dict[tuple[int, int, str], LivePlan] = {}
-
-    def of_graph(self, depsgraph: Depsgraph) -> LivePlan | None:
-        """The plan of a depsgraph, or None if it has none."""
-        return self._plans.get(_key(depsgraph))
-
-    def make(self, depsgraph: Depsgraph) -> LivePlan:
-        """Make and keep the plan of a depsgraph."""
-        plan = self._plans[_key(depsgraph)] = make_plan(depsgraph)
-        return plan
-
-    def drop(self) -> None:
-        """Forget all plans."""
-        self._plans.clear()
+PLANS: dict[tuple[int, int, str], LivePlan] = {}
+"""The plans of Blender's depsgraphs."""
 
 
-PLANS = LivePlans()
+def key_of(depsgraph: Depsgraph) -> tuple[int, int, str]:
+    """Of what among these."""
+    scene, layer = cast("Scene", depsgraph.scene), cast("ViewLayer", depsgraph.view_layer)
+    return scene.as_pointer(), layer.as_pointer(), depsgraph.mode
 
 
 def tag_rigs() -> None:
     """Have Blender evaluate all rigs again, and forget their plans."""
-    PLANS.drop()
+    PLANS.clear()
     for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
         if is_armature(ob):
             ob.update_tag(refresh={"DATA"})
-
-
-def _key(depsgraph: Depsgraph) -> tuple[int, int, str]:
-    scene, layer = cast("Scene", depsgraph.scene), cast("ViewLayer", depsgraph.view_layer)
-    return scene.as_pointer(), layer.as_pointer(), depsgraph.mode

@@ -30,8 +30,8 @@ def pose(plan: LivePlan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject])
     """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
     animator set them."""
     with ExitStack() as cleanup:  # which all is done of, whatever fails of it
-        cleanup.callback(_set_busy, False)
-        _set_busy(True)
+        cleanup.callback(_busy.__setitem__, 0, False)
+        _busy[0] = True
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
         borrowed = BorrowedChannels(plan, depsgraph, rigs)
@@ -41,10 +41,6 @@ def pose(plan: LivePlan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject])
                 _evaluate(depsgraph)
         if borrowed.is_due.any() and depsgraph.mode == "VIEWPORT":
             _evaluate_elsewhere(depsgraph)
-
-
-def _set_busy(is_busy: bool) -> None:
-    _busy[0] = is_busy
 
 
 def _pose_level(level: Level, depsgraph: Depsgraph, borrowed: BorrowedChannels) -> bool:

@@ -499,17 +499,12 @@ def put_at(ob: ArmatureObject, bone: str, names: Sequence[str], place: int) -> N
 # drivers
 
 
-def driven_path(driver: DriverSpec, refs: Refs) -> str:
-    """The data path, from its rig, of what a driver drives."""
-    return f"{path_to_bone(refs[driver.bone][1])}.{driver.path}"
-
-
 def drive(ob: ArmatureObject, driver: DriverSpec, refs: Refs) -> None:
     """Add a driver, and check it: Blender silently cuts expressions that are too long."""
-    curve: Any = ob.driver_add(driven_path(driver, refs), driver.channel)
+    curve: Any = ob.driver_add(f"{path_to_bone(refs[driver.bone][1])}.{driver.path}", driver.channel)
     fcurves.reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
     new = curve.driver
-    new.type = driver_type(driver)
+    new.type = "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
     for variable in driver.variables:
         added = new.variables.new()
         added.name, added.type = variable.letter, variable.type
@@ -521,11 +516,6 @@ def drive(ob: ArmatureObject, driver: DriverSpec, refs: Refs) -> None:
         new.expression = driver.expression
         if new.expression != driver.expression or not new.is_simple_expression:
             raise RuntimeError(f"Blender does not take the expression {driver.expression}")
-
-
-def driver_type(driver: DriverSpec) -> str:
-    """The type of a driver: SUM where it is just one variable, else SCRIPTED."""
-    return "SUM" if [variable.letter for variable in driver.variables] == [driver.expression] else "SCRIPTED"
 
 
 def _reads(variable: DriverVariable, refs: Refs) -> list[dict[str, str]]:

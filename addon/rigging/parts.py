@@ -34,6 +34,7 @@ from __future__ import annotations
 from cmath import exp
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -92,15 +93,10 @@ def parts_of(spec: Spec) -> Parts:
 @lru_cache(4096)
 def _parts_of(spec: Spec) -> Parts:
     """The helper bones, constraints and drivers of a mechanism."""
-    length, share = 0.2 * sum(spec.lengths), _share_of_features(spec)
+    length, shares = 0.2 * sum(spec.lengths), [one.share(spec) for one in FEATURES if spec.has(one.name)]
+    share = Share(*(tuple(chain.from_iterable(parts)) for parts in zip(Share(), *shares, strict=True)))
     bones = (bone._replace(length=length) for bone in _bones(spec, share))
     return Parts(tuple(bones), tuple(_constraints(spec, share)), tuple(_drivers(spec, share)))
-
-
-def _share_of_features(spec: Spec) -> Share:
-    """What all features add that the limb has."""
-    shares = [feature.share(spec) for feature in FEATURES if spec.has(feature.name)]
-    return Share(*(tuple(item for share in shares for item in share[k]) for k in range(len(Share._fields))))  # type: ignore[arg-type]
 
 
 def _bones(spec: Spec, share: Share) -> list[HelperBone]:
@@ -215,7 +211,11 @@ def _drivers(spec: Spec, share: Share) -> list[DriverSpec]:
             parts = enumerate(_reference_rotation(spec, k))
             drivers += [(f"reference {k}", "rotation_quaternion", *numbered) for numbered in parts]
         drivers.append((f"bone {k}", f'constraints["{POSE}"].influence', -1, "t"))
-    return [DriverSpec(*driver, _variables(driver[3], axes)) for driver in drivers]
+    letters = [formulas.letters_of(expression) for *_, expression in drivers]
+    return [
+        DriverSpec(*driver, tuple(_variable(letter, axes) for letter in needed))
+        for driver, needed in zip(drivers, letters, strict=True)
+    ]
 
 
 def _reference_rotation(spec: Spec, k: int) -> list[str]:
@@ -223,10 +223,6 @@ def _reference_rotation(spec: Spec, k: int) -> list[str]:
     w, *about = spec.reference_rotations[k - 1]
     about_in_bone = axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
     return [formulas.number(component) for component in (w, *about_in_bone)]
-
-
-def _variables(expression: str, axes: Axes) -> tuple[DriverVariable, ...]:
-    return tuple(_variable(letter, axes) for letter in formulas.letters_of(expression))
 
 
 def _variable(letter: str, axes: Axes) -> DriverVariable:

@@ -391,18 +391,12 @@ def twists_between(
         turn = after
         if k:
             line_above = rotation.rotate(reference.reference_rotations[k], reference.lines_above[k - 1])
-            turn = rotation.multiply(_unit_about(line_above, halves[-1], ops), after)
+            turn = rotation.multiply(_about(line_above, unit_half(halves[-1], ops)), after)
         w, x, y, z = rotation.multiply(rotation.conjugate(before), turn)
         along = rotation.dot((x, y, z), reference.lines[k])
         is_none = w * w + along * along < 1e-12  # half a turn about another axis
         halves.append((ops.select(is_none, 1.0, w), ops.select(is_none, 0.0, along)))
     return halves
-
-
-def _unit_about(axis: rotation.Vector, half: rotation.HalfAngle, ops: Ops) -> rotation.Quaternion:
-    """The turn about an axis by a half angle of any length."""
-    size = 1.0 / ops.sqrt(half[0] * half[0] + half[1] * half[1])
-    return _about(axis, (half[0] * size, half[1] * size))
 
 
 def _about(axis: rotation.Vector, half: rotation.HalfAngle) -> rotation.Quaternion:
