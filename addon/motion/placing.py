@@ -205,6 +205,9 @@ def _check(placing: ControlPlacing, off: Array) -> None:
     if holding:
         template = "'{constraint}' keeps '{name}' from where it has to be: mute it, then snap"
         raise Refused(template, constraint=holding[-1].name, name=name)
+    if following := following_pole(*placing.control):
+        template = "'{name}' goes half with a foot that is turned over: set IK Pole Follow of '{bone}' to 0 or 1"
+        raise Refused(template, name=name, bone=following.limb.name)
     raise Refused("'{name}' can't be moved to where it has to be: have limbs follow a thing each", name=name)
 
 

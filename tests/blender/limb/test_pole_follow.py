@@ -188,3 +188,27 @@ def test_no_pole_has_to_be_touched(add, mode, moves, frames):
         seen.append([rigs.place(ob, f"{name}.{side}") for name in ("shin", "foot") for side in "LR"])
     steps = np.linalg.norm(np.diff(np.array(seen), axis=0), axis=2)
     assert steps[:, :2].max() <= 2.0 * steps[:, 2:].max()
+
+
+def test_a_foot_that_is_turned_over_is_named():
+    """What goes half with it has hardly a place then, wherever *Plant Feet* lays it."""
+    ob, bpy.context.scene.frame_end = rigs.biped(), 20
+    for frame in (1, 10, 20):
+        ob.pose.bones["hips"].location = (0, 0, -0.05 * np.sin(frame))
+        ob.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    rigs.click(ob, "shin.L")
+    bpy.ops.pose.planar_ik_add(plane="POLE", foot_roll=True)
+    foot, rest = ob.pose.bones["foot_ik.L"], ob.data.bones["foot_ik.L"].matrix_local.to_quaternion()
+    foot.rotation_mode = "QUATERNION"
+    for frame, angle in ((1, 0.0), (10, 2.6), (20, 2.6)):
+        foot.location.x, foot.rotation_quaternion = (
+            0.1 * np.sin(frame),
+            rest.inverted() @ Quaternion((1, 0, 0), angle) @ rest,
+        )
+        foot.keyframe_insert("location", frame=frame)
+        foot.keyframe_insert("rotation_quaternion", frame=frame)
+    rigs.click(ob, "shin.L")
+    with pytest.raises(
+        RuntimeError, match=r"'knee_pole\.L' goes half with a foot .* set IK Pole Follow of 'shin\.L' to 0 or 1"
+    ):
+        bpy.ops.pose.planar_ik_plant(height=2.0, speed=9.0)
