@@ -24,7 +24,7 @@ from ..motion.writing import KeyedPart, Keys, no_points
 from ..rigging import feet
 from ..solver.curves import Segments, few, hermite
 from ..solver.matrices import applied, inverted_all, rotation
-from ..solver.ops import Array, Column, Matrices, Points, Rotations
+from ..solver.ops import Array, Column, Points, Rotations
 from .contacts import SOLE
 from .held import CARRIED, FootContact, HeldLeg, Leg
 from .planting import RollShape, ease_out, mean_of, roll_transforms, turned_by, vectors_of
@@ -78,7 +78,8 @@ def held_limb(
     """What is placed and keyed to hold a limb, which is a ``row`` of the limbs of its rig. Sets its roll, and how its
     toes are turned, in ``values``."""
     limb = limbs.rig.limbs[row]
-    target, poles = moved_control(limb), _poles_that_stay(recording, limbs, row, held)
+    target: Any = follow_of(limb).pairs[0]
+    poles = _poles_that_stay(recording, limbs, row, held)
     if not leg.shape:
         placings, parts = _placed_flat(recording, limbs, row, held)
         parts = [KeyedPart(pole.channels, no_points, _still_keys(held)) for pole in poles] + parts
@@ -87,7 +88,9 @@ def held_limb(
     for channel, numbers in zip(sliders, held.rolls.T, strict=True):
         values[channel][held.changed] = numbers[held.changed, None]
     toes = _turn_toes(recording, limb, held, ease, values)
-    controls = held.ends @ inverted_all(roll_transforms(leg.shape, held.rolls)) @ _control_in_rolled_target(limb)
+    helpers = helpers_of(limb)
+    at_rest = np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[ROLL_CONTROL].matrix_local, float)
+    controls = held.ends @ inverted_all(roll_transforms(leg.shape, held.rolls)) @ at_rest
     turns = _where(controls, held.changed)
     placing = ControlPlacing(target, target, turns[:, :3, 3], sizes_of(limbs, row), turns)
     channels = [channel for one in (placing, *poles) for channel in one.channels]
@@ -112,7 +115,8 @@ def _placed_flat(
     limb, sizes = limbs.rig.limbs[limb_row], sizes_of(limbs, limb_row)
     ends, foot, part = _where(held.ends, held.changed), foot_of(limb), part_of_ik(limb)
     targets = _targets(limbs, limb_row, ends[:, :3, 3], held.carried)
-    target = ControlPlacing(moved_control(limb), solver_target(limb), targets, sizes)
+    control: Any = follow_of(limb).pairs[0]
+    target = ControlPlacing(control, solver_target(limb), targets, sizes)
     ref = (limb.id_data, foot.name) if foot else None
     if ref and feet.foot_follows(limb):
         return [target._replace(turns=ends, offset=foot_offset(recording, solver_target(limb), ref))], [part]
@@ -196,12 +200,6 @@ def carrier_moved(
 # what was read
 
 
-def moved_control(limb: PoseBone) -> BoneRef:
-    """What is moved to move the tip of a limb: its target."""
-    control: Any = follow_of(limb).pairs[0]
-    return control  # type: ignore[no-any-return]
-
-
 def tips_of(recording: Recording, limb: PoseBone) -> Points:
     """Where the tip of a limb is in the world, (rows, 3)."""
     return applied(matrices_of(recording, (limb.id_data, limb.name)), rest_geometry.rest_geometry_of(limb).tip)
@@ -232,12 +230,6 @@ def shape_of(limb: PoseBone) -> RollShape:
         sole=heel[:3, :3],
         break_angle=float(storage.choices_of(limb)["break_angle"]),
     )
-
-
-def _control_in_rolled_target(limb: PoseBone) -> Matrices:
-    """Where, at rest, the control of a limb with a foot roll is in the frame of its rolled target, (4, 4)."""
-    helpers = helpers_of(limb)
-    return np.array(helpers[ROLLED_TARGET].matrix_local.inverted() @ helpers[ROLL_CONTROL].matrix_local, float)
 
 
 # toes

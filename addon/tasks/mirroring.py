@@ -195,11 +195,12 @@ def _there(pair: Pair, kind: str, source: BoneRef) -> BoneRef | None:
 def _control(image: Image) -> Control:
     pair, (ob, name) = image.pair, image.source
     other, now = pair.limbs[1], pair.across @ image.matrix @ feet.SIDEWAYS
-    rest, size = now, 0.1 * other.bone.length
+    rest, size, drawn = now, 0.1 * other.bone.length, None
     rig: Any = ob if name else pair.ob
     if name:
-        bone = rig.data.bones[name]
+        bone, drawn = rig.data.bones[name], drawn_bone(rig.pose.bones[name])
         rest, size = pair.across @ bone.matrix_local @ feet.SIDEWAYS, bone.length
+    cube = control_shapes.Drawing("CUBE", rest @ Matrix.Scale(size, 4))
     return Control(
         ob=rig,
         limb_name=pair.other,
@@ -208,7 +209,7 @@ def _control(image: Image) -> Control:
         parent=_parent_on_other(image),
         rest=rest,
         size=size,
-        drawing=_mirrored_drawing(pair, image.source) or control_shapes.Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
+        drawing=drawn._replace(matrix=pair.across @ drawn.matrix @ feet.SIDEWAYS) if drawn else cube,
         place=now.translation,
         turn=now.to_3x3().normalized(),
     )
@@ -224,13 +225,6 @@ def _parent_on_other(image: Image) -> str:
     if above is not None and target == (ob, above.name):
         return other_side(above.name)
     return rig_root(other, storage.segments_of(limb)) if ob == pair.ob or not name else ""
-
-
-def _mirrored_drawing(pair: Pair, source: BoneRef) -> control_shapes.Drawing | None:
-    """The drawing of a control bone mirrored; None if it is not drawn as ours are."""
-    ob, name = source
-    drawing = drawn_bone(ob.pose.bones[name]) if name else None  # type: ignore[union-attr]
-    return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ feet.SIDEWAYS)
 
 
 def _is_moved(image: Image) -> bool:
