@@ -11,10 +11,9 @@ import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import PoseBone
 
-from .limb import settings
+from .limb import settings, spec
 from .limb.features import BY_NAME
 from .limb.settings import ALLOWED, CHOICE, CHOICES, every_slider, slider_of, to_word
-from .limb.spec import ALL
 from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
 from .tasks import modes, setting
 from .tasks.status import Status, side_now, status_now
@@ -151,7 +150,7 @@ def _said(description: str, is_angle: bool, allowed: Any) -> str:
     return ", ".join(filter(None, (description, "in radians" if is_angle else "", span)))
 
 
-SET_FOR_ALL = [slider.name for slider in every_slider() if slider.bone == ALL]
+SET_FOR_ALL = [slider.name for slider in every_slider() if slider.bone == spec.ALL]
 
 for _names, _make in ((FOLLOWED, _followed), (SET_FOR_ALL, _slider), (CHOICES, _choice)):
     for _name in _names:

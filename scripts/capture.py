@@ -69,7 +69,7 @@ def figures(path: Path) -> dict[str, float]:
     import bpy
 
     imported(path)
-    planting, making = installed.addon("tasks.planting"), installed.addon("tasks.adding")
+    planting, making = installed.addon("tasks.holding"), installed.addon("tasks.adding")
     scene, selection = bpy.context.scene, installed.addon("finding.choosing").limbs_to_add(bpy.context)
     limbs = [limb for limb in selection.limbs if installed.addon("tasks.status").is_leg(*limb)]
     frames = range(scene.frame_start, scene.frame_end + 1)

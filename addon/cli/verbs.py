@@ -15,9 +15,8 @@ from ..blender.types import Refused, scene_of, view_layer_of
 from ..tasks import baking, contact_markers, converting, modes, setting
 from ..tasks.adding import LimbRequest, add, as_options
 from ..tasks.contact_markers import Contacts
-from ..tasks.holding import HoldOptions, HoldReport, hold_tips
+from ..tasks.holding import HoldOptions, HoldReport, NoContacts, PlantOptions, hold_tips, plant
 from ..tasks.modes import repairs_for
-from ..tasks.planting import NoContacts, PlantOptions, plant
 from ..tasks.selection import (
     candidates,
     fill_wildcards,

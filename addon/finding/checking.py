@@ -14,25 +14,10 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import curves_everywhere
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import Refused, announce, bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
-from ..limb.follow import follow_of, is_gone
+from ..limb import follow, solving, storage, tips, transforms
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of, turns_about
 from ..limb.settings import MADE_FOR_LIMB
-from ..limb.solving import BONE_MOVED, BONE_SCALED
-from ..limb.storage import (
-    bones_of_limb,
-    chain_bones,
-    check_parents,
-    check_structure,
-    is_control,
-    is_limb,
-    is_mechanism_constraint,
-    is_on_rig,
-    is_orphaned,
-    limbs_of,
-)
-from ..limb.tips import foot_of
 from ..limb.tolerances import KEPT, MISS, ROUNDING
-from ..limb.transforms import own_location
 from ..solver import groups, matrices, solve_limb
 
 OUT_OF_PLANE = 0.35
@@ -47,8 +32,8 @@ def check_addable(limb: PoseBone, segments: tuple[int, ...], dependencies: Depen
     check_editable(limb)
     if limb.id_data.data.pose_position == "REST":
         raise Refused("'{rig}' shows its rest position: set its armature to Pose Position", rig=limb.id_data.name)
-    check_parents(limb, sum(segments))
-    chain = chain_bones(limb, segments)
+    storage.check_parents(limb, sum(segments))
+    chain = storage.chain_bones(limb, segments)
     _check_others(limb, chain)
     for bone in chain[1:]:
         if not bone.bone.use_inherit_rotation:
@@ -60,7 +45,7 @@ def check_addable(limb: PoseBone, segments: tuple[int, ...], dependencies: Depen
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused(SAME_PLACE, bone=limb.name)
     _check_movers(chain, dependencies or Dependencies(), takes_limits=len(segments) == 2)
-    starts = bones_of_limb(limb, segments)
+    starts = storage.bones_of_limb(limb, segments)
     for bone in chain:
         _check_channels(bone, sum(lengths), bone in starts, slides=bone == chain[0])
 
@@ -85,15 +70,15 @@ def check_editable(limb: PoseBone) -> None:
 
 
 def _check_others(limb: PoseBone, chain: list[PoseBone]) -> None:
-    if is_limb(limb):
+    if storage.is_limb(limb):
         raise Refused("'{bone}' has IK already", bone=limb.name)
     _check_shared(limb, chain)
 
 
 def _check_shared(limb: PoseBone, chain: list[PoseBone]) -> None:
     """Refuse bones of another limb than that of the last one."""
-    for other in limbs_of(limb.id_data):
-        shared = {*chain} & {*chain_bones(other)}
+    for other in storage.limbs_of(limb.id_data):
+        shared = {*chain} & {*storage.chain_bones(other)}
         if shared and other != limb:
             name = min(bone.name for bone in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
@@ -101,9 +86,9 @@ def _check_shared(limb: PoseBone, chain: list[PoseBone]) -> None:
 
 def _check_orphaned(limb: PoseBone, chain: list[PoseBone]) -> None:
     """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
-    foot = foot_of(limb)
+    foot = tips.foot_of(limb)
     for bone in (*chain, *([foot] if foot else ())):
-        if is_orphaned(bone) or any(map(is_mechanism_constraint, bone.constraints)):
+        if storage.is_orphaned(bone) or any(map(storage.is_mechanism_constraint, bone.constraints)):
             template = "'{bone}' has constraints of a limb that is gone: remove what is left"
             raise Refused(template, "left", bone=bone.name)
 
@@ -135,8 +120,8 @@ def check_solvers_above(limb: PoseBone, chain: list[PoseBone], dependencies: Dep
 def conflicts_of(limb: PoseBone) -> list[Any]:
     """The constraints that move the bones of a limb and are not of its mechanism."""
     dependencies = Dependencies()
-    movers = [mover for bone in chain_bones(limb) for mover in dependencies.constraints_and_drivers(bone)]
-    return [mover for mover in movers if hasattr(mover, "influence") and not is_mechanism_constraint(mover)]
+    movers = [mover for bone in storage.chain_bones(limb) for mover in dependencies.constraints_and_drivers(bone)]
+    return [mover for mover in movers if hasattr(mover, "influence") and not storage.is_mechanism_constraint(mover)]
 
 
 def mute_constraints(constraints: Iterable[Any]) -> None:
@@ -150,10 +135,12 @@ def mute_constraints(constraints: Iterable[Any]) -> None:
 def check_overruled(limb: PoseBone) -> None:
     """Refuse a limb whose mechanism overrules what would pose its bones in its place, or is to: constraints above its
     own, and drivers."""
-    dependencies, posed = Dependencies(), [] if is_on_rig(limb) else bones_of_limb(limb)
-    for bone in chain_bones(limb):
+    dependencies, posed = Dependencies(), [] if storage.is_on_rig(limb) else storage.bones_of_limb(limb)
+    for bone in storage.chain_bones(limb):
         last = len(bone.constraints) if bone in posed else 0
-        own = next((i for i, constraint in enumerate(bone.constraints) if is_mechanism_constraint(constraint)), last)
+        own = next(
+            (i for i, constraint in enumerate(bone.constraints) if storage.is_mechanism_constraint(constraint)), last
+        )
         above = list(bone.constraints[:own])
         for mover in dependencies.constraints_and_drivers(bone):
             if not hasattr(mover, "influence"):
@@ -165,7 +152,7 @@ def check_overruled(limb: PoseBone) -> None:
 def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) -> None:
     """Refuse a bone of a limb that is scaled by its own channels, or moved where it is not the first, which ``slides``;
     or a twist bone that is turned."""
-    is_moved = not slides and bool(np.abs(own_location(bone)).max() > MISS * length)
+    is_moved = not slides and bool(np.abs(transforms.own_location(bone)).max() > MISS * length)
     is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > KEPT
     path, limits = path_to_bone(bone.name), {"location": (0.0, MISS * length), "scale": (1.0, KEPT)}
     for curve in curves_everywhere(bone.id_data, muted=False):
@@ -174,7 +161,7 @@ def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) ->
             is_moved |= name == "location" and not (slides or (bone.bone.use_connect and bone.parent))
             is_scaled |= name == "scale"
     if is_moved or is_scaled:
-        raise Refused(BONE_MOVED if is_moved else BONE_SCALED, bone=bone.name)
+        raise Refused(solving.BONE_MOVED if is_moved else solving.BONE_SCALED, bone=bone.name)
     own: Any = bone.matrix_basis
     if not turns and own.to_quaternion().angle > 1e-3:
         raise Refused("Twist bone '{bone}' is turned: clear its rotation", bone=bone.name)
@@ -194,7 +181,7 @@ def check_followed(
         raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
     if not bone and ob == limb.id_data:
         raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
-    names = {chain_bone.name for chain_bone in chain_bones(limb, segments)}
+    names = {chain_bone.name for chain_bone in storage.chain_bones(limb, segments)}
     if (among or Dependencies()).moves_with(followed, limb.id_data, names):
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
 
@@ -203,11 +190,11 @@ def pickable(context: Context, limbs: Sequence[PoseBone]) -> Iterator[BoneRef]:
     """What can be a target or pole: the bones of the limbs' rigs, then the objects of the view layer, but not what
     moves with the limbs."""
     dependencies = Dependencies()
-    lines = {limb: {bone.name for bone in chain_bones(limb)} for limb in limbs}
+    lines = {limb: {bone.name for bone in storage.chain_bones(limb)} for limb in limbs}
     rigs = dict.fromkeys(limb.id_data for limb in limbs)
     layer: Any = view_layer_of(context)
     bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
-    bones = [ref for ref in bones if not getattr(ref[0].data.bones[ref[1]], MADE_FOR_LIMB) or is_control(*ref)]
+    bones = [ref for ref in bones if not getattr(ref[0].data.bones[ref[1]], MADE_FOR_LIMB) or storage.is_control(*ref)]
     for ref in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
         if not any(dependencies.moves_with(ref, limb.id_data, chain) for limb, chain in lines.items()):
             yield ref
@@ -225,15 +212,15 @@ def check_length(limb: PoseBone) -> None:
 
 def check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
     """Refuse what can't be a limb of these segments, whether it is one already or not."""
-    if not is_limb(bone):
+    if not storage.is_limb(bone):
         check_addable(bone, segments)
         return
-    check_structure(bone)
-    check_parents(bone, sum(segments))
-    _check_shared(bone, chain_bones(bone, segments))
+    storage.check_structure(bone)
+    storage.check_parents(bone, sum(segments))
+    _check_shared(bone, storage.chain_bones(bone, segments))
     check_planar(rest_geometry(bone, segments))
-    for followed in follow_of(bone).pairs:
-        if not is_gone(*followed):
+    for followed in follow.follow_of(bone).pairs:
+        if not follow.is_gone(*followed):
             check_followed(bone, segments, followed)  # type: ignore[arg-type]  # it is there
 
 

@@ -18,25 +18,14 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import Message, Refused, bones_of, is_hidden
 from ..limb import follow, names, tips
 from ..limb.storage import chain_bones, is_limb, is_mechanism_bone, limbs_of, segments_of
-from . import checking, constraints, loops
-from .branches import AT_TIP, BranchLimbs
+from . import branches, checking, constraints, loops
 from .loops import Loop, loops_meant
-from .segments import (
-    Suggestion,
-    bone_of_offset_group,
-    is_twist,
-    limb_up_from,
-    moved_along_line,
-    segment_above,
-    segment_below,
-    segment_of,
-)
 
 
 class LimbsToAdd(NamedTuple):
     """What *Add* makes of the selection."""
 
-    limbs: list[Suggestion]
+    limbs: list[branches.Suggestion]
     followed: list[BoneRef]  # target and pole of a single limb, as far as they are selected
     skipped: list[tuple[str, Message]]  # the last bones of limbs that are left out, by name, with why
     loops: dict[str, Loop]  # those of a machine that limbs are to close, by their last bones
@@ -55,13 +44,16 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
         return _without_refused(_limbs_of(bones[0].id_data, loops))._replace(loops={loop.limb: loop for loop in loops})
     limbs, others = _limbs_and_others(bones, context.active_pose_bone, count)
     if ends_at:
-        limbs = [moved_along_line(limb, ends_at, BranchLimbs(limb[0].id_data).shared_parents) for limb in limbs]
+        limbs = [
+            branches.moved_along_line(limb, ends_at, branches.BranchLimbs(limb[0].id_data).shared_parents)
+            for limb in limbs
+        ]
     if len(limbs) > 1:
         return _without_refused(limbs)
     return LimbsToAdd(limbs, _followed(context, limbs[0], others), [], {})
 
 
-def limbs_offered(context: Context) -> tuple[list[Suggestion], Message | None]:
+def limbs_offered(context: Context) -> tuple[list[branches.Suggestion], Message | None]:
     """The limbs that *Add* would make of the selection, or why none is offered: it is one bone that is part of no arm
     or leg of a rig that has some, and hangs on no limb. Of a rig that Rigify generated, which comes with IK,
     neither."""
@@ -69,7 +61,7 @@ def limbs_offered(context: Context) -> tuple[list[Suggestion], Message | None]:
     if not bones or "rig_id" in bones[0].id_data.data:
         return [], None
     ob, first = bones[0].id_data, bones[0]
-    arms_and_legs, hangs = BranchLimbs(ob), {*first.parent_recursive} & {*limbs_of(ob)}
+    arms_and_legs, hangs = branches.BranchLimbs(ob), {*first.parent_recursive} & {*limbs_of(ob)}
     try:
         if loops := _loops(bones):
             return _limbs_of(ob, loops), None
@@ -88,20 +80,20 @@ def _loops(bones: Sequence[PoseBone], other_bones: int = 0) -> list[Loop]:
     """The loops of a machine that bones are of; none of a body with arms and legs, or where ``other_bones`` are to be
     had."""
     ob = bones[0].id_data
-    is_body = any(limb.is_twin and limb.is_named for limb in BranchLimbs(ob).clear)
+    is_body = any(limb.is_twin and limb.is_named for limb in branches.BranchLimbs(ob).clear)
     if is_body or other_bones not in (0, 2):
         return []
     own = {bone for bone in bones if not is_mechanism_bone(bone.bone)}
     return loops_meant(bones, _is_all(own | {ob.pose.bones[name] for name in loops.bones_of_cylinders(ob)}))
 
 
-def _limbs_of(ob: Object, loops: Sequence[Loop]) -> list[Suggestion]:
+def _limbs_of(ob: Object, loops: Sequence[Loop]) -> list[branches.Suggestion]:
     return [(bones_of(ob)[loop.limb], (1, 1)) for loop in loops]
 
 
-def limbs_without_ik(bones: Sequence[PoseBone]) -> list[Suggestion]:
+def limbs_without_ik(bones: Sequence[PoseBone]) -> list[branches.Suggestion]:
     """The arms and legs that bones are part of and that have no IK yet."""
-    limbs = BranchLimbs(bones[0].id_data)
+    limbs = branches.BranchLimbs(bones[0].id_data)
     evident = {limb.suggestion() for limb in limbs.evident if limb.is_evident}
     return [limb for limb in _found(bones, 0, limbs) if limb in evident]
 
@@ -113,12 +105,12 @@ def _selected(context: Context) -> list[PoseBone]:
     return [bone for bone in bones if bone.name not in apart[bone.id_data]]
 
 
-def limbs_to_make(bones: Sequence[PoseBone], count: int = 0) -> dict[Suggestion, list[PoseBone]]:
+def limbs_to_make(bones: Sequence[PoseBone], count: int = 0) -> dict[branches.Suggestion, list[PoseBone]]:
     """The limbs that bones of one rig are meant for where none is a target or a pole, each with those of the bones that
     say so; raises `Refused` where there is none."""
     groups = _groups(bones, bones[0], count)
     clear = [group for group in groups if group.limbs and group.is_clear] if len(groups) > 1 else []
-    limbs: dict[Suggestion, list[PoseBone]] = {}
+    limbs: dict[branches.Suggestion, list[PoseBone]] = {}
     for group in clear or groups:
         for limb in group.limbs:
             limbs.setdefault(limb, []).extend(group.bones)
@@ -138,7 +130,7 @@ class BoneGroup(NamedTuple):
     """Selected bones that hang on each other, and the limbs that they are part of; or why there are none."""
 
     bones: list[PoseBone]
-    limbs: list[Suggestion]
+    limbs: list[branches.Suggestion]
     refusal: Refused | None
     is_line: bool  # two to four, each the child of the one before
     is_clear: bool  # of arms or legs
@@ -152,7 +144,7 @@ def _groups(bones: Sequence[PoseBone], active: PoseBone | None, count: int) -> l
     for bone in bones:
         if bone in own_bones and bone.parent in own_bones:
             under.setdefault(bone.parent, []).append(bone)
-    limbs = {ob: BranchLimbs(ob) for ob in dict.fromkeys(bone.id_data for bone in bones)}
+    limbs = {ob: branches.BranchLimbs(ob) for ob in dict.fromkeys(bone.id_data for bone in bones)}
     tops = [bone for bone in bones if bone not in own_bones or bone.parent not in own_bones]
     groups = [[*own_bones]] if len(tops) > 1 and _is_all({*own_bones}) else [_all_under(top, under) for top in tops]
     return [_group(group, active, count, limbs[group[0].id_data]) for group in groups]
@@ -175,15 +167,15 @@ def _all_under(top: PoseBone, under: dict[PoseBone, list[PoseBone]]) -> list[Pos
     return group
 
 
-def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: BranchLimbs) -> BoneGroup:
+def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: branches.BranchLimbs) -> BoneGroup:
     """The limbs of bones that hang together."""
     is_straight = all(bone.parent == before for before, bone in pairwise(bones))
     line = _line(bones, limbs) if is_straight and len(bones) <= LONGEST_LINE else []
-    suggested: list[Suggestion] = []
+    suggested: list[branches.Suggestion] = []
     refusal = None
     try:
         if len(line) > 1:
-            suggested = [limb_up_from(line[-1], count, limbs.shared_parents) if count else _of_line(line)]
+            suggested = [branches.limb_up_from(line[-1], count, limbs.shared_parents) if count else _of_line(line)]
         elif line:
             suggested = [limb_with(line[0], count, limbs)]
         elif is_straight and not any(map(limbs.at, bones)):
@@ -200,16 +192,18 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: Br
     )
 
 
-def _in_place(bones: Sequence[PoseBone], active: PoseBone | None, count: int, limbs: BranchLimbs) -> Suggestion:
+def _in_place(
+    bones: Sequence[PoseBone], active: PoseBone | None, count: int, limbs: branches.BranchLimbs
+) -> branches.Suggestion:
     """The limb of the active one of bones that are of no arm or leg without IK."""
     if limbs_of(bones[0].id_data) and limbs.clear:
         raise Refused("All arms and legs that are selected have IK already")
     return limb_with(active if active and active in bones else bones[0], count, limbs)
 
 
-def _line(bones: list[PoseBone], limbs: BranchLimbs) -> list[PoseBone]:
+def _line(bones: list[PoseBone], limbs: branches.BranchLimbs) -> list[PoseBone]:
     """A line of bones without the offset groups at its beginning, and without the foot at its end."""
-    while len(bones) > 1 and bone_of_offset_group(bones[0].bone) == bones[1].bone:
+    while len(bones) > 1 and branches.bone_of_offset_group(bones[0].bone) == bones[1].bone:
         bones = bones[1:]
     limb = next(filter(None, map(limbs.at, bones)), None)
     while len(bones) > 2 and names.has_word(bones[-1].name, names.AT_END) and not (limb and bones[-1].name in limb.own):
@@ -219,22 +213,22 @@ def _line(bones: list[PoseBone], limbs: BranchLimbs) -> list[PoseBone]:
     return bones
 
 
-def _of_line(line: list[PoseBone]) -> Suggestion:
+def _of_line(line: list[PoseBone]) -> branches.Suggestion:
     """The limb that a line of bones is, with twist bones in it or below, and with each other bone as a segment."""
     segments: list[list[PoseBone]] = []
     for bone in line:
-        if segments and (is_twist(bone) or bone_of_offset_group(bone.bone) is not None):
+        if segments and (branches.is_twist(bone) or branches.bone_of_offset_group(bone.bone) is not None):
             segments[-1].append(bone)
         else:
             segments.append([bone])
     if len(segments) < 2:
         return line[-1], (1,) * len(line)
-    rest = segment_of(line[-1])
+    rest = branches.segment_of(line[-1])
     twists = rest[rest.index(line[-1]) + 1 :]
     return rest[-1], (*map(len, segments[:-1]), len(segments[-1]) + len(twists))
 
 
-def _found(bones: Sequence[PoseBone], count: int, limbs: BranchLimbs) -> list[Suggestion]:
+def _found(bones: Sequence[PoseBone], count: int, limbs: branches.BranchLimbs) -> list[branches.Suggestion]:
     """The arms and legs that bones are parts of, each once, of those that have no IK yet."""
     ob = bones[0].id_data
     if "rig_id" in ob.data:
@@ -243,7 +237,7 @@ def _found(bones: Sequence[PoseBone], count: int, limbs: BranchLimbs) -> list[Su
     taken = {bone.name for limb in limbs_of(ob) for bone in chain_bones(limb)}
     matching = [line for line in limbs.evident if selected & (line.own | line.below) and not taken & line.own]
     as_found = [line.suggestion(count) for line in matching]
-    return [limb_up_from(limb, count, limbs.shared_parents) for limb, _ in as_found] if count > 2 else as_found
+    return [branches.limb_up_from(limb, count, limbs.shared_parents) for limb, _ in as_found] if count > 2 else as_found
 
 
 # several of them, or one with its target and pole
@@ -251,7 +245,7 @@ def _found(bones: Sequence[PoseBone], count: int, limbs: BranchLimbs) -> list[Su
 
 def _limbs_and_others(
     bones: Sequence[PoseBone], active: PoseBone | None, count: int = 0
-) -> tuple[list[Suggestion], list[PoseBone]]:
+) -> tuple[list[branches.Suggestion], list[PoseBone]]:
     """The limbs that bones are meant for, and of a single one what else is selected; raises `Refused`."""
     groups = _groups(bones, active, count)
     lines = [group.limbs[0][0] for group in groups if group.is_line and group.limbs]
@@ -284,7 +278,7 @@ def _limbs_and_others(
     return main.limbs, [bone for group in groups if group is not main for bone in group.bones]
 
 
-def _refused(others: Sequence[PoseBone], limbs: Sequence[Suggestion]) -> list[PoseBone]:
+def _refused(others: Sequence[PoseBone], limbs: Sequence[branches.Suggestion]) -> list[PoseBone]:
     """Nothing, where what is selected besides several limbs carries them or hangs on them; raises `Refused`."""
     for bone in others:
         if not any(bone in limb.parent_recursive or limb in bone.parent_recursive for limb, _ in limbs):
@@ -302,10 +296,10 @@ def _is_pin(group: BoneGroup, limbs: Sequence[PoseBone]) -> bool:
 def _begins_at_tip(bone: PoseBone, limb: PoseBone) -> bool:
     """Whether a bone begins where a limb that it is no part of ends."""
     off = (bone.bone.head_local - limb.bone.tail_local).length
-    return bone.id_data == limb.id_data and bone.parent != limb and off <= AT_TIP * limb.bone.length
+    return bone.id_data == limb.id_data and bone.parent != limb and off <= branches.AT_TIP * limb.bone.length
 
 
-def _without_refused(limbs: Sequence[Suggestion]) -> LimbsToAdd:
+def _without_refused(limbs: Sequence[branches.Suggestion]) -> LimbsToAdd:
     """Those of several limbs that IK can be put on; raises `Refused` if that is none."""
     taken: dict[PoseBone, PoseBone] = {}
     to_add = LimbsToAdd([], [], [], {})
@@ -328,18 +322,18 @@ def _without_refused(limbs: Sequence[Suggestion]) -> LimbsToAdd:
     return to_add
 
 
-def _followed(context: Context, suggestion: Suggestion, others: Sequence[PoseBone]) -> list[BoneRef]:
+def _followed(context: Context, suggestion: branches.Suggestion, others: Sequence[PoseBone]) -> list[BoneRef]:
     """What is selected besides a limb and its foot and toes: the nearest to its tip comes first. Raises `Refused` where
     it can't be target and pole."""
     limb, segments = suggestion
     own = [bone.name for bone in chain_bones(limb, segments)]
-    whole = BranchLimbs(limb.id_data).at(limb)
+    whole = branches.BranchLimbs(limb.id_data).at(limb)
     bones = [bone for bone in others if whole is None or bone.id_data != limb.id_data or bone.name not in whole.below]
     for bone in bones:
         if bone in limb.parent_recursive and bone.name not in own:
             raise Refused("'{bone}' carries the limb: select a control, or nothing besides", bone=bone.name)
         checking.check_followed(limb, segments, (bone.id_data, bone.name))
-        other = BranchLimbs(bone.id_data).at(bone)
+        other = branches.BranchLimbs(bone.id_data).at(bone)
         if other and other.is_twin and not _begins_at_tip(bone, limb):
             template = "'{bone}' is of an arm or a leg, which no other limb follows: select a control, or nothing"
             raise Refused(template, bone=bone.name)
@@ -371,51 +365,51 @@ def _is_skin(ob: Object, rig: Object) -> bool:
     )
 
 
-def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
+def limb_at(bone: PoseBone, count: int = 0) -> branches.Suggestion:
     """The limb that a clicked bone is part of: one that exists, or an arm or leg, maybe by its shoulder, foot or toe;
     else the limb of two bones that ends with it. Raises `Refused`. ``count`` says how many bones it is to have: with
     three or four, the clicked one is the last. Else it has two, or three if an animal's leg has a hock."""
-    return limb_with(bone, count, BranchLimbs(bone.id_data))
+    return limb_with(bone, count, branches.BranchLimbs(bone.id_data))
 
 
-def limb_with(bone: PoseBone, count: int, limbs: BranchLimbs) -> Suggestion:
+def limb_with(bone: PoseBone, count: int, limbs: branches.BranchLimbs) -> branches.Suggestion:
     """What `limb_at` gives, by the limbs of the bone's rig."""
     if is_mechanism_bone(bone.bone):
         raise Refused("'{bone}' was made for a limb: select the bones of one", bone=bone.name)
     there = existing_at(bone)
     if there is not None:
         return there, segments_of(there)
-    if (inner := bone_of_offset_group(bone.bone)) is not None:
+    if (inner := branches.bone_of_offset_group(bone.bone)) is not None:
         bone = bones_of(bone.id_data)[inner.name]
     if count > 2:
-        return limb_up_from(bone, count, limbs.shared_parents)
+        return branches.limb_up_from(bone, count, limbs.shared_parents)
     limb = limbs.at(bone)
     if limb and is_limb(limb.suggestion()[0]):  # it hangs on that
         limb = None
     return limb.suggestion(count) if limb else _last_of_two(bone, limbs)
 
 
-def _last_of_two(bone: PoseBone, limbs: BranchLimbs) -> Suggestion:
+def _last_of_two(bone: PoseBone, limbs: branches.BranchLimbs) -> branches.Suggestion:
     """The limb of two segments that ends with a bone; where what is above it is no part of one, that which begins with
     it."""
     if bone.name in limbs.shared_parents:
         raise _nothing_at(bone)
-    segment = segment_of(bone)
-    upper = segment_above(segment)
+    segment = branches.segment_of(bone)
+    upper = branches.segment_above(segment)
     if upper and not _is_apart(upper[0], segment[0], limbs):
         return segment[-1], (len(upper), len(segment))
     if len(segment) > 1:  # what looked like a twist bone is the limb
         return segment[-1], (1,) * len(segment)
-    groups, lower = segment_below(segment)
+    groups, lower = branches.segment_below(segment)
     if lower is None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
     if not tips.begins_at_tail(lower.bone) and len(segment[-1].children) > 1:
         raise _nothing_at(bone)
-    limb = segment_of(lower)
+    limb = branches.segment_of(lower)
     return limb[-1], (len(segment) + len(groups), len(limb))
 
 
-def _is_apart(upper: PoseBone, bone: PoseBone, limbs: BranchLimbs) -> bool:
+def _is_apart(upper: PoseBone, bone: PoseBone, limbs: branches.BranchLimbs) -> bool:
     """Whether a bone above another is no part of the same limb: it carries several, or is of another one, or it is a
     root, from which the other stands off."""
     of = limbs.at(upper)

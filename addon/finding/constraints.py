@@ -11,9 +11,8 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import driver_of, drivers_of, is_animated, property_at
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, Message, Refused, announce, path_to_bone, split_path, tag_rig, view_layer_of
-from ..limb import follow, storage, tolerances
+from ..limb import follow, settings, storage, tolerances
 from ..limb.rest_geometry import hinge_axis, rest_geometry, unlocked_axis
-from ..limb.settings import MADE_FOR_LIMB
 from .checking import CONFLICTS, check_editable, check_planar
 
 
@@ -83,7 +82,7 @@ def candidates(ob: ArmatureObject) -> list[PoseBone]:
         bone
         for bone in bones
         if any((constraint.chain_count or _most(bone, constraint)) > 1 for constraint in _active(bone))
-        and not getattr(bone.bone, MADE_FOR_LIMB)
+        and not getattr(bone.bone, settings.MADE_FOR_LIMB)
         and not storage.is_limb(bone)
     ]
 

@@ -12,11 +12,10 @@ from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.keying import Change
 from ..blender.types import ArmatureObject, Refused, bones_of, children_of, has_bone, is_armature, split_path
-from . import storage, tips
+from . import settings, storage, tips
 from .features import pole_follow, roll
 from .features.foot import FOOT
 from .names import joint_of, pole_name, target_name
-from .settings import MADE_FOR_LIMB, slider_of
 
 
 class Follow(NamedTuple):
@@ -139,7 +138,7 @@ def rolled_target(limb: PoseBone, anywhere: bool = False) -> Bone | None:
 
 def role_of(bone: Any) -> str:
     """The role that a helper bone was made for; "" if it was not made for a limb."""
-    return str(getattr(bone, MADE_FOR_LIMB))
+    return str(getattr(bone, settings.MADE_FOR_LIMB))
 
 
 def tip_at_rest(limb: PoseBone) -> Vector:
@@ -227,7 +226,7 @@ FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINK
 
 def change_of(limb: PoseBone, slider: str) -> Change:
     """A `Change` for a slider of a limb that will be set."""
-    return Change.of_property(limb.id_data, limb.name, slider_of(slider).path)
+    return Change.of_property(limb.id_data, limb.name, settings.slider_of(slider).path)
 
 
 def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
@@ -274,7 +273,7 @@ def check_undriven(limb: PoseBone, *names: str) -> None:
             source = next(driver_targets(curve), None)
             raise Refused(
                 "{slider} of '{bone}' is driven by '{source}': set that",
-                slider=slider_of(name).key,
+                slider=settings.slider_of(name).key,
                 bone=limb.name,
                 source=(source[1] or source[0].name) if source else "a formula",
             )
@@ -310,7 +309,7 @@ def _sliders_copying(source: PoseBone, driven: dict[str, Any]) -> dict[tuple[str
             curve = driven.get(constraint.path_from_id("influence"))
             for variable in curve.driver.variables if curve else ():
                 owner, path = split_path(variable.targets[0].data_path)
-                if path.startswith("[") and path != slider_of("influence").path:
+                if path.startswith("[") and path != settings.slider_of("influence").path:
                     name = path.strip("[]\"'")
                     sliders.setdefault((owner, name), RigSlider(owner, name, bone.name, constraint.name))
     return sliders

@@ -20,7 +20,7 @@ from ..solver.limb import IN_ONE_PLANE, ORIGIN, Plane, Pose, Poses, Settings, jo
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import ARRAYS as FORMULAS
 from ..solver.ops import Array, Column, Matrices, Points, Quaternions
-from . import follow, spec
+from . import follow, spec, tolerances
 from .features import FEATURES
 from .features.stretch import scales_for
 from .rest_geometry import IDENTITY, RestGeometry, squared
@@ -28,7 +28,6 @@ from .settings import every_slider
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
-from .tolerances import ON_TARGET, UNSEEN
 from .transforms import own_location, unposed
 
 
@@ -214,7 +213,7 @@ def solve(
     pole: Points,
     sliders: Sliders,
     own: Quaternions | None,
-    tolerance: float | None = ON_TARGET,
+    tolerance: float | None = tolerances.ON_TARGET,
 ) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
     (..., n, segments, 4), not needed where all targets are there and every influence is 1.
@@ -404,4 +403,4 @@ def measure(now: LimbsNow) -> Measured:
 def is_uneven(world: Matrices) -> bool:
     """Whether axes of a matrix (4, 4) are of several lengths, or not square to each other."""
     axes = world[:3, :3].T @ world[:3, :3]
-    return bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNSEEN * abs(axes[0, 0]))
+    return bool(abs(axes - np.eye(3) * axes[0, 0]).max() > tolerances.UNSEEN * abs(axes[0, 0]))

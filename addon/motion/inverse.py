@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..limb import table, tolerances
 from ..limb.rest_geometry import RestGeometry
-from ..limb.table import reference_of
-from ..limb.tolerances import ON_TARGET, TURNED, UNSEEN
 from ..solver import ankles, groups, limb
 from ..solver.ops import ARRAYS, Array, Column, Indices, Points, Quaternions, mapped, row_of
 from ..solver.reference import Reference
@@ -56,13 +55,13 @@ class Inverse(NamedTuple):
     @property
     def error(self) -> Array:
         """By how much it is off, as a part of what is allowed."""
-        error: Array = np.maximum(self.off / UNSEEN, self.off_turn / TURNED)
+        error: Array = np.maximum(self.off / tolerances.UNSEEN, self.off_turn / tolerances.TURNED)
         return error
 
     def is_better(self, other: Inverse) -> Array:
         """In which rows this one holds the pose better: joints count, and where these are there, how bones are
         turned."""
-        mine, its = np.maximum(self.off, ON_TARGET), np.maximum(other.off, ON_TARGET)
+        mine, its = np.maximum(self.off, tolerances.ON_TARGET), np.maximum(other.off, tolerances.ON_TARGET)
         is_better: Array = (mine < its) | ((mine == its) & (self.off_turn < other.off_turn))
         return is_better
 
@@ -79,7 +78,7 @@ def nearest_inverse(
 ) -> Inverse:
     """How the solver comes nearest to poses in a plane, with the knee on the first of these sides (-1: flipped), each
     ``(rows,)``, on which the error is small ``enough``; else on whichever is nearest."""
-    reference: Reference = row_of(reference_of([geometry]), 0)
+    reference: Reference = row_of(table.reference_of([geometry]), 0)
     best: Any = None
     for side in sides:
         is_missed = True if best is None else best.error > enough
@@ -195,7 +194,7 @@ def inverse_over_frames(
     that as in the frames around."""
     if len(side) == 1 or plane in limb.MOVES_ROOT:
         return nearest_inverse(geometry, pose, plane, (side, -side))
-    aside = _aside(geometry, flattened(row_of(reference_of([geometry]), 0), pose.joints, plane)[1])
+    aside = _aside(geometry, flattened(row_of(table.reference_of([geometry]), 0), pose.joints, plane)[1])
     bent = np.flatnonzero(aside > calm)
     twice = np.arange(2 * len(side)).reshape(2, -1)
     of_both = nearest_inverse(
@@ -211,7 +210,7 @@ def _steadiest(both: Sequence[Inverse], aside: Array, keyed: Indices) -> Array:
     """In which frames to take the second of two: those with which knee and bones turn the least way in all, and what
     the knee does not reach counts most, and how bones are turned least. By dynamic programming, from frame to frame."""
     is_keyed, is_change = np.isin(np.arange(1, len(aside)), keyed), 1.0 - np.eye(2)[..., None]
-    offs = [MISS_WEIGHT * np.maximum(one.off - UNSEEN, 0.0) + SLIGHT * one.off_twist for one in both]
+    offs = [MISS_WEIGHT * np.maximum(one.off - tolerances.UNSEEN, 0.0) + SLIGHT * one.off_twist for one in both]
     angles = np.array([[one.swivel, *one.twist] for one in both])
     turns = abs(ankles.within_half_turn(angles[None, :, :, 1:] - angles[:, None, :, :-1]))  # (old, new, angle, frames)
     steps = turns[:, :, 0] + turns[:, :, 1:].max(axis=2) + 2.0 * is_change
@@ -248,7 +247,7 @@ def _calmed(geometry: RestGeometry, pose: SolverPose, inverse: Inverse, bent: Ar
     some = np.setdiff1d(rows, bent)
     if not len(some):
         return inverse
-    reference: Reference = row_of(reference_of([geometry]), 0)
+    reference: Reference = row_of(table.reference_of([geometry]), 0)
     by_bone, _ = _turns_about_line(reference, geometry, pose, inverse.side, inverse.ankle)
     off_bone = np.zeros(len(rows))
     if len(bent):

@@ -9,9 +9,8 @@ import numpy as np
 from bpy.types import PoseBone
 
 from ..blender.rotation import rotation_channel
-from ..limb import solving, storage, tips
+from ..limb import settings, solving, storage, tips
 from ..limb.follow import flat_toes, follow_of
-from ..limb.settings import every_slider, slider_of
 from ..limb.table import table_of
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
@@ -19,7 +18,7 @@ from ..solver.matrices import applied, inverted_all
 from ..solver.ops import Array
 from . import fk, matching, placing, reading, writing
 
-SET = tuple(slider.name for slider in every_slider() if slider.shows_pose)
+SET = tuple(slider.name for slider in settings.every_slider() if slider.shows_pose)
 """The sliders that show a pose."""
 
 
@@ -56,12 +55,12 @@ def part_of_ik(
 
 def slider_channel(limb: PoseBone, name: str) -> reading.Channel:
     """A slider of a limb."""
-    return reading.Channel.of_bone(limb.id_data, limb.name, slider_of(name).path)
+    return reading.Channel.of_bone(limb.id_data, limb.name, settings.slider_of(name).path)
 
 
 def index_in_channel(slider: str) -> int:
     """The index of a slider in its channel."""
-    return max(slider_of(slider).bone, 0)
+    return max(settings.slider_of(slider).bone, 0)
 
 
 def rotation_channel_of(ref: tuple[Any, str]) -> reading.Channel:

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from ..blender import animation, keying, rotation
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom
-from ..limb import solving, storage, tips
-from ..limb.settings import every_slider, slider_of
+from ..limb import settings, solving, storage, tips
 from ..limb.table import Table, table_of
 from ..solver.ops import Matrices, Points, Quaternions
 
@@ -242,7 +241,7 @@ def readers_of(
             read.buffer.take(read.which, axis=0, out=read.numbers[i, : len(read.which)])
         for pose, rig in rigs:
             for name, limb, bone in rig.changing:
-                rig.sliders[name][i, limb] = storage.value_in(pose.bones[bone], slider_of(name))
+                rig.sliders[name][i, limb] = storage.value_in(pose.bones[bone], settings.slider_of(name))
 
     return read_frame
 
@@ -266,7 +265,7 @@ def _new_rig(ob: Any, limbs: list[Any], count: int, is_sure: bool) -> Rig:
     animated = animation.animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
     changing: list[tuple[str, int, str]] = []
-    for slider in every_slider():
+    for slider in settings.every_slider():
         sliders[slider.name] = np.tile([float(storage.value_in(limb, slider)) for limb in limbs], (count, 1))
         for i, limb in enumerate(limbs):
             if slider.key in limb and (not is_sure or path_to_custom(limb.name, slider.key) in animated):

@@ -12,8 +12,7 @@ from bpy.types import Context, PoseBone
 from ..blender import animation, stepping
 from ..blender.dependencies import BoneRef, Dependencies, driver_targets
 from ..blender.types import Refused, is_armature, scene_of
-from ..limb import follow, solving, storage, tolerances
-from ..limb.settings import slider_of
+from ..limb import follow, settings, solving, storage, tolerances
 from ..live.plan import is_posed, levels_of
 from ..rigging import controls, description, feet, parts
 from ..solver.limb import IN_ONE_PLANE
@@ -177,7 +176,7 @@ def limbs_of_recording(
             points = fk.part_of_fk(limb, most, rig.table, row).points(recording, values)
             is_flipped: Array = rig.sliders["flip"][:, row] > 0.5
             changes = 1 + np.flatnonzero(np.diff(is_flipped))
-            flip = Channel.of_bone(rig.object, limb.name, slider_of("flip").path)
+            flip = Channel.of_bone(rig.object, limb.name, settings.slider_of("flip").path)
             flips = {flip: is_flipped[:, None]} if len(changes) else {}
             which, slopes = thinning.thinned(values | flips, thinning.KeyRows(times, keyed), points, most)
             tips[:, row] = lengths[row] * points(values, np.arange(recording.frames))[len(entry.bones) - 1]

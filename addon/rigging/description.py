@@ -12,7 +12,7 @@ from bpy.types import PoseBone
 
 from ..blender import animation, dependencies
 from ..blender.types import ArmatureObject, Refused, children_of, path_to_bone, path_to_custom
-from ..limb import rest_geometry, spec, storage, tips, tolerances, transforms
+from ..limb import rest_geometry, settings, spec, storage, tips, tolerances, transforms
 from ..limb.features import BY_NAME, FEATURES
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
 from ..limb.features.pole_follow import PoleFollow
@@ -29,16 +29,6 @@ from ..limb.follow import (
     is_still_helper,
     set_follow,
 )
-from ..limb.settings import (
-    CHOICES,
-    CONSTRAINT_NAME,
-    CONVERTED_FROM,
-    KNEE_LIMITS,
-    VERSION,
-    VERSION_KEY,
-    every_slider,
-    slider_of,
-)
 from ..limb.spec import Numbers, Spec, axis_shift_in
 from ..solver.limb import IN_ONE_PLANE, MOVES_ROOT
 from .controls import Control
@@ -50,7 +40,9 @@ LimbRef = tuple[ArmatureObject, str]
 Turn = tuple[float, float, float, float]
 
 
-USUAL_SLIDERS: dict[str, Any] = {slider.name: slider.default for slider in every_slider() if not slider.is_feature}
+USUAL_SLIDERS: dict[str, Any] = {
+    slider.name: slider.default for slider in settings.every_slider() if not slider.is_feature
+}
 """Those that every limb has."""
 
 
@@ -70,9 +62,9 @@ class Description(NamedTuple):
     roll: Roll | None = None
     pole_follow: PoleFollow | None = None
     sliders: dict[str, Any] = USUAL_SLIDERS
-    choices: dict[str, Any] = CHOICES
+    choices: dict[str, Any] = settings.CHOICES
     mode: str = "LIVE"
-    constraint: str = CONSTRAINT_NAME
+    constraint: str = settings.CONSTRAINT_NAME
     converted_from: str = ""
 
     @property
@@ -154,8 +146,8 @@ def describe(ref: LimbRef) -> Description:
         sliders={slider.name: storage.read_slider(limb, slider.name) for slider in storage.sliders_meant(limb)},
         choices=storage.choices_of(limb),
         mode=storage.mode_of(limb),
-        constraint=constraint.name if constraint else CONSTRAINT_NAME,
-        converted_from=group.get(CONVERTED_FROM, ""),
+        constraint=constraint.name if constraint else settings.CONSTRAINT_NAME,
+        converted_from=group.get(settings.CONVERTED_FROM, ""),
     )
 
 
@@ -205,7 +197,9 @@ def spec_of(ref: dependencies.BoneRef, value: Description, is_now: bool = False)
     first = ob.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
-    kept = {one.name: choices[one.name] for one in (*KNEE_LIMITS, *(one for of in features for one in of.choices))}
+    kept = {
+        one.name: choices[one.name] for one in (*settings.KNEE_LIMITS, *(one for of in features for one in of.choices))
+    }
     if "stretch_volume" in kept and not all(geometry.points):
         kept["stretch_volume"] = "UNIFORM"
     return Spec(
@@ -261,13 +255,13 @@ def is_moved_by_location(first: PoseBone, size: float, is_now: bool = False) -> 
 # keeping it
 
 
-USUAL: dict[str, Any] = CHOICES | {"bend_axis": [], "reference_rotations": [], HUNG_ON_TARGET: False}
-USUAL |= {CONVERTED_FROM: ""}
+USUAL: dict[str, Any] = settings.CHOICES | {"bend_axis": [], "reference_rotations": [], HUNG_ON_TARGET: False}
+USUAL |= {settings.CONVERTED_FROM: ""}
 """What need not be kept: Blender copies all of it each time that it evaluates a rig anew."""
 
 KEPT_PROPERTIES = {
     *USUAL,
-    VERSION_KEY,
+    settings.VERSION_KEY,
     storage.MAKING,
     storage.KEPT_ON,
     tips.AT,
@@ -293,8 +287,8 @@ def keep_settings(ref: LimbRef, before: Description | None, description: Descrip
         if key in limb:
             del limb[key]
     for name, value in description.sliders.items():
-        if slider_of(name).key not in limb:
-            storage.make_slider(limb, slider_of(name))
+        if settings.slider_of(name).key not in limb:
+            storage.make_slider(limb, settings.slider_of(name))
         if storage.read_slider(limb, name) != value:
             storage.write_slider(limb, name, value)
     if description.mode == "RIG" and not storage.is_on_rig(limb):
@@ -326,18 +320,20 @@ def _keep_chain(limb: Any, before: Description | None, description: Description)
 
 def _keep_group(limb: Any, before: Description | None, description: Description) -> None:
     group = storage.group_of(limb) or {}
-    unknown = dict.fromkeys(group.keys() - KEPT_PROPERTIES) if group.get(VERSION_KEY) != VERSION else {}
+    unknown = (
+        dict.fromkeys(group.keys() - KEPT_PROPERTIES) if group.get(settings.VERSION_KEY) != settings.VERSION else {}
+    )
     kept = description.choices | {
         "bend_axis": [*description.bend_axis],
         "reference_rotations": [number for turn in description.reference_rotations for number in turn],
         HUNG_ON_TARGET: bool(description.pole_follow and description.pole_follow.on_target),
-        CONVERTED_FROM: description.converted_from,
+        settings.CONVERTED_FROM: description.converted_from,
     }
     axes = ("bend_axis", "reference_rotations")
     if before and all(getattr(before, name) == getattr(description, name) for name in axes):
         kept = {name: value for name, value in kept.items() if name not in axes}  # on whichever side they were found
     values = {name: None if value == USUAL[name] else value for name, value in kept.items()}
-    storage.keep(limb, **unknown, **values, **{VERSION_KEY: VERSION})
+    storage.keep(limb, **unknown, **values, **{settings.VERSION_KEY: settings.VERSION})
     if axes[0] in kept or storage.KEPT_ON not in group:
         storage.keep_side(limb)
 
@@ -345,9 +341,10 @@ def _keep_group(limb: Any, before: Description | None, description: Description)
 def ended_sliders(before: Description | None, description: Description | None) -> list[str]:
     """The custom properties that a limb no more has."""
     there = {
-        slider_of(name).key for name in ([every.name for every in every_slider()] if before is None else before.sliders)
+        settings.slider_of(name).key
+        for name in ([every.name for every in settings.every_slider()] if before is None else before.sliders)
     }
-    return sorted(there - {slider_of(name).key for name in (description.sliders if description else ())})
+    return sorted(there - {settings.slider_of(name).key for name in (description.sliders if description else ())})
 
 
 # what was converted
@@ -357,11 +354,11 @@ def restore_settings(limb: PoseBone) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now. A constraint
     that was there before the limb poses again."""
     owner: Any = limb
-    text = (storage.group_of(limb) or {}).get(CONVERTED_FROM, "")
+    text = (storage.group_of(limb) or {}).get(settings.CONVERTED_FROM, "")
     if not text:  # what is left of one may lack it
         return
     before: dict[str, Any] = json.loads(text)
-    ob, influence, holder = limb.id_data, slider_of("influence").key, _holder(limb, before)
+    ob, influence, holder = limb.id_data, settings.slider_of("influence").key, _holder(limb, before)
     acting = holder.constraints.get(before["acting"])
     if acting is not None:
         acting.influence = owner[influence]

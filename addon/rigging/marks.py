@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 from ..blender.animation import drivers_of
 from ..blender.dependencies import constraint_targets
 from ..blender.types import ArmatureObject, children_of, split_path
-from ..limb import follow, storage, tips
+from ..limb import follow, settings, storage, tips
 from ..limb.features.pole_follow import CONSTRAINT as FOLLOWING_POLE
-from ..limb.settings import LIMB_MARK, SPEC, every_slider
 from ..limb.spec import Spec, from_json
 
-OUR_PATHS = tuple({slider.path for slider in every_slider()})
+OUR_PATHS = tuple({slider.path for slider in settings.every_slider()})
 """How the paths begin from a limb's last bone to its sliders."""
 
 
@@ -39,7 +38,7 @@ class Made(NamedTuple):
 def made_on(ob: ArmatureObject, names: Collection[str] = ()) -> dict[str, Made]:
     """What was made for each limb of a rig, complete or not, by the name of its last bone, also for bones of these
     names, which may have been limbs; for "", what is no limb's any more."""
-    limbs = dict.fromkeys([*names, *(bone.name for bone in ob.pose.bones if getattr(bone, LIMB_MARK))])
+    limbs = dict.fromkeys([*names, *(bone.name for bone in ob.pose.bones if getattr(bone, settings.LIMB_MARK))])
     tops, near = {bone.name: _top_of(bone) for bone in ob.data.bones if _is_helper(bone)}, _near(ob, limbs)
     owners: dict[Any, str] = {}  # of trees of helper bones by their tops, of constraints by bone and name
     lost = set[str]()
@@ -76,7 +75,7 @@ def _more_of(ob: Any, name: str, own: Made) -> dict[str, Any]:
         hung = [target.subtarget for target in ob.pose.bones[pole].constraints[FOLLOWING_POLE].targets]
         hung[:1] = ["" if follow.is_still_helper(ob, above) else above for above in hung[:1]]
         parents[pole] = hung[bool((group or {}).get(follow.HUNG_ON_TARGET))] if len(hung) == 2 else ""
-    return {"built": from_json(getattr(ob.data.bones[root], SPEC)) if root else None, "parents": parents}
+    return {"built": from_json(getattr(ob.data.bones[root], settings.SPEC)) if root else None, "parents": parents}
 
 
 def _near(ob: Any, limbs: Collection[str]) -> dict[str, str]:

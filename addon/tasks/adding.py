@@ -10,29 +10,26 @@ import numpy as np
 from bpy.types import Bone, Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
+from ..blender import stepping, transaction
 from ..blender.animation import Clip, changes, clips_besides, curves_everywhere, strips_of
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.stepping import Steps, Stepwise, rate_of
-from ..blender.transaction import transactional_steps
 from ..blender.types import Message, Refused, path_to_bone, scene_of, split_path
 from ..feet.soles import lying_of
 from ..finding.checking import CONFLICTS, check_addable, check_followed, joint_limits, limit_of, mute_constraints
 from ..finding.knees import bend_axis
 from ..finding.loops import Loop
+from ..limb import solving, transforms
 from ..limb.follow import Follow, is_gone, matrix_of
 from ..limb.names import target_name
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
-from ..limb.solving import UNEVEN, is_uneven
 from ..limb.storage import bones_of_limb, chain_bones, is_control, limbs_of
 from ..limb.tips import AT_TAIL, foot_of, length_of, tip_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
-from ..limb.transforms import rigid
+from ..motion import ik, writing
 from ..motion.check import MovedBones, Played, Seen, Sighting, every_action, kept, look, sight
 from ..motion.fitting import Wish, bend_seen, fit, is_of_body, turned_around, with_fit
 from ..motion.frames import frames_of, is_posed_by_hand, moved_by
-from ..motion.ik import MatchResult, show_in_ik
 from ..motion.reading import Asked, Recording, poses_of
-from ..motion.writing import Task
 from ..rigging.build import build
 from ..rigging.controls import Control
 from ..rigging.description import Description, LimbRef, describe, ref_of
@@ -114,8 +111,8 @@ def as_options(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**options, "foot": settings["foot_follows"], "turn": TURNS[settings["bends"]]}
 
 
-@Stepwise
-@transactional_steps
+@stepping.Stepwise
+@transaction.transactional_steps
 def add(
     context: Context,
     /,
@@ -123,7 +120,7 @@ def add(
     keyed: str = "KEEP",
     tolerance: float = FEWER_KEYS,
     **options: Any,
-) -> Steps[Added]:
+) -> stepping.Steps[Added]:
     """Put IK on limbs, of one rig or several, by `AddOptions`; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made, as bones of its rig. Where bones, or what carries them, have
@@ -155,7 +152,7 @@ def add(
 
 def _seen_before(
     context: Context, requests: Sequence[LimbRequest], keyed: str, tolerance: float
-) -> Steps[tuple[Sighting, list[Sighting]]]:
+) -> stepping.Steps[tuple[Sighting, list[Sighting]]]:
     """How limbs stand now, with all bones of their rigs; and in all frames in which something moves those that get a
     target, what hangs on them, or what carries them, but for what moves the whole rig: controls go along. That is what
     plays now, and if all is to be kept, each other action of their rigs."""
@@ -163,14 +160,14 @@ def _seen_before(
     new = [(request.limb, request.segments) for request in requests if not request.is_led and keyed != "LEAVE"]
     roots: Any = [(limb.id_data, [limb, *limb.parent_recursive][-1].name) for limb, _ in limbs]
     bones = [ref_of(bone) for ob in dict.fromkeys(ob for ob, _ in roots) for bone in ob.pose.bones]
-    now, before = (yield from sight(Task(context, None), Played(), limbs, Asked(bones))), list[Sighting]()
+    now, before = (yield from sight(writing.Task(context, None), Played(), limbs, Asked(bones))), list[Sighting]()
     for played in every_action(_other_clips(requests) if keyed == "ALL" else ()):
         some = [limb for limb in new if played.owner in (None, limb[0].id_data)]
         refs = moved_by(limb for limb, _ in some)
         is_posed = played.owner is not None or is_posed_by_hand(context, refs)
         with played.playing():
             frames = frames_of(context, refs, {(ob, "") for ob, _ in refs})
-            task = Task(context, frames.at, tolerance, stays=is_posed, cycle=frames.cycle, keys=frames.keys)
+            task = writing.Task(context, frames.at, tolerance, stays=is_posed, cycle=frames.cycle, keys=frames.keys)
             if frames.at:
                 before.append((yield from sight(task, played, some if played.owner else limbs, Asked(roots))))
     return now, before
@@ -178,13 +175,13 @@ def _seen_before(
 
 def _shown(
     sighting: Sighting, new: Sequence[LimbRef], still: Sequence[LimbRef]
-) -> Steps[tuple[MatchResult, dict[LimbRef, Seen]]]:
+) -> stepping.Steps[tuple[ik.MatchResult, dict[LimbRef, Seen]]]:
     """Have the limbs that are ``new`` show by IK what was seen of them; what is off then of those that stay."""
     task, refs = sighting.task, [one.limb for one in sighting.moving if one.limb in new]
     moving = [one for one in sighting.moving if one.limb in still]
 
-    def show() -> Steps[MatchResult]:
-        return show_in_ik(task, [ob.pose.bones[name] for ob, name in refs], known=sighting.recording)
+    def show() -> stepping.Steps[ik.MatchResult]:
+        return ik.show_in_ik(task, [ob.pose.bones[name] for ob, name in refs], known=sighting.recording)
 
     return (yield from kept(task, show, lambda: look(task, moving, sighting.recording), {*refs} <= {*still}))
 
@@ -193,13 +190,13 @@ def _told(seen: Iterable[Seen]) -> Iterator[Message]:
     """Warn of limbs that are not where they were; raise `Refused` where people can mend that."""
     for one in seen:
         worst, (ob, _) = one.worst(), one.moving.limb
-        if worst.share > IF_UNEVEN and is_uneven(np.array(ob.matrix_world)):
-            raise Refused(UNEVEN, object=ob.name, bone=worst.bone)
+        if worst.share > IF_UNEVEN and solving.is_uneven(np.array(ob.matrix_world)):
+            raise Refused(solving.UNEVEN, object=ob.name, bone=worst.bone)
         if worst.share > 1.0:
             yield worst.message
 
 
-def _check_still(now: Sighting, limbs: Sequence[LimbRef], still: Collection[LimbRef]) -> Steps[None]:
+def _check_still(now: Sighting, limbs: Sequence[LimbRef], still: Collection[LimbRef]) -> stepping.Steps[None]:
     """Refuse if bones of rigs are not where they were a moment ago, but for those of ``limbs`` that are not to be
     ``still``: by more than is kept, in lengths of their limb, or of the longest one of their rig."""
     moving = [one for one in now.moving if one.limb in still]
@@ -272,7 +269,7 @@ def planned(
         if limb in feet:
             description = description._replace(foot_turn=foot_turn_off(context, limb, description.target, feet[limb]))
             if options.foot_roll and gets_foot_roll(description):
-                lying = lying_of(recording, request.limb, seen_limb.rest, rate_of(scene_of(context)))
+                lying = lying_of(recording, request.limb, seen_limb.rest, stepping.rate_of(scene_of(context)))
                 description = roll_for(description, limb, among, seen_limb.rest, lying)
             if not _is_turned_over(recording, request):
                 description = half_with_hips(description, limb)
@@ -296,7 +293,7 @@ def _is_turned_over(recording: Recording, request: LimbRequest) -> bool:
     if above is None:
         return False
     foot_turns, turns = (
-        rigid(poses_of(recording, bone.id_data, bone.name))[0][:, :3, :3]
+        transforms.rigid(poses_of(recording, bone.id_data, bone.name))[0][:, :3, :3]
         @ np.array(bone.bone.matrix_local.to_3x3().inverted())
         for bone in (foot, above)
     )

@@ -16,10 +16,9 @@ from ..blender.dependencies import Dependencies
 from ..blender.rotation import get_turn, rotation_channel
 from ..blender.types import Message, announce, has_bone, path_to_bone, tag_rig, view_layer_of
 from ..finding import checking, constraints
-from ..limb import storage, tips, tolerances
+from ..limb import settings, storage, tips, tolerances
 from ..limb.follow import follow_of_constraint
 from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import CONSTRAINT_NAME, slider_of
 from ..motion.fitting import Fit, Wish, fit, with_fit
 from ..rigging.build import build
 from ..rigging.description import Description, LimbRef
@@ -113,7 +112,7 @@ def _described(plan: Conversion, before: dict[str, Any]) -> Description:
         foot.name if foot else "",
         target=target,  # type: ignore[arg-type]
         pole=pole,  # type: ignore[arg-type]
-        constraint=CONSTRAINT_NAME if is_below else taken.name,
+        constraint=settings.CONSTRAINT_NAME if is_below else taken.name,
         converted_from=json.dumps(before),
     ).with_slider("influence", solvers.acting.influence)
     description = with_fit(description.with_choice("tip", "TAIL").of_its_bones(), limb, plan.fit)
@@ -225,7 +224,7 @@ def switch_pole(limb: PoseBone, constraint: Constraint, switch: Any, is_poled: b
     if max(abs(poled), abs(free)) < tolerances.NO_TURN and not read:
         storage.write_slider(limb, "swivel", 0.0)
         return
-    curve: Any = limb.driver_add(slider_of("swivel").path)
+    curve: Any = limb.driver_add(settings.slider_of("swivel").path)
     fcurves.reset(curve)
     paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
     for name, path in paths.items():
@@ -241,7 +240,7 @@ def follow_pole_angle(limb: PoseBone, constraint: Constraint) -> None:
     """Have a limb swivel as the pole angle says, whatever animates it, of the constraint that it is made from."""
     across, along = _pole_axes(limb)
     (a, c), (b, d) = ((axis[2], -axis[0]) for axis in (across, along))
-    curve: Any = limb.driver_add(slider_of("swivel").path)
+    curve: Any = limb.driver_add(settings.slider_of("swivel").path)
     fcurves.reset(curve)
     variable = curve.driver.variables.new()
     variable.name, variable.targets[0].id = "p", limb.id_data

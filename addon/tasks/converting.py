@@ -16,8 +16,7 @@ from ..blender.animation import driver_of
 from ..blender.types import Datablock, Message, Refused, bones_of, has_bone, path_to_bone, split_path, view_layer_of
 from ..finding.constraints import at_full_influence, read_by, slider_read
 from ..limb import follow, storage, tolerances
-from ..motion import ik, parts, reading, writing
-from ..motion.check import Miss, Played, Seen, Sighting, every_action, look, sight
+from ..motion import check, ik, parts, reading, writing
 from ..motion.frames import frames_of, moved_by
 from ..motion.matching import LimbPoses, evaluated_poses, evaluated_turn
 from ..rigging.description import LimbRef, ref_of
@@ -171,7 +170,7 @@ def _check_still(
         limbs = [limb for one in moving if _turns_by_sliders(limb := one.limb[0].pose.bones[one.limb[1]])]
         if task.frames and limbs:
             yield from ik.show_in_ik(task, limbs, before.poses, moves_controls=False, known=sighting.recording)
-        seen = yield from look(task, moving, sighting.recording, 1.0)
+        seen = yield from check.look(task, moving, sighting.recording, 1.0)
     warnings, refused = list[Message](), dict[LimbRef, Refused]()
     for (ob, name), one in seen.items():
         worst = _worst(one, NOTICED_MOVE)
@@ -193,7 +192,7 @@ def _turns_by_sliders(limb: PoseBone) -> bool:
     return not is_driven and storage.choices_of(limb)["plane"] not in MOVES_ROOT
 
 
-def _worst(seen: Seen, moved: float) -> Miss:
+def _worst(seen: check.Seen, moved: float) -> check.Miss:
     """The bone that is farthest off, where a limb may be moved by so much of its length, and what hangs on it as far as
     its bones may be turned; farther where it can't reach its target."""
     (ob, name), own = seen.moving.limb, seen.moving.own
@@ -222,7 +221,7 @@ class Before(NamedTuple):
     """How limbs stood by their constraints, in the frames of a sighting and halfway between: their poses, and how the
     bones above were turned that these turn as well, (frames, 4) by name."""
 
-    sighting: Sighting
+    sighting: check.Sighting
     poses: dict[LimbRef, LimbPoses]
     above: dict[LimbRef, dict[str, Array]]
 
@@ -232,8 +231,8 @@ def seen_before(
 ) -> stepping.Steps[list[Before]]:
     """Where constraints have limbs in this frame, and in every frame of all that animates them now, of the other slots
     of their action, and of other actions."""
-    before = [(yield from _seen_in(whole, Played(), plans))]
-    for played in every_action((plan.name[0], clip) for plan in plans for clip in plan.looked_at(all_actions)):
+    before = [(yield from _seen_in(whole, check.Played(), plans))]
+    for played in check.every_action((plan.name[0], clip) for plan in plans for clip in plan.looked_at(all_actions)):
         moved = [plan for plan in plans if played.owner in (None, plan.name[0])]
         with played.playing():
             frames = frames_of(whole.context, moved_by(plan.solvers.limb for plan in moved))
@@ -243,7 +242,7 @@ def seen_before(
     return before
 
 
-def _seen_in(task: writing.Task, played: Played, plans: Sequence[converted.Conversion]) -> stepping.Steps[Before]:
+def _seen_in(task: writing.Task, played: check.Played, plans: Sequence[converted.Conversion]) -> stepping.Steps[Before]:
     above = {plan.name: plan.solvers.above for plan in plans}
     turned = [bone for of_limb in above.values() for bone in of_limb]
     constraints = [constraint for plan in plans for constraint in plan.solvers.constraints]
@@ -263,7 +262,7 @@ def _seen_in(task: writing.Task, played: Played, plans: Sequence[converted.Conve
         channels=[parts.rotation_channel_of((bone.id_data, bone.name)) for bone in turned],
     )
     limbs = [(plan.solvers.limb, plan.solvers.segments) for plan in plans]
-    sighting = yield from sight(task, played, limbs, also, fully)
+    sighting = yield from check.sight(task, played, limbs, also, fully)
     read = sighting.recording
     turns = {name: {bone.name: evaluated_turn(read, bone) for bone in of_limb} for name, of_limb in above.items()}
     return Before(sighting, {ref_of(limb[0]): evaluated_poses(read, *limb) for limb in limbs}, turns)

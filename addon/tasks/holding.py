@@ -1,5 +1,5 @@
 """Hold: limbs' tips, and how their feet are turned, are planted in the world over ranges of frames or contacts, eased
-in and out. Feet that roll are planted as they stand."""
+in and out. Feet that roll are planted as they stand; Plant Feet gives legs IK with Foot Roll and finds when they do."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from mathutils import Vector
 from ..blender import animation, transaction
 from ..blender.stepping import Steps, Stepwise, rate_of, stepping, times_of
 from ..blender.types import Message, Refused, is_evaluated, scene_of
-from ..feet.contacts import SOLE, Contact, FrameRange, Phase, slip_of
+from ..feet.contacts import HEIGHT, SOLE, SPEED, Contact, FrameRange, Phase, slip_of
 from ..feet.held import FootContact, Ground, Holding, held_legs
 from ..feet.holding import TURNING, HeldLimb, carrier_moved, carrier_of, held_limb, leg_read, rotations_of, tips_of
 from ..feet.planting import vectors_of
 from ..feet.soles import SolePoint, paths_of, sole_of
+from ..limb import rest_geometry, tips, tolerances
 from ..limb.follow import check_movable, check_posable, check_undriven, follow_of, has_roll, rig_slider, rolled_target
-from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import by_rig, is_live, limbs_of, mode_of, read_slider
 from ..limb.tips import foot_of
 from ..limb.tolerances import ON_TARGET, UNSEEN
@@ -33,7 +33,8 @@ from ..motion.writing import KeyedPart, Run, Task
 from ..rigging.description import LimbRef, ref_of
 from ..solver.matrices import applied
 from ..solver.ops import Array, Column, Mask
-from . import selection, status
+from . import adding, selection, setting, status
+from .contact_markers import Contacts, find_contacts, mark_contacts
 
 __all__ = ["HoldOptions", "HoldReport", "sole_contact"]
 
@@ -300,7 +301,7 @@ class _Seen(NamedTuple):
 
 def _seen(recording: Recording, limb: PoseBone) -> _Seen:
     ob = limb.id_data
-    knees = [places_of(recording, ob, name) for name in rest_geometry_of(limb).names[1:]]
+    knees = [places_of(recording, ob, name) for name in rest_geometry.rest_geometry_of(limb).names[1:]]
     turns = rotations_of(recording, (ob, (foot_of(limb) or limb).name))
     return _Seen(turns, tips_of(recording, limb), np.array(knees))
 
@@ -381,3 +382,77 @@ def _points(seen: Any) -> Array:
     points = np.empty(len(seen.data.vertices) * 3, np.float32)
     seen.data.vertices.foreach_get("co", points)
     return applied(np.array(seen.matrix_world, float), points.reshape(-1, 3).astype(float))
+
+
+NOT_LOW = "No foot is low and slow in any frame: set Height or Speed to more"
+KEEP_STILL = "The feet keep still from frame {first} to {last}: Plant Feet is for a rig that walks"
+
+
+class PlantOptions(NamedTuple):
+    """How feet are planted: the height and speed below which they are on the ground, see `contacts_of`; the frames over
+    which each contact eases in and out; the tolerance of legs that get IK, see `add`; whether hips are lowered, and the
+    mesh that feet stand on: see `HoldOptions`."""
+
+    height: float = HEIGHT
+    speed: float = SPEED
+    ease: int = 3
+    tolerance: float = adding.FEWER_KEYS
+    lower_hips: bool = True
+    ground: str = ""
+
+
+class PlantResult(NamedTuple):
+    """The legs that were planted, with their contacts and how far they slid before; the report of the hold; and
+    warnings."""
+
+    legs: list[Contacts]
+    report: HoldReport
+    warnings: list[Message]
+
+
+class NoContacts(Refused):
+    """No foot is on the ground in any frame."""
+
+
+@Stepwise
+def plant(
+    context: Context,
+    requests: Sequence[adding.LimbRequest],
+    limbs: Sequence[PoseBone],
+    frames: Sequence[int],
+    description: PlantOptions,
+) -> Steps[PlantResult]:
+    """Plant the feet of legs, of those that are asked for and get IK, and of those that have it. Their contacts are
+    marked in place of those that are. Raises `Refused`, and then nothing has changed."""
+    names = [ref_of(limb) for limb in (*limbs, *(request.limb for request in requests))]
+    warnings: list[Message] = []
+    with transaction.as_one(context):
+        if requests:
+            tolerance = description.tolerance
+            added = yield from adding.add.steps(context, requests, mode="RIG", foot_roll=True, tolerance=tolerance)
+            warnings = added.warnings
+        setting.add_foot_roll(context, [leg for ob, bone in names if tips.foot_of(leg := ob.pose.bones[bone])])
+        legs = [ob.pose.bones[bone] for ob, bone in names]
+        listed = yield from find_contacts.steps(context, legs, frames, description.height, description.speed)
+        standing = [of_leg for of_leg in listed if of_leg.contacts]
+        if not standing:
+            raise NoContacts(NOT_LOW)
+        if all(_keeps_still(of_leg, frames) for of_leg in listed):
+            raise NoContacts(KEEP_STILL, first=frames[0], last=frames[-1])
+        request = HoldOptions(
+            ease=description.ease,
+            plants=True,
+            is_mean=True,
+            lower_hips=description.lower_hips,
+            ground=description.ground,
+        )
+        contacts = [of_leg.contacts for of_leg in standing]
+        report = yield from hold_tips.steps(context, [of_leg.limb for of_leg in standing], contacts, request)
+        mark_contacts(scene_of(context), standing)
+    return PlantResult(standing, report, [*warnings, *report.warnings])
+
+
+def _keeps_still(leg: Contacts, frames: Sequence[int]) -> bool:
+    """Whether a leg stands in all of these frames, and does not slide: nothing moves it."""
+    contacts = [contact.frames for contact in leg.contacts]
+    return contacts == [(frames[0], frames[-1])] and leg.slip < tolerances.UNSEEN * leg.limb.length

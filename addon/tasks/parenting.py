@@ -16,8 +16,7 @@ from ..blender import animation, fcurves, keying, stepping, transaction, types
 from ..blender.action_writer import ActionWriter
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import Message, Refused, bones_of, path_to_bone, scene_of, view_layer_of
-from ..limb import solving, storage
-from ..limb.follow import follow_of
+from ..limb import follow, solving, storage
 from ..motion import check, ik, passing, writing
 from ..motion.frames import around, frames_of
 from ..motion.placing import ControlPlacing
@@ -61,7 +60,7 @@ def parent_controls(
             raise Refused(solving.UNEVEN, object=ref[0].name, bone=ref[1])
     task = writing.Task(context, frames, keeps_others=around(context, refs) if frames else None)
     limbs = [limb for ob in dict.fromkeys(ob for ob, _ in refs) for limb in storage.limbs_of(ob)]
-    led = [(limb, storage.segments_of(limb)) for limb in limbs if not {*refs}.isdisjoint(follow_of(limb).pairs)]
+    led = [(limb, storage.segments_of(limb)) for limb in limbs if not {*refs}.isdisjoint(follow.follow_of(limb).pairs)]
     with passing.posing_live(context):
         sighting = yield from check.sight(task, check.Played(), led, Asked([*refs, parent], controls=refs))
     seen = sighting.recording

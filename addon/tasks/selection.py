@@ -28,9 +28,9 @@ from ..blender.types import (
     view_layer_of,
 )
 from ..feet.contacts import FrameRange
+from ..finding.branches import Suggestion
 from ..finding.choosing import LimbsToAdd, existing_at, limbs_offered, limbs_to_add, limbs_to_make, limbs_without_ik
 from ..finding.constraints import candidates, last_bone_of
-from ..finding.segments import Suggestion
 from ..limb import follow, storage, tips
 from ..limb.follow import Follow, follow_of, follow_of_constraint, is_gone
 from ..limb.names import FEET, has_word, other_side, side_sign

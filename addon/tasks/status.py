@@ -19,10 +19,9 @@ from ..blender.types import ArmatureObject, Message, Refused, is_evaluated, scen
 from ..feet.soles import paths_of, sole_of
 from ..finding.branches import BranchLimbs
 from ..finding.knees import bends_to, upright
-from ..limb import storage
-from ..limb.features import FEATURES
+from ..limb import storage, tips, transforms
+from ..limb.features import FEATURES, pole_follow
 from ..limb.features.feature import Choice
-from ..limb.features.pole_follow import NEEDS
 from ..limb.follow import (
     RigSlider,
     check_posable,
@@ -47,19 +46,15 @@ from ..limb.storage import (
     limbs_of,
 )
 from ..limb.table import Table, table_of
-from ..limb.tips import FOOT_GONE, foot_of, group_of, is_foot_gone, tip_of
 from ..limb.tolerances import KEPT, MISS, ROUNDING, SEEN, STRAIGHT
-from ..limb.transforms import own_location
 from ..motion.reading import bones_to_read, new_recording, readers_of
-from ..rigging.control_shapes import Place, is_on_ground
+from ..rigging import control_shapes, marks
 from ..rigging.description import Description, describe, ref_of, spec_of
 from ..rigging.features import follows_own_bones
-from ..rigging.marks import Made, made_on
 from ..rigging.parts import needed_parts
+from ..solver import rotation, triangle
 from ..solver.limb import IN_ONE_PLANE
 from ..solver.ops import Array, Points
-from ..solver.rotation import rotate
-from ..solver.triangle import Reach
 from .contact_markers import Contacts, contacts_known, readable_limbs_beside
 
 __all__ = [
@@ -105,7 +100,7 @@ class Status(NamedTuple):
     much of IK shows; and what is wrong with one that is `Outcome.INVALID`."""
 
     outcome: Outcome
-    reach: Reach
+    reach: triangle.Reach
     residual: float
     influence: float
     why: Message = Message("")  # it is constant
@@ -171,7 +166,7 @@ def side_now(context: Context, limb: PoseBone) -> int:
     it, and 0 straight."""
     evaluated: Any = limb.id_data.original.evaluated_get(context.evaluated_depsgraph_get())
     last = evaluated.pose.bones[limb.name]
-    tip = last.matrix @ Vector(tip_of(last, storage.choices_of(last)["tip"]).tolist())
+    tip = last.matrix @ Vector(tips.tip_of(last, storage.choices_of(last)["tip"]).tolist())
     root, knee, end = [*(bone.head for bone in bones_of_limb(last)), tip][:3]
     one, other = (evaluated.matrix_world.to_3x3() @ along for along in (knee - root, end - knee))
     turn = one.x * other.z - one.z * other.x
@@ -187,7 +182,7 @@ def statuses(
     problems = [problem or why_unposable(limb) for limb in limbs]
     posed = [limb for limb, problem in zip(limbs, problems, strict=True) if not problem]
     judged = iter(_judged(ob, posed, depsgraph, structure) if posed else ())
-    return [Status(Outcome.INVALID, Reach.INVALID, 0.0, 1.0, why) if why else next(judged) for why in problems]
+    return [Status(Outcome.INVALID, triangle.Reach.INVALID, 0.0, 1.0, why) if why else next(judged) for why in problems]
 
 
 def _unposed(ob: ArmatureObject, depsgraph: Depsgraph) -> Message | None:
@@ -226,7 +221,7 @@ def _judged(
 def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     """What became of one limb of those that were measured, whose mechanism may be ``broken``."""
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
-    influence, reach = float(measured.influence[row].clip(0.0, 1.0)), Reach(int(measured.solution.reach[row]))
+    influence, reach = float(measured.influence[row].clip(0.0, 1.0)), triangle.Reach(int(measured.solution.reach[row]))
     scale = measured.sizes[row] / measured.lengths[row]
     longest = scale * max(bone.bone.length for bone in chain_bones(limb))  # Blender counts heads from tails
     slack = ROUNDING * max(longest, float(np.abs(measured.targets[row]).max())) + MISS * measured.sizes[row]
@@ -244,11 +239,11 @@ def _status(limb: PoseBone, broken: str, measured: Measured, row: int) -> Status
         outcome, bone = Outcome.INVALID, inheriting_otherwise(limb)
         why = Message(SCALED_APART, bone=bone.name) if bone else why
     if outcome in (Outcome.INVALID, Outcome.REACHED):
-        reach = Reach[outcome.name]
+        reach = triangle.Reach[outcome.name]
     return Status(outcome, reach, residual, influence, why)
 
 
-def _outcome_at(influence: float, reach: Reach, is_on_target: bool) -> Outcome:
+def _outcome_at(influence: float, reach: triangle.Reach, is_on_target: bool) -> Outcome:
     """What became of a limb that stands where the solver puts it."""
     match influence, is_on_target:
         case 0.0, _:
@@ -256,7 +251,7 @@ def _outcome_at(influence: float, reach: Reach, is_on_target: bool) -> Outcome:
         case 1.0, True:
             return Outcome.REACHED
         case 1.0, False:
-            return Outcome.EASED if reach is Reach.REACHED else Outcome[reach.name]
+            return Outcome.EASED if reach is triangle.Reach.REACHED else Outcome[reach.name]
         case _, True:
             return Outcome.BLENDING
     return Outcome.BLENDING_OFF
@@ -284,9 +279,9 @@ def mechanism_problem(limb: PoseBone) -> str:
 def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
     """`mechanism_problem` each of some limbs of one rig."""
     having = [limb for limb in limbs if bones_of_limb(limb) and storage.has_helpers(limb)]
-    made = made_on(limbs[0].id_data) if having else {}
+    made = marks.made_on(limbs[0].id_data) if having else {}
     return [
-        (FOOT_GONE if is_foot_gone(limb) else problem_of_version(limb))
+        (tips.FOOT_GONE if tips.is_foot_gone(limb) else problem_of_version(limb))
         or (_problem(limb, made[limb.name]) if limb in having else "")
         for limb in limbs
     ]
@@ -295,18 +290,18 @@ def problems_of(limbs: Sequence[PoseBone]) -> list[str]:
 def problem_of_version(limb: Any) -> str:
     """Whether a limb was made by another version of the extension, which may have made it otherwise, or is no more as
     it was made."""
-    group = group_of(limb)
+    group = tips.group_of(limb)
     version = VERSION if group is None else group.get(VERSION_KEY, 0)
     if version != VERSION:
         return OLDER if version < VERSION else NEWER
     return "" if all(slider.key in limb for slider in storage.sliders_meant(limb)) else EDITED
 
 
-def _problem(limb: PoseBone, made: Made) -> str:
+def _problem(limb: PoseBone, made: marks.Made) -> str:
     """Why what was made for a limb is not what its value says."""
     ref, description = ref_of(limb), describe(ref_of(limb))
     if has_pole_follow(limb) and not (description.pole_follow and follows_own_bones(description, ref)):
-        return NEEDS
+        return pole_follow.NEEDS
     spec = spec_of(ref, description, is_now=True) if description.mode == "RIG" else None
     by_feature = needed_parts(ref, description, made.built if spec else None)
     names = {name for _, name in made.constraints}
@@ -338,7 +333,7 @@ def misplaced_bone(limb: PoseBone, least: float) -> Message | None:
         if max(abs(size - 1.0) for size in bone.scale[:]) > KEPT:
             return Message(BONE_SCALED, bone=bone.name)
     for bone in chain[1:]:
-        if np.abs(own_location(bone)).max() > least:
+        if np.abs(transforms.own_location(bone)).max() > least:
             return Message(BONE_MOVED, bone=bone.name)
     return None
 
@@ -419,7 +414,7 @@ def _pole(measured: Measured, view: Viewpoint) -> list[Stroke]:
 def _turned_about(axis: Points, edge: Points, arc: float, count: int) -> Points:
     """An edge turned about a unit axis by up to an arc to both sides, (count + 1, 3)."""
     angles = np.linspace(-arc, arc, count + 1)
-    return np.array([rotate((cos(angle / 2.0), *(axis * sin(angle / 2.0))), tuple(edge)) for angle in angles])
+    return np.array([rotation.rotate((cos(angle / 2.0), *(axis * sin(angle / 2.0))), tuple(edge)) for angle in angles])
 
 
 def _reach(now: LimbsNow, measured: Measured, view: Viewpoint) -> list[Stroke]:
@@ -497,7 +492,7 @@ def reported(
 
 
 def _frame_status(frame: float, status: Status, max_miss: float | None) -> FrameStatus:
-    is_off = status.reach != Reach.REACHED if max_miss is None else status.residual > max_miss
+    is_off = status.reach != triangle.Reach.REACHED if max_miss is None else status.residual > max_miss
     reach = status.reach.name if status.is_broken or not status.is_fk else "FK"
     problem = status.message if status.outcome in (Outcome.INVALID, Outcome.LIVE_OFF) else ""
     return FrameStatus(frame, reach, status.residual, status.influence >= 1.0 and is_off, problem)
@@ -522,11 +517,11 @@ def arm_or_leg(limb: PoseBone) -> str:
 def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
     """Whether a limb, or what could be one, is a leg, a foreleg too: its foot rests on the ground, or its bones are
     called as a leg's and not as an arm's."""
-    chain, foot = chain_bones(limb, segments), foot_of(limb)
+    chain, foot = chain_bones(limb, segments), tips.foot_of(limb)
     root, tip = chain[0].bone.head_local, foot.bone.head_local if foot else limb.bone.tail_local
     length = sum(bone.bone.length for bone in chain)
-    place = Place(tip, upright(limb.id_data), length, (tip - root).normalized())
-    if foot and is_on_ground(limb.id_data, foot, place):
+    place = control_shapes.Place(tip, upright(limb.id_data), length, (tip - root).normalized())
+    if foot and control_shapes.is_on_ground(limb.id_data, foot, place):
         return True
     names = [bone.name for bone in chain]
     return any(has_word(name, LEG) for name in names) and not any(has_word(name, ARM) for name in names)
@@ -557,7 +552,7 @@ def field_of(name: str) -> Field:
 def limb_fingerprint(limb: PoseBone) -> tuple[Any, ...]:
     """What of a limb a person may edit without Blender building its depsgraph again."""
     chain: Any = chain_bones(limb)
-    bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(limb)) if bone]
+    bones = [bone.bone for bone in (chain[0].parent, *chain, tips.foot_of(limb)) if bone]
     rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]
     local = tuple(bone.use_local_location for bone in bones)
     features = tuple(key in limb for key in FEATURE_KEYS)  # type: ignore[operator]

@@ -11,7 +11,7 @@ from bpy.types import Context, Event, PoseBone
 from ...blender.editing import select_if_shown
 from ...blender.stepping import Steps
 from ...blender.types import ENDLESS, Refused, scene_of, translated_text
-from ...tasks import contact_markers, holding, planting, selection
+from ...tasks import contact_markers, holding, selection
 from ...tasks.adding import FEWER_KEYS, LimbRequest
 from ...tasks.selection import LimbsToAdd, limbs_to_add, limbs_without_ik
 from ...tasks.status import check_complete, contacts_counted, description_of, frames_counted, is_arm_or_leg, is_leg
@@ -198,7 +198,7 @@ class POSE_OT_planar_ik_find_contacts(base.LimbOperator):
         )
         count = contact_markers.mark_contacts(scene, listed)
         if not count:
-            raise Refused(planting.NOT_LOW)
+            raise Refused(holding.NOT_LOW)
         slide = state.length_text(scene, max(contacts.slip for contacts in listed))
         self.inform(
             "Marked {contacts}, in which feet slide by up to {slide}", contacts=contacts_counted(count), slide=slide
@@ -246,9 +246,9 @@ class POSE_OT_planar_ik_plant(base.PoseOperator):
 
     def act(self, context: Context, subject: tuple[list[LimbRequest], list[PoseBone]]) -> Steps[None]:
         """Plant, and say how far soles slid before, and slide now."""
-        options = planting.PlantOptions(**cast("dict[str, Any]", self.as_keywords()))
+        options = holding.PlantOptions(**cast("dict[str, Any]", self.as_keywords()))
         frames = contact_markers.frame_range(scene_of(context))
-        planted = yield from planting.plant.steps(context, *subject, frames, options)
+        planted = yield from holding.plant.steps(context, *subject, frames, options)
         self.warn(*planted.warnings)
         select_if_shown(context, [ref for leg in planted.legs if (ref := description_of(leg.limb).followed[0])])
         self.inform(HELD, **slide_values(context, planted.report))

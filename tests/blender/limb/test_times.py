@@ -81,7 +81,7 @@ def test_what_is_stopped_leaves_nothing(add, addon, task):
     adding, snapping, holding, bake = (
         addon(name) for name in ("tasks.adding", "tasks.snapping", "tasks.holding", "tasks.baking")
     )
-    planting, span = addon("tasks.planting"), [[holding.sole_contact(addon("feet.contacts").FrameRange(8, 12))]]
+    planting, span = addon("tasks.holding"), [[holding.sole_contact(addon("feet.contacts").FrameRange(8, 12))]]
     steps_of = {
         "add": lambda last: adding.add.steps(context, [adding.LimbRequest(last)], mode="RIG"),
         "snap_target": lambda last: snapping.snap_target.steps(context, [last], frames),
