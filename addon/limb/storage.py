@@ -10,20 +10,9 @@ from typing import Any
 from bpy.types import Object, PoseBone, Scene
 
 from ..blender.types import ArmatureObject, Refused, announce, is_armature, path_to_custom, tag_rig
-from . import names, spec, tips
+from . import names, settings, spec, tips
 from .features import FEATURES
 from .features.feature import Slider
-from .settings import (
-    ALLOWED,
-    CHOICES,
-    CONSTRAINT_NAME,
-    CONVERTED_FROM,
-    LIMB_MARK,
-    MADE_FOR_LIMB,
-    SEGMENT_MARK,
-    every_slider,
-    slider_of,
-)
 from .tips import group_of as group_of  # noqa: PLC0414
 from .tips import keep as keep  # noqa: PLC0414
 from .tolerances import ROUNDING
@@ -34,7 +23,9 @@ def limb_constraint_of(bone: PoseBone) -> Any:
     group = group_of(bone)
     if group is None or not has_slider(bone, "influence"):
         return None
-    constraint = bone.constraints.get(group.get("constraint", CONSTRAINT_NAME)) or bone.constraints.get(CONSTRAINT_NAME)
+    constraint = bone.constraints.get(group.get("constraint", settings.CONSTRAINT_NAME)) or bone.constraints.get(
+        settings.CONSTRAINT_NAME
+    )
     return (
         constraint
         if constraint and constraint.type == "IK"
@@ -49,7 +40,7 @@ def is_limb(bone: PoseBone) -> bool:
 
 def is_converted(bone: PoseBone) -> bool:
     """Whether a limb was made from Blender's own IK constraint."""
-    return CONVERTED_FROM in (group_of(bone) or {})
+    return settings.CONVERTED_FROM in (group_of(bone) or {})
 
 
 def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
@@ -66,18 +57,18 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
     """Make a bone a limb's last one, if it is not yet; ``constraint`` is the IK constraint to use, else a new one is
     added."""
     check_parents(bone, sum(segments))
-    constraint = constraint or limb_constraint_of(bone) or bone.constraints.get(CONSTRAINT_NAME)
+    constraint = constraint or limb_constraint_of(bone) or bone.constraints.get(settings.CONSTRAINT_NAME)
     if constraint is None:
         constraint = bone.constraints.new("IK")
-        constraint.name = CONSTRAINT_NAME
+        constraint.name = settings.CONSTRAINT_NAME
     constraint.mute = True
     constraint.chain_count = sum(segments)
     if group_of(bone) is None:
         tips.mark_tip(bone)
     _mark_segments(bone, segments)
-    name = None if constraint.name == CONSTRAINT_NAME else constraint.name
+    name = None if constraint.name == settings.CONSTRAINT_NAME else constraint.name
     keep(bone, segments=None if segments == (1, 1) else segments, constraint=name)
-    for slider in every_slider():
+    for slider in settings.every_slider():
         if not slider.is_feature and not has_slider(bone, slider.name):
             make_slider(bone, slider)
     return constraint
@@ -130,11 +121,11 @@ def remove_limb(bone: PoseBone) -> None:
         lock_location(bone, is_locked=False)
         tips.unmark_tip(bone)
         for each in chain:
-            each.property_unset(SEGMENT_MARK)
-    if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):
+            each.property_unset(settings.SEGMENT_MARK)
+    if constraint is not None and constraint.name.startswith(settings.CONSTRAINT_NAME):
         bone.constraints.remove(constraint)
-    bone.property_unset(LIMB_MARK)
-    for slider in every_slider():
+    bone.property_unset(settings.LIMB_MARK)
+    for slider in settings.every_slider():
         if slider.key in bone:  # type: ignore[operator]
             del bone[slider.key]
 
@@ -159,21 +150,23 @@ def make_slider(bone: PoseBone, slider: Slider) -> None:
 
 def has_slider(bone: Any, name: str) -> bool:
     """Whether a bone has the custom property of a slider, and so the feature that it belongs to."""
-    return slider_of(name).key in bone
+    return settings.slider_of(name).key in bone
 
 
 def sliders_meant(limb: Any) -> list[Slider]:
     """The sliders that a limb has, or should have: those of all limbs, and of features of which any is there."""
-    there = {slider.key for slider in every_slider() if slider.key in limb or not slider.is_feature}
+    there = {slider.key for slider in settings.every_slider() if slider.key in limb or not slider.is_feature}
     for feature in FEATURES:
         keys = {slider.key for slider in feature.sliders}
         there |= keys if keys & there else set()
-    return [slider for slider in every_slider() if slider.key in there and slider.bone < len(segments_of(limb))]
+    return [
+        slider for slider in settings.every_slider() if slider.key in there and slider.bone < len(segments_of(limb))
+    ]
 
 
 def read_slider(bone: PoseBone, name: str) -> Any:
     """The value of a slider; its default where the limb lacks it."""
-    slider = slider_of(name)
+    slider = settings.slider_of(name)
     return type(slider.default)(value_in(bone, slider))
 
 
@@ -187,7 +180,7 @@ def value_in(bone: Any, slider: Slider) -> Any:
 
 def write_slider(bone: PoseBone, name: str, value: Any) -> None:
     """Set a slider of a limb that has it."""
-    slider, owner = slider_of(name), bone  # type: Any, Any
+    slider, owner = settings.slider_of(name), bone  # type: Any, Any
     announce(bone.id_data)
     if slider.bone == spec.ALL:
         owner[slider.key] = type(slider.default)(value)
@@ -198,20 +191,20 @@ def write_slider(bone: PoseBone, name: str, value: Any) -> None:
 
 def path_to_slider(limb_name: str, name: str) -> str:
     """The data path of a slider of a limb, from its rig."""
-    return path_to_custom(limb_name, slider_of(name).key)
+    return path_to_custom(limb_name, settings.slider_of(name).key)
 
 
 def choices_of(bone: PoseBone) -> dict[str, Any]:
     """The settings of a limb that do not animate, by name."""
     group = group_of(bone) or {}
-    kept = {name: group[name] for name in CHOICES if name in group and _is_allowed(name, group[name])}
-    return CHOICES | kept
+    kept = {name: group[name] for name in settings.CHOICES if name in group and _is_allowed(name, group[name])}
+    return settings.CHOICES | kept
 
 
 def _is_allowed(name: str, value: Any) -> bool:
     """Whether a choice is one that is understood: another version of the extension may have more of them."""
-    allowed: Any = ALLOWED[name]
-    if isinstance(CHOICES[name], str):
+    allowed: Any = settings.ALLOWED[name]
+    if isinstance(settings.CHOICES[name], str):
         return value in allowed
     return isinstance(value, int | float) and allowed[0] - ROUNDING <= value <= allowed[1] + ROUNDING
 
@@ -257,10 +250,10 @@ def _segments_there(limb: PoseBone) -> list[list[PoseBone]]:
     count = len(_segments_when_made(limb))
     bone: Any = limb
     while bone is not None and len(segments) <= count:
-        if getattr(bone, LIMB_MARK) and bone != limb:  # of another limb, from which this one hangs
+        if getattr(bone, settings.LIMB_MARK) and bone != limb:  # of another limb, from which this one hangs
             break
         segments[0].insert(0, bone)
-        if place := getattr(bone, SEGMENT_MARK):
+        if place := getattr(bone, settings.SEGMENT_MARK):
             if place != count - len(segments) + 1:
                 break
             segments.insert(0, [])
@@ -271,9 +264,9 @@ def _segments_there(limb: PoseBone) -> list[list[PoseBone]]:
 def _mark_segments(limb: PoseBone, segments: tuple[int, ...]) -> None:
     """Mark the bones at which the segments of a limb begin, by their places in it."""
     for bone in (*chain_bones(limb), *hierarchy(limb, sum(segments))):  # a copy of a marked one may be among them
-        bone.property_unset(SEGMENT_MARK)
+        bone.property_unset(settings.SEGMENT_MARK)
     for place, start in enumerate(bones_of_limb(limb, segments), 1):
-        setattr(start, SEGMENT_MARK, place)
+        setattr(start, settings.SEGMENT_MARK, place)
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
@@ -371,7 +364,7 @@ def check_structure(limb: PoseBone) -> None:
 
 def is_mechanism_bone(bone: Any) -> bool:
     """Whether a bone is a helper bone or control that was made for limbs, or belongs to another mechanism."""
-    return bool(getattr(bone, MADE_FOR_LIMB)) or bone.name.startswith("MCH-")
+    return bool(getattr(bone, settings.MADE_FOR_LIMB)) or bone.name.startswith("MCH-")
 
 
 CONTROL_KINDS = ("target", "pole")
@@ -381,7 +374,7 @@ CONTROL_KINDS = ("target", "pole")
 def is_control(ob: Object, bone: str) -> bool:
     """Whether a bone is a control that was made for limbs to follow."""
     holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None
-    return holder is not None and getattr(holder, MADE_FOR_LIMB) in CONTROL_KINDS
+    return holder is not None and getattr(holder, settings.MADE_FOR_LIMB) in CONTROL_KINDS
 
 
 KEPT_ON = "kept_on"

@@ -14,14 +14,10 @@ import bpy
 import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
 
-from ..blender.animation import animated_paths
+from ..blender import animation, rotation
 from ..blender.dependencies import BoneRef, Dependencies
-from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
-from ..limb.follow import solver_follow
-from ..limb.settings import FEATURE_KEYS, LIMB_MARK
-from ..limb.solving import scaled_bones, scales_of
-from ..limb.storage import bones_of_limb, by_rig, chain_bones, group_of, limbs_of, mode_of
+from ..limb import follow, settings, solving, storage
 from ..limb.table import ABSENT, Table, table_of
 
 
@@ -78,22 +74,22 @@ class LivePlan(NamedTuple):
 def make_plan(depsgraph: Depsgraph) -> LivePlan:
     """Look at all rigs that a graph evaluates. Others are looked at when they are shown."""
     rigs = [ob for ob in all_objects() if is_armature(ob) and is_evaluated(ob, depsgraph)]
-    limbs = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
-    of_rigs, levels = by_rig(limbs), []
+    limbs = [bone for ob in rigs for bone in storage.limbs_of(ob) if is_posed(bone)]
+    of_rigs, levels = storage.by_rig(limbs), []
     for level in levels_of(limbs):
         scaled = _scaled(table := table_of(level, of_rigs))
         levels.append(Level(table, tuple(_by_mode(table)), scaled, tuple(_at_rest(table, scaled))))
     return LivePlan(
         levels=levels,
         fingerprints={rig: rig_fingerprint(rig, [bone.name for bone in bones]) for rig, bones in of_rigs.items()},
-        paths={rig: animated_paths(rig) for rig in of_rigs},
+        paths={rig: animation.animated_paths(rig) for rig in of_rigs},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
     )
 
 
 def is_posed(limb: PoseBone) -> bool:
     """Whether a limb is posed live: nothing on the rig poses it, and all its bones are there."""
-    return mode_of(limb) == "LIVE" and bool(bones_of_limb(limb))
+    return storage.mode_of(limb) == "LIVE" and bool(storage.bones_of_limb(limb))
 
 
 SIMULATIONS = {"CLOTH", "DYNAMIC_PAINT", "FLUID", "NODES", "PARTICLE_SYSTEM", "SOFT_BODY"}
@@ -112,8 +108,8 @@ def rig_fingerprint(rig: ArmatureObject, names: list[str]) -> Any:
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)
     named: list[Any] = [bones.get(name) for name in names]
-    limbs = [bone for bone in named if bone and group_of(bone) is not None]
-    groups = [(getattr(bone, LIMB_MARK), *(key in bone for key in FEATURE_KEYS)) for bone in limbs]
+    limbs = [bone for bone in named if bone and storage.group_of(bone) is not None]
+    groups = [(getattr(bone, settings.LIMB_MARK), *(key in bone for key in settings.FEATURE_KEYS)) for bone in limbs]
     return names, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
 
 
@@ -142,7 +138,7 @@ def _by_mode(table: Table) -> Iterator[BonesOfMode]:
         for segment, name in enumerate(limb.bones):
             places.setdefault(bones[name].rotation_mode, []).append((table.bones[row, segment], row, segment))
     for mode, rows_of_mode in places.items():
-        yield BonesOfMode(mode, rotation_channel(mode), *np.array(rows_of_mode).T)
+        yield BonesOfMode(mode, rotation.rotation_channel(mode), *np.array(rows_of_mode).T)
 
 
 def _scaled(table: Table) -> ScaledBones | None:
@@ -151,8 +147,8 @@ def _scaled(table: Table) -> ScaledBones | None:
     for row, limb in enumerate(table.limbs):
         place = table.rig[row]
         bones, first = table.rigs[place].pose.bones, (0, *table.ends)[place]
-        powers = np.log2(scales_of(limb, 2.0))
-        rows += [(first + bones.find(bone.name), row, powers) for bone in scaled_bones(bones[limb.name])]
+        powers = np.log2(solving.scales_of(limb, 2.0))
+        rows += [(first + bones.find(bone.name), row, powers) for bone in solving.scaled_bones(bones[limb.name])]
     return ScaledBones(*(np.array(column) for column in zip(*rows, strict=True))) if rows else None
 
 
@@ -171,7 +167,7 @@ def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:
     dependency cycle, one of them is taken first."""
     owners: dict[BoneRef, int] = {}
     for i, limb in enumerate(limbs):
-        for bone in chain_bones(limb):
+        for bone in storage.chain_bones(limb):
             owners[limb.id_data, bone.name] = i
     among = Dependencies()
     needs = [
@@ -193,8 +189,8 @@ def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:
 
 
 def _moved_by(limb: PoseBone) -> list[tuple[Object, str]]:
-    parent = bones_of_limb(limb)[0].parent
-    followed = [(ob, name) for ob, name in solver_follow(limb).pairs if ob]
+    parent = storage.bones_of_limb(limb)[0].parent
+    followed = [(ob, name) for ob, name in follow.solver_follow(limb).pairs if ob]
     return [*followed, (limb.id_data, parent.name if parent else "")]
 
 
