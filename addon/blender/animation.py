@@ -50,7 +50,7 @@ def all_curve_lists(action: Any, slot_handle: int | None = None) -> Iterator[Any
 
 
 def lists_of(user: Any) -> list[Any]:
-    """The collections of F-curves that act on a user of an action: animation data, or a strip of the NLA."""
+    """The collections of F-curves that act on a user of an action: on animation data, or on an NLA strip."""
     if user is None or not user.action:
         return []
     return [*all_curve_lists(user.action, user.action_slot_handle)]
@@ -73,8 +73,8 @@ def animated_paths(owner: Datablock) -> set[str]:
 
 
 def is_animated(owner: Datablock, path: str, strips: bool = True) -> bool:
-    """Whether keys or a driver animate a property, so that the next frame overwrites what it is set to; or, without
-    ``strips``, its own action's keys."""
+    """Whether keys or a driver animate a property, so that the next frame overwrites what is set. Without
+    ``strips``, keys in its own action only."""
     curves = curves_everywhere(owner) if strips else curves_of(owner)
     return any(curve.data_path == path for curve in (*drivers_of(owner), *curves))
 
@@ -90,7 +90,7 @@ def modifiers_of(curve: FCurve) -> list[Any]:
 
 
 def changes(curve: FCurve) -> bool:
-    """Whether the values of an F-curve change over time: importers leave curves that are constant."""
+    """Whether the values of an F-curve change over time. Importers leave curves that are constant."""
     if modifiers_of(curve):
         return True
     if len(curve.sampled_points):
@@ -115,8 +115,8 @@ class Clip(NamedTuple):
 
 
 def clips_besides(owner: Datablock, prefixes: tuple[str, ...]) -> list[Clip]:
-    """The actions, slot by slot, that nothing uses, and that animate an object of this kind at paths that begin so: as
-    an exporter finds them, or somebody who picks another one."""
+    """The actions, each with a slot, that animate an object of this kind and that nothing uses: an exporter finds
+    them, or somebody picks them. Only those with paths that begin with one of the ``prefixes``."""
     data = getattr(owner, "animation_data", None)
     used = {(user.action, user.action_slot_handle) for user in (data, *strips_of(owner)) if user} if data else set()
     clips = [
@@ -202,8 +202,8 @@ def make_editable(owner: Datablock) -> None:
 
 
 def make_own(owner: Datablock, user: Any, copies: dict[Any, Any] | None = None) -> None:
-    """Give a user of an action (animation data, or an NLA strip) a copy of it, if it is linked or also animates others
-    by the same curves. ``copies`` are those made before, to be used again."""
+    """Copy a user's action if it is linked or also animates other datablocks by the same curves. The user is
+    animation data or an NLA strip; ``copies`` are those made before, to be used again."""
     action = user.action
     if action.is_editable and not action.override_library and not has_others(user, owner):
         return
@@ -281,8 +281,8 @@ def set_at(owner: Datablock, path: str, value: Any) -> None:
 
 
 def property_at(owner: Datablock, path: str) -> tuple[Any, str, bool]:
-    """What has the property at a data path, the property's name, and whether it is a custom one: of one that is a
-    choice, `path_resolve` gives another value than it holds."""
+    """The owner of the property at a data path, the property's name, and whether it is a custom property. Of an
+    enum, `path_resolve` gives another value than it holds."""
     custom = _CUSTOM_PROPERTY.match(path)
     place, name = (custom[1], bpy.utils.unescape_identifier(custom[2])) if custom else path.rpartition(".")[::2]
     return (owner.path_resolve(place) if place else owner), name, custom is not None

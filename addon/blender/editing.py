@@ -18,7 +18,7 @@ from .types import ArmatureObject, Refused, announce, bones_of, has_bone, is_arm
 
 @contextmanager
 def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
-    """`editing_bones`, which also preserves what was posed without keys."""
+    """Within, an armature is in Edit Mode, as `editing_bones` has it; what was posed without keys stays."""
     with keeping_unkeyed(context, [ob]), editing_bones(context, ob):
         yield
 
@@ -85,8 +85,8 @@ def remove_empty_collections(ob: ArmatureObject, names: Iterable[str]) -> None:
 
 
 def collect(ob: ArmatureObject, bone: Bone, collection: str, above: str, place: int) -> Any:
-    """Have a bone in one bone collection only, which is made if it is not there: in the one ``above`` at this place, or
-    after what is there. That one is made first of all."""
+    """Move a bone into one bone collection, out of all others; the collection is made if it is not there. A new one
+    goes below the collection ``above``, at this place among its children, or at the end."""
     for other in [*bone.collections]:
         other.unassign(bone)
     only: Any = ob.data.collections_all.get(collection)
@@ -103,8 +103,8 @@ def collect(ob: ArmatureObject, bone: Bone, collection: str, above: str, place: 
 
 @contextmanager
 def object_mode(context: Context, needed: Object) -> Iterator[None]:
-    """Object Mode with nothing selected, an object shown; then back to each object's mode, what was selected,
-    hidden and active."""
+    """Within, Object Mode with nothing selected and an object shown. Then modes, selection and visibility are as
+    before."""
     objects, layer = _objects_of(context), view_layer_of(context)
     active, selected = objects.active, {ob for ob in objects if ob.select_get()}
     in_mode: dict[str, list[Any]] = {}
@@ -129,8 +129,8 @@ def object_mode(context: Context, needed: Object) -> Iterator[None]:
 
 @contextmanager
 def keeping_unkeyed(context: Context, objects: Iterable[Object]) -> Iterator[None]:
-    """Preserve unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
-    Blender then sets all that is animated to its animation, as if the frame changed."""
+    """Within, keep unkeyed changes of objects whose bones, drivers or F-curves are edited. Else Blender sets all
+    that is animated to its animation, as if the frame changed."""
     paths = {ob: dict.fromkeys(curve.data_path for curve in animation.curves_everywhere(ob)) for ob in objects}
     before = {ob: {path: animation.value_at(ob, path) for path in of_ob} for ob, of_ob in paths.items()}
     try:
@@ -158,7 +158,7 @@ def set_frame(scene: Scene, frame: float) -> None:
 
 @contextmanager
 def keeping_frame(scene: Scene) -> Iterator[None]:
-    """Return to the current frame afterwards."""
+    """Within, frames may be shown; then the scene goes back to the frame that it showed."""
     shown = scene.frame_current + scene.frame_subframe
     try:
         yield
@@ -168,9 +168,9 @@ def keeping_frame(scene: Scene) -> Iterator[None]:
 
 @contextmanager
 def without_window_updates() -> Iterator[None]:
-    """Keep the windows at what they show while properties of drivers are set: for each that Python sets, Blender has
-    every window of the context's scene go to its frame anew (``NC_SCENE | ND_FRAME``), where everything in the scene
-    that is not keyed is lost. Meanwhile that scene is one that no window shows."""
+    """Within, windows don't follow what Python sets of drivers. For each such change Blender has every window of the
+    context's scene go to its frame anew (``NC_SCENE | ND_FRAME``), where everything in the scene that is not keyed
+    is lost. Meanwhile that scene is one that no window shows."""
     unseen = bpy.data.scenes.new("Unseen")
     try:
         with bpy.context.temp_override(scene=unseen):
@@ -284,8 +284,8 @@ def _frame_of(scene: Scene) -> float:
 
 
 def select(context: Context, refs: Sequence[dependencies.BoneRef]) -> list[str]:
-    """Select bones or objects in the mode in which they can be moved, the last one active; what is hidden is shown.
-    Returns the names of objects, bones and collections of bones that are shown again. Raises `Refused`."""
+    """Select bones or objects in the mode that moves them, the last one active; what is hidden is shown. Returns the
+    names of objects, bones and collections of bones that are shown again. Raises `Refused`."""
     if any(not bone for _, bone in refs):
         refs = [(ob, bone) for ob, bone in refs if not bone]
     announce(*(ob for ob, _ in refs), *(bone.id_data for bone in context.selected_pose_bones or ()))

@@ -36,8 +36,8 @@ def write_keys(
     before: Any = None,
     starts: Sequence[int] = (),
 ) -> None:
-    """Replace a curve's keys from the first to the last of these frames, which are sorted; keys outside stay. More
-    than one such range of frames may be given at once, by where the others start.
+    """Replace a curve's keys from the first to the last of these sorted frames; keys outside stay. Several such ranges
+    may be given at once, by where the others start.
 
     ``slopes`` per frame, with interpolation BEZIER, place the handles a third of the way to the next key; where those
     ``before`` the key differ, its handles are free of each other. Without slopes,
@@ -96,16 +96,16 @@ def _make_room(curve: FCurve, ranges: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def reset(curve: FCurve) -> None:
-    """Remove the keys and modifiers of a curve. A new driver then gives what its expression says: else its curve maps
-    that, by keys (from 5.0 on, which round near 0 and 1) or by a modifier."""
+    """Remove the keys and modifiers of a curve, so that a new driver gives what its expression says. Else its curve
+    maps that, by keys (from 5.0 on, which round near 0 and 1) or by a modifier."""
     curve.keyframe_points.clear()
     while curve.modifiers:
         curve.modifiers.remove(curve.modifiers[0])
 
 
 def repeat(curve: Any, modes: tuple[str, str]) -> None:
-    """Have a curve repeat itself before and after its keys, in these ways. Quaternions can't be added to: they come
-    back."""
+    """Have a curve repeat itself before and after its keys, in these two modes of *Cycles*. Quaternions can't be
+    added to: they come back."""
     can_add = "quaternion" not in curve.data_path and "axis_angle" not in curve.data_path
     modifier = curve.modifiers.new("CYCLES")
     modifier.mode_before, modifier.mode_after = (m if can_add else m.replace("_OFFSET", "") for m in modes)
@@ -130,8 +130,8 @@ def hold(curve: FCurve, frame: float) -> None:
 
 
 def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = True) -> list[float]:
-    """Put a key of some kind on a curve where it has none, which goes on as the segment does that it divides: the curve
-    keeps its shape. Returns the frames after this one that had to get keys, too.
+    """Insert a key of some kind on a curve without changing its shape. Returns the later frames that had to get keys,
+    too.
 
     Blender divides a Bezier segment by a key without changing its shape, if no handle of it is automatic. Easing can't
     be divided: each of its frames gets a key, those after this one only if the curve is to be the same there.
@@ -160,13 +160,14 @@ def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", g
 
 
 def shape_beyond(curve: FCurve, frame: float, end: int) -> tuple[float, int, str, Any]:
-    """How a curve goes on beyond a key, before it if that is a first one (``end`` 0), else after it."""
+    """How a curve goes on beyond a key: before it if that is a first one (``end`` 0), else after it. For
+    `keep_shape`."""
     key = _key_at(curve, frame)
     return frame, end, key.interpolation, (key.handle_right if end else key.handle_left) - key.co
 
 
 def keep_shape(curve: FCurve, frame: float, end: int, interpolation: str, handle: Any) -> None:
-    """Have a curve go on beyond a key so: see `shape_beyond`."""
+    """Have a curve go on beyond a key as `shape_beyond` found it."""
     key = _key_at(curve, frame)
     key.handle_left_type = key.handle_right_type = "FREE"
     if end:
@@ -180,7 +181,8 @@ def _key_at(curve: FCurve, frame: float) -> Any:
 
 
 def fade(curve: FCurve, start: float, frames: Collection[float], by: float) -> None:
-    """Add to keys in these frames what is ``by`` at a frame before them and nothing at the next key after them."""
+    """Add an offset to the keys in these frames: ``by`` at the frame ``start``, falling to 0 at the next key after
+    them."""
     if not frames:
         return
     keys = curve.keyframe_points

@@ -61,8 +61,7 @@ def key(
 
 
 def key_automatically(context: Context, owner: Datablock, paths: Iterable[str], group: str = "") -> None:
-    """Set keys on what an operator has changed, if autokey is on, where its settings want them: as Blender does for
-    what is moved by hand, without visual keys."""
+    """Key what an operator changed as Auto Keying would key it, if that is on; without visual keys."""
     if not is_autokey_on(context):
         return
     settings = scene_of(context).tool_settings
@@ -98,7 +97,7 @@ def key_from(
     until: float | None = None,
     holds: bool = False,
 ) -> None:
-    """Set a key on a property that has just been changed from what it was ``before``, and keep all earlier frames.
+    """Key a changed property from this frame on; earlier frames stay as it was ``before``.
 
     A key holds the old state, one frame before. From this frame on the property goes on to its next key as it did, or
     ``holds`` what it is now; one without a next key goes back to the old state ``until`` a frame. What is locked is
@@ -219,8 +218,8 @@ def full_path(bone: str, path: str) -> str:
 
 
 def key_changes(context: Context, changes: Iterable[Change]) -> None:
-    """Key changed properties where they have keys already, so that the next frame keeps them, or as Auto Keying
-    wants. What strips alone move is left as posed by hand: one key would replace them in all frames."""
+    """Key changed properties that have keys already, so that the next frame keeps them, or as Auto Keying wants.
+    What strips alone move is left as posed by hand: one key would replace them in all frames."""
     for change in changes:
         if animation.is_animated(change.object, change.path, strips=False):
             which = keyable_indices(change.object, change.path, change.before)
@@ -232,8 +231,8 @@ def key_changes(context: Context, changes: Iterable[Change]) -> None:
 def key_changes_from(
     context: Context, changes: Iterable[Change], insert_keys: bool = False, holds: bool = False
 ) -> None:
-    """Key what was changed together, and keep what it was in all earlier frames: where it has keys already, where
-    autokey wants them, or everything. Raises `Refused` for keys over strips.
+    """Key what was changed together from this frame on; all earlier frames stay as they were. It gets keys where it has
+    some already, where autokey wants them, or everything. Raises `Refused` for keys over strips.
 
     By the next key that any of it has, it is all as it was: else the frames from there on would be changed for good by
     what has none. If it ``holds``, all is as it is now until its own next key.

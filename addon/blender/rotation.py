@@ -101,8 +101,8 @@ def to_quaternion(mode: str, channels: Sequence[Any], ops: Angles = FLOAT_ANGLES
 
 
 def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Rotations ``(frames, numbers)`` in a bone's rotation mode, written so that their numbers jump least from frame to
-    frame; the first frame stays as it is."""
+    """Rotations ``(frames, numbers)`` in a bone's rotation mode, with the least jumps between frames. The first
+    frame stays as it is."""
     rows: NDArray[Any] = np.array(values, float)
     if mode == "QUATERNION":
         rows *= _same_side(rows)
@@ -225,8 +225,8 @@ Rows = NDArray[np.float32]
 
 
 def read_rows(rigs: Sequence[Any], ends: Sequence[int], name: str) -> Rows:
-    """The numbers of a property of all bones of several rigs, (bones, numbers), in single precision as Blender keeps
-    them; ``ends`` says how many bones a rig and those before have. One that is None has zeros."""
+    """A property of all bones of several rigs, (bones, numbers), in single precision as Blender keeps it. ``ends``
+    says how many bones a rig and those before have. One that is None has zeros."""
     rows = np.zeros((ends[-1], SIZES[name]), np.float32)
     flat, size = rows.reshape(-1), SIZES[name]
     for ob, first, end in zip(rigs, (0, *ends), ends, strict=False):
@@ -236,14 +236,15 @@ def read_rows(rigs: Sequence[Any], ends: Sequence[int], name: str) -> Rows:
 
 
 def read_matrices(rigs: Sequence[Object], ends: Sequence[int]) -> Rows:
-    """The pose matrices of the same bones, (bones, 4, 4); of an evaluated object, as it is shown."""
+    """The pose matrices of all bones of several rigs, (bones, 4, 4), as `read_rows` counts them; of evaluated ones,
+    as shown."""
     return read_rows(rigs, ends, "matrix").reshape(-1, 4, 4).swapaxes(1, 2)  # Blender's own are by columns
 
 
 def write_rows(ob: Object, channel: str, rows: Rows, which: Sequence[int]) -> None:
-    """Write a channel of all bones (bones, numbers), of which some have other numbers than the rig. The evaluated pose
-    stays as it is until ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also evaluates what hangs on the
-    object's transform."""
+    """Write a channel of all bones (bones, numbers) to a rig. ``which`` are those with other numbers than the rig
+    has. The evaluated pose stays as it is until ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also
+    evaluates what hangs on the object's transform."""
     bones = bones_of(ob)
     if ob.library is None:
         bones.foreach_set(channel, rows.reshape(-1))

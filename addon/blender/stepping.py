@@ -54,8 +54,8 @@ class Stepwise(Generic[Arguments, Result]):
 
 @contextmanager
 def stepping(context: Context) -> Iterator[Callable[[float], None]]:
-    """Gives a function that shows a frame of the scene, as playback would. Afterwards the scene is back at its frame,
-    with what was posed there without keys."""
+    """Within, a function that shows a frame of the scene, as playback would. Afterwards the scene is back at its
+    frame, with what was posed there without keys."""
     scene = scene_of(context)
     animated = [ob for ob in view_layer_of(context).objects if animation.curves_everywhere(ob)]
     with editing.keeping_unkeyed(context, animated), editing.keeping_frame(scene):
@@ -68,11 +68,11 @@ def rate_of(scene: Scene) -> float:
 
 
 def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
-    """Where on F-curves frames are, which is elsewhere if the scene stretches time; rounded as Blender does."""
+    """The frames as times on F-curves, (frames): others if the scene stretches time. Rounded as Blender does."""
     stretched = np.float32(scene.render.frame_map_old / scene.render.frame_map_new)
     return (np.asarray(frames, np.float32) * stretched).astype(float)
 
 
 def time_now(context: Context) -> float:
-    """The same of the frame that is shown."""
+    """The frame that is shown, as a time on F-curves: see `times_of`."""
     return float(times_of(scene_of(context), [scene_of(context).frame_current_final])[0])

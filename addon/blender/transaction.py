@@ -33,7 +33,7 @@ _open: list[Transaction] = []
 
 @contextmanager
 def all_or_nothing(context: Context) -> Iterator[None]:
-    """Restores the file if anything is raised within."""
+    """Within, changes are all or nothing: if anything is raised, the file is restored."""
     transaction = Transaction(context)
     _open.append(transaction)
     listeners.append(transaction.remember)
@@ -50,7 +50,7 @@ def all_or_nothing(context: Context) -> Iterator[None]:
 
 
 def as_one(context: Context) -> Any:
-    """Makes what is within part of the open transaction, if there is one; else as `all_or_nothing`."""
+    """Within, changes are part of the open transaction, if there is one; else all or nothing by themselves."""
     return nullcontext() if _open else all_or_nothing(context)
 
 
@@ -60,7 +60,7 @@ def _close(transaction: Transaction) -> None:
 
 
 def at_end(do: Callable[[], None]) -> None:
-    """Call this once the open transaction succeeds, and never if it fails; without one, now. For what can't be
+    """Call a function once the open transaction succeeds, and never if it fails; without one, now. For what can't be
     undone."""
     if _open:
         _open[-1].waiting.append(do)
@@ -257,7 +257,7 @@ def transactional(task: Callable[Concatenate[Context, Rest], Result]) -> Callabl
 def transactional_steps(
     task: Callable[Concatenate[Context, Rest], stepping.Steps[Result]],
 ) -> Callable[Concatenate[Context, Rest], stepping.Steps[Result]]:
-    """The same for a task in steps, also if it is closed before its end."""
+    """Run a task in steps as one transaction: if it raises or is closed before its end, the file is restored."""
 
     @wraps(task)
     def run(context: Context, *args: Rest.args, **options: Rest.kwargs) -> stepping.Steps[Result]:

@@ -51,8 +51,8 @@ def is_armature(ob: Object | None) -> TypeGuard[ArmatureObject]:
 
 
 def is_evaluated(ob: Object, depsgraph: Depsgraph) -> bool:
-    """Whether a graph of Blender's holds an object, shown or not. Only then may its pose's bones be asked for those of
-    their armature: of other objects, Blender may not have renewed these since an undo, and crashes."""
+    """Whether a depsgraph holds an object, shown or not. Only then may its pose's bones be asked for those of their
+    armature: of other objects, Blender may not have renewed these since an undo, and crashes."""
     evaluated: Any = ob.evaluated_get(depsgraph)
     return bool(evaluated.is_evaluated)
 
@@ -91,13 +91,13 @@ def is_hidden(bone: PoseBone) -> bool:
 
 
 def tag_rig(bone: PoseBone) -> None:
-    """Have the rig of a bone evaluated anew. The tag of the object alone costs a fifth less, but has simulations that
-    hang on the rig lose what they have cached."""
+    """Have Blender evaluate the rig of a bone anew. The tag of the object alone costs a fifth less, but has
+    simulations that hang on the rig lose what they have cached."""
     bone.id_data.update_tag(refresh={"DATA"})
 
 
 def own_matrix(bone: PoseBone) -> Matrix:
-    """What the channels of a bone would have to make for it to be as it is evaluated."""
+    """The local matrix that a bone's channels would have to make for it to stand as it is evaluated."""
     rest = bone.bone.matrix_local
     return bone.bone.convert_local_to_pose(bone.matrix, rest, **parent_matrices(bone), invert=True)
 
@@ -130,8 +130,8 @@ def path_to_custom(bone: str, name: str) -> str:
 
 @lru_cache(10_000)
 def split_path(path: str) -> tuple[str, str]:
-    """The name of the bone that a data path from an object or its armature leads through, and the path from there;
-    without one, no name."""
+    """A data path from an object or armature, split into the name of a bone and the path from there. Of one that
+    leads through no bone, the name is ""."""
     named = _BONE_PATH.match(path)
     return (bpy.utils.unescape_identifier(named[1]), named[2]) if named else ("", path)
 
@@ -141,15 +141,15 @@ listeners: list[Callable[[Any], None]] = []
 
 
 def announce(*blocks: Any) -> None:
-    """Call this before you change objects, actions or scenes, so that an open transaction can copy them; None is
-    nothing."""
+    """Tell the open transaction that objects, actions or scenes will be changed, so that it copies them first. None
+    is nothing."""
     for block in blocks if listeners else ():
         for remember in listeners if block is not None else ():
             remember(block)
 
 
 def announce_keys(owner: Datablock) -> None:
-    """Call this before you change keys of an object in its current action."""
+    """Tell the open transaction that keys of an object in its current action will be changed: see `announce`."""
     data = owner.animation_data
     announce(owner, data.action if data else None)
 
@@ -159,8 +159,8 @@ ENDLESS = 1e6
 
 
 def allowed_range(of: Any) -> tuple[float, float]:
-    """From where to where the number of a property may be. What is beyond soft limits is refused, as Blender keeps to
-    hard ones without a word; above a soft limit, only where there is no hard one."""
+    """From where to where the number of a property may be. What is beyond soft limits is refused, as Blender keeps
+    to hard ones without a word; above a soft limit, only where there is no hard one."""
     low = of.soft_min if of.hard_min < -ENDLESS else of.hard_min
     return low, of.soft_max if of.hard_max > ENDLESS else of.hard_max
 

@@ -27,7 +27,7 @@ _commands: list[Any] = []
 
 
 def main(words: list[str]) -> int:
-    """Process every input of a call, whatever becomes of the others, and give the exit code, as `arguments` explains
+    """Process every input of a call, whatever becomes of the others, and give the exit code. `arguments` explains
     it."""
     try:
         arguments = parse(words)

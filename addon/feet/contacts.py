@@ -109,9 +109,9 @@ def floor_of(paths: Sequence[Path]) -> float:
 def contacts_of(
     path: Path, frames: Sequence[float], rate: float, floor: float, height: float = HEIGHT, speed: float = SPEED
 ) -> list[Contact]:
-    """When any point of a sole is low and slow: near the ground that it came down to, or that the rig stands on.
-    ``frames`` are in order and evenly apart, ``rate`` of them a second; ``floor`` is what the rig stands on, from
-    `floor_of`."""
+    """The contacts of a sole with the ground: when any point of it is low and slow. Low is near the ground that it
+    came down to, or that the rig stands on. ``frames`` are in order and evenly apart, ``rate`` of them a second;
+    ``floor`` is what the rig stands on, from `floor_of`."""
     if len(frames) < 3 or not path.size > 0.0:
         return []
     sole = path.sole / path.size
@@ -159,9 +159,9 @@ def _tempo_of(sole: Array, per_second: float) -> Tempo:
 
 
 def flat_rows(ankle: Array, ball: Array, grounds: Array, per_second: float) -> Indices:
-    """The numbers of the rows in which a foot is low and slow from the ankle to the ball, (frames, 3) each in lengths
-    of the limb: in which it lies flat, if it ever does. One that takes no step is low only where the ball is at the
-    ``grounds`` (frames)."""
+    """The rows in which a foot lies flat: low and slow from the ankle to the ball, if it ever is. Places are
+    (frames, 3), in lengths of the limb. One that takes no step is low only where the ball is at the ``grounds``
+    (frames)."""
     if len(ball) < 3:
         return np.zeros(0, int)
     tempo = _tempo_of(np.stack((ankle, ball)), per_second)
@@ -218,8 +218,8 @@ def _phases(down: Mask, shortest: int) -> list[tuple[int, str]]:
 
 
 def slip_of(path: Path, frames: Sequence[float], within: FrameRange) -> float:
-    """How far what of a sole is lowest slides over the floor in a range of frames, in the unit of the path; what has no
-    sole, in any direction."""
+    """How far a sole slides over the floor in a range of frames, in the unit of the path: what of it is lowest. What
+    has no sole slides in any direction."""
     times = np.asarray(frames)
     points = path.sole[:, (times >= within.first) & (times <= within.last)]
     if points.shape[1] < 2:

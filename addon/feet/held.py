@@ -108,7 +108,7 @@ class Stand(NamedTuple):
 
 
 def held_legs(legs: Sequence[Leg], how: Holding) -> list[HeldLeg]:
-    """Hold legs of one rig in their contacts."""
+    """Legs of one rig as they are held in their contacts: ends, rolls and what carries them, over all frames."""
     stands = [[_planted(leg, contact) for contact in leg.contacts] for leg in legs]
     raised = np.zeros_like(legs[0].roots)
     if how.ground:

@@ -37,7 +37,7 @@ LEVEL = 0.02
 
 
 def leg_read(recording: Recording, limbs: LimbsRead, row: int, contacts: Sequence[FootContact], rolls: bool) -> Leg:
-    """What was read of a limb, which is a ``row`` of the limbs of its rig, for it to be held."""
+    """A leg for `held_legs`, as it was read: of a limb that is a ``row`` of the limbs of its rig."""
     limb, count = limbs.rig.limbs[row], recording.frames
     if rolls:
         sliders = [recording.channels[slider_channel(limb, name)] for name in TURNING]
@@ -75,8 +75,8 @@ class HeldLimb(NamedTuple):
 def held_limb(
     recording: Recording, limbs: LimbsRead, row: int, leg: Leg, held: HeldLeg, ease: int, values: Values
 ) -> HeldLimb:
-    """What is placed and keyed to hold a limb, which is a ``row`` of the limbs of its rig. Sets its roll, and how its
-    toes are turned, in ``values``."""
+    """What is placed and keyed to hold a limb, a ``row`` of the limbs of its rig. Sets its roll and its toes in
+    ``values``."""
     limb = limbs.rig.limbs[row]
     target: Any = follow_of(limb).pairs[0]
     poles = _poles_that_stay(recording, limbs, row, held)
@@ -159,8 +159,8 @@ def _poles_that_stay(recording: Recording, limbs: LimbsRead, row: int, held: Hel
 
 
 def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
-    """The bone that carries limbs of one rig and that can be moved: nothing else poses it, and it does not carry what
-    they follow."""
+    """The bone that carries limbs of one rig and can be moved, or None. Nothing else poses it, and it does not carry
+    what they follow."""
     above = [storage.bones_of_limb(limb)[0].parent_recursive for limb in limbs]
     followed = {follow_of(limb).pairs[0] for limb in limbs}
     poses = Dependencies().constraints_and_drivers
@@ -175,8 +175,9 @@ def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
 def carrier_moved(
     recording: Recording, ref: BoneRef, carried: Points, size: float, times: Column
 ) -> tuple[ControlPlacing, KeyedPart]:
-    """A bone that is moved from where it was seen, by ``carried`` (rows, 3): by the keys that it has, and as few more
-    as hold that. ``size`` is how long the legs are, ``times`` are where rows are on F-curves."""
+    """How a bone is placed and keyed to be moved by ``carried`` (rows, 3) from where it was seen. By the keys that
+    it has, and as few more as hold that. ``size`` is how long the legs are, ``times`` are where rows are on
+    F-curves."""
     places, is_moved = places_of(recording, *ref), np.abs(carried).max(axis=1) > tolerances.ROUNDING * size
     placing = ControlPlacing(ref, ref, _where(places + carried, is_moved), np.full(len(places), size))
     channel, scale = placing.location, ref[0].matrix_world.median_scale / size

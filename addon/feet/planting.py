@@ -76,8 +76,8 @@ def roll_transforms(shape: RollShape, rolls: Array) -> Matrices:
 
 
 def rolls_of(shape: RollShape, turns: Rotations) -> Array:
-    """The roll and the bank, (rows, 2), by which a foot is most nearly turned as it is turned off the flat one, (rows,
-    3, 3) in the frame of its rolled target."""
+    """The roll and the bank, (rows, 2), that turn a foot most nearly as ``turns`` do. These, (rows, 3, 3), are off
+    the flat foot, in the frame of its rolled target."""
     across, up, ahead = range(3)
     by_sole = shape.sole.T @ turns @ shape.sole
     roll = np.arctan2(-by_sole[:, up, ahead], by_sole[:, ahead, ahead])
@@ -93,9 +93,9 @@ class PlantedFoot(NamedTuple):
 
 
 def plant_foot(shape: RollShape, rolled_targets: Matrices, on: Sequence[str], size: float) -> tuple[PlantedFoot, slice]:
-    """Plant a foot with these rolled targets (rows, 4, 4) so that its tip moves least: flat as in the rows in which it
-    is ``on`` its sole, or level if there are none; rolled about what it is on; and the rows in which it stands, until
-    it turns away as it leaves. ``size`` is how long its limb is in the world."""
+    """A planted foot whose tip moves least, by its rolled targets (rows, 4, 4), and the rows in which it stands. It
+    is flat as in the rows in which it is ``on`` its sole, or level if there are none; rolled about what it is on;
+    and stands until it turns away as it leaves. ``size`` is how long its limb is in the world."""
     phases, tips, scale = np.array(on), rolled_targets[:, :3, 3], _scale_of(rolled_targets)
     turns, is_flat, flat = rolled_targets[:, :3, :3] / scale, phases == SOLE, np.eye(4)
     flat[:3, :3] = mean_of(turns[is_flat]) if is_flat.any() else _levelled(shape, turns)
@@ -121,8 +121,8 @@ def plant_foot(shape: RollShape, rolled_targets: Matrices, on: Sequence[str], si
 def moved_near(
     shape: RollShape, foot: PlantedFoot, tips: Points, roots: Points, reach: float, size: float
 ) -> PlantedFoot:
-    """A foot planted where its tip, rolled so, is nearest to tips (rows, 3), while its limb, which begins at roots
-    (rows, 3), gets no straighter, if that can be."""
+    """A planted foot moved to where its tip is nearest to ``tips`` (rows, 3), without straightening its limb. That
+    begins at ``roots`` (rows, 3), and gets no straighter, if that can be."""
     flat, offsets = foot.flat.copy(), _offsets(shape, foot.flat, foot.rolls)
     distances = np.linalg.norm(tips - roots, axis=1)
     around = np.pad(distances, 1, mode="edge")
@@ -141,7 +141,7 @@ def _offsets(shape: RollShape, flat: Array, rolls: Array) -> Array:
 
 
 def middle_of(places: Points, near: float) -> Points:
-    """The place that is least far from all of these (rows, 3); within ``near``, squares of distances count."""
+    """The place (3) with the least sum of distances from all of these (rows, 3); within ``near``, squares count."""
     middle: Array = places.mean(axis=0)
     for _ in range(10):
         weights = 1.0 / np.maximum(np.linalg.norm(places - middle, axis=1), near)
@@ -166,8 +166,7 @@ def _nearer(shape: RollShape, flat: Array, rolls: Array, tips: Points, off_flat:
 
 
 def place_in_reach(place: Points, roots: Points, reach: Column) -> Points:
-    """The place near to one that is no farther than ``reach`` (rows) from any of these roots (rows, 3), if there is
-    one."""
+    """The place (3), near to one, that is no farther than ``reach`` (rows) from any root (rows, 3), if there is one."""
     for _ in range(REACH_ROUNDS):
         offsets = place - roots
         distances = np.linalg.norm(offsets, axis=1)
@@ -179,9 +178,8 @@ def place_in_reach(place: Points, roots: Points, reach: Column) -> Points:
 
 
 def ease_out(offsets: Array, ranges: Sequence[tuple[int, int]], ease: int) -> Array:
-    """Offsets (rows, numbers) as they are in ranges of rows, both ends in them, which follow each other; from there
-    they die away over ``ease`` rows, without a step in speed, but not beyond the next range; elsewhere there are
-    none."""
+    """Offsets (rows, numbers) as they are in ranges of rows, eased out beside these, and 0 elsewhere. They die away
+    over ``ease`` rows, without a step in speed, but not beyond the next range; both ends are in a range."""
     over = np.zeros_like(offsets)
     for i, (first, last) in enumerate(ranges):
         over[first : last + 1] = offsets[first : last + 1]
@@ -202,7 +200,7 @@ def ease_out(offsets: Array, ranges: Sequence[tuple[int, int]], ease: int) -> Ar
 
 
 def turned_by(vectors: Points) -> Rotations:
-    """The matrices (rows, 3, 3) of turns about vectors (rows, 3) by their lengths."""
+    """Turns as matrices (rows, 3, 3), from vectors (rows, 3): about each by its length in radians."""
     angle = np.linalg.norm(vectors, axis=1)[:, None, None]
     safe = np.where(angle > 0.0, angle, 1.0)
     x, y, z = (vectors / safe[:, 0]).T
@@ -221,7 +219,7 @@ def shortest_turn(one: Points, other: Points) -> Rotations:
 
 
 def vectors_of(turns: Rotations) -> Points:
-    """The vectors (rows, 3) that matrices (rows, 3, 3) of less than half a turn turn about, as long as they do."""
+    """Turns as vectors (rows, 3), from matrices (rows, 3, 3): each axis, as long as the angle, below half a turn."""
     twice = np.stack(
         (turns[:, 2, 1] - turns[:, 1, 2], turns[:, 0, 2] - turns[:, 2, 0], turns[:, 1, 0] - turns[:, 0, 1]), axis=1
     )
@@ -237,7 +235,7 @@ def _scale_of(rolled_targets: Matrices) -> float:
 
 
 def mean_of(turns: Rotations) -> Rotations:
-    """The turn that is nearest to these (rows, 3, 3)."""
+    """The mean turn (3, 3) of turns (rows, 3, 3): the one nearest to all."""
     first_axes, _, right = np.linalg.svd(turns.sum(axis=0))
     mean: Array = first_axes @ np.diag((1.0, 1.0, np.linalg.det(first_axes @ right))) @ right
     return mean

@@ -51,8 +51,8 @@ def sole_of(recording: Recording, limb: PoseBone, rate: float) -> list[SolePoint
 
 
 def sole_lying(limb: PoseBone, lying: Lying | None) -> list[SolePoint]:
-    """The points of a limb's sole, each in the space of its bone: heel, ball and toe where a foot roll has them, or
-    would have them; of a hand its tip and its end, of what has neither the tip."""
+    """The points of a limb's sole, each in the space of its bone: heel, ball and toe, as a foot roll has them. Of a
+    hand its tip and its end, of what has neither the tip."""
     foot, geometry = tips.foot_of(limb), rest_geometry_of(limb)
     if foot is None or names.has_word(foot.name, names.HANDS):
         end = [SolePoint(foot.name, Vector((0.0, foot.bone.length, 0.0)))] if foot else []
@@ -66,8 +66,8 @@ def sole_lying(limb: PoseBone, lying: Lying | None) -> list[SolePoint]:
 
 
 def lying_of(recording: Recording, limb: PoseBone, geometry: RestGeometry, rate: float) -> Lying | None:
-    """How the foot of a limb, or of what is to be one, lies on the floor in a recording, in the armature as it rests;
-    None where it never lies."""
+    """How a foot lies flat on the floor in a recording, in the armature as it rests; None where it never does. Of a
+    limb, or of what is to be one."""
     ob, foot = limb.id_data, tips.foot_of(limb)
     whole = np.flatnonzero(np.equal(np.mod(recording.at or [0.5], 1.0), 0.0))
     if foot is None or len(whole) < 3:

@@ -384,9 +384,9 @@ def segment_of(bone: PoseBone) -> list[PoseBone]:
 
 
 def is_twist(bone: PoseBone) -> bool:
-    """Whether a bone is a twist bone: it begins between the joints where its parent begins and the next bone does, in
-    line with these. In a straight limb so does a forearm: where names don't say which is which, the line has to bend
-    at both joints, and twice."""
+    """Whether a bone is a twist bone: it begins in line between two joints. These are where its parent begins and
+    where the next bone does. In a straight limb so does a forearm: where names don't say which is which, the line
+    has to bend at both joints, and twice."""
     below = tips.foot_below(bone.bone)
     if bone.parent is None or below is None or not _is_between(bone.parent.bone, bone.bone, below):
         return False
@@ -414,8 +414,9 @@ def _is_between(start: Bone, bone: Bone, end: Bone) -> bool:
 
 
 def bone_of_offset_group(bone: Bone) -> Bone | None:
-    """The bone below an offset group, as exporters add one above each joint: it begins at the same place. None if this
-    bone is none, also if only helper bones begin there, or if it is a hand without a length, as in captures."""
+    """The bone that begins where an offset group does, or None if this bone is no offset group. Exporters add such
+    groups above joints. None also if only helper bones begin there, or if it is a hand without a length, as in
+    captures."""
     if tips.foot_below(bone) is not None:
         return None
     near = tolerances.UNSEEN * bone.length
@@ -447,8 +448,8 @@ def segment_below(segment: list[PoseBone]) -> tuple[list[PoseBone], PoseBone | N
 
 
 def limb_up_from(limb: PoseBone, count: int, shared_parents: set[str]) -> Suggestion:
-    """The limb of ``count`` segments whose last segment has this bone; raises `Refused` if it would contain one of the
-    ``shared_parents``, bones from which several limbs hang."""
+    """The limb of ``count`` segments whose last segment has this bone. Raises `Refused` if it would contain one of
+    the ``shared_parents``, bones from which several limbs hang."""
     line = [segment_of(limb)]
     while len(line) < count:
         segment = segment_above(line[0])
@@ -465,7 +466,7 @@ def limb_up_from(limb: PoseBone, count: int, shared_parents: set[str]) -> Sugges
 
 
 def moved_along_line(suggestion: Suggestion, by: int, shared_parents: set[str]) -> Suggestion:
-    """A limb that ends so many segments further down its line of bones, or up if negative. ``shared_parents`` are the
+    """A limb that ends ``by`` segments further down its line of bones, or up if negative. ``shared_parents`` are the
     bones from which several limbs hang."""
     limb, segments = suggestion
     for _ in range(abs(by)):

@@ -108,8 +108,8 @@ def _check_movers(chain: list[PoseBone], dependencies: Dependencies, takes_limit
 
 
 def check_solvers_above(limb: PoseBone, chain: list[PoseBone], dependencies: Dependencies) -> None:
-    """Refuse helper bones for a limb whose bones an IK constraint solves together with what they would hang on: a
-    dependency cycle, also while the constraint is muted."""
+    """Refuse helper bones where an IK constraint solves a limb's bones together with what they would hang on. That
+    would be a dependency cycle, also while the constraint is muted."""
     first = chain[0]
     for owner, constraint in dependencies.solvers(limb.id_data, first.parent.name) if first.parent else ():
         if first in (owner, *owner.parent_recursive):
@@ -133,8 +133,7 @@ def mute_constraints(constraints: Iterable[Any]) -> None:
 
 
 def check_overruled(limb: PoseBone) -> None:
-    """Refuse a limb whose mechanism overrules what would pose its bones in its place, or is to: constraints above its
-    own, and drivers."""
+    """Refuse a limb that constraints above its own or drivers would pose, were it not for its mechanism."""
     dependencies, posed = Dependencies(), [] if storage.is_on_rig(limb) else storage.bones_of_limb(limb)
     for bone in storage.chain_bones(limb):
         last = len(bone.constraints) if bone in posed else 0
@@ -187,8 +186,8 @@ def check_followed(
 
 
 def pickable(context: Context, limbs: Sequence[PoseBone]) -> Iterator[BoneRef]:
-    """What can be a target or pole: the bones of the limbs' rigs, then the objects of the view layer, but not what
-    moves with the limbs."""
+    """The bones and objects that can be target or pole of limbs, those of their rigs first. What moves with the
+    limbs can't."""
     dependencies = Dependencies()
     lines = {limb: {bone.name for bone in storage.chain_bones(limb)} for limb in limbs}
     rigs = dict.fromkeys(limb.id_data for limb in limbs)
@@ -230,7 +229,8 @@ the normal of the joints' plane on models of MMD."""
 
 
 def limits_by_ik(bone: PoseBone) -> Iterator[tuple[str, float, float]]:
-    """The axes about which a bone has IK limits, from and to: half a turn to either side is none."""
+    """Each axis about which a bone has IK limits, with the least and most turn, in radians. Half a turn to either
+    side is none."""
     for axis in "xyz":
         if turns_about(bone, axis) and getattr(bone, f"use_ik_limit_{axis}"):
             low, high = getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")
@@ -239,8 +239,8 @@ def limits_by_ik(bone: PoseBone) -> Iterator[tuple[str, float, float]]:
 
 
 def limit_of(constraint: Any) -> tuple[str, float, float] | None:
-    """The axis about which a *Limit Rotation* lets a bone turn, from and to; None where it is another constraint, or
-    leaves several axes or none."""
+    """The axis, least and most turn that a *Limit Rotation* allows, in radians; None where it limits not just one
+    axis."""
     if constraint.type != "LIMIT_ROTATION" or constraint.owner_space != "LOCAL" or constraint.influence < 1.0:
         return None
     ranges = {axis: (getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")) for axis in "xyz"}
@@ -252,9 +252,9 @@ def limit_of(constraint: Any) -> tuple[str, float, float] | None:
 def joint_limits(
     geometry: RestGeometry, k: int, limit: tuple[str, float, float], plane: str, flip: bool
 ) -> dict[str, float] | None:
-    """The settings of a limb whose ``k``-th bone may be turned from rest about one of its axes, from and to; None where
-    that is not about the hinge, or the first bone's in another plane than a hinge's. Of three or four bones, see
-    `limits_of_knees`."""
+    """The settings of a limb whose ``k``-th bone has this limit (axis, least and most turn from rest), or None. None
+    where that is not about the hinge, or the first bone's in another plane than a hinge's. Of three or four bones,
+    see `limits_of_knees`."""
     about, *ends = limit
     place = "xyz".index(about)
     along = float(geometry.normals[k][place])
@@ -282,8 +282,8 @@ def _bend_at(geometry: RestGeometry, k: int, place: int, turn: float) -> float:
 
 
 def limits_of_knees(geometry: RestGeometry, ranges: Sequence[tuple[int, float, float]]) -> dict[str, float]:
-    """The settings of a limb of three or four bones, which has the same limits for all its knees, with which it stops
-    where some bones, each by its place and the least and most of the inner angle at its head, are at theirs."""
+    """The knee limits of a limb of three or four bones that stops where bones with own limits are at theirs. All its
+    knees have the same. Each range is a bone's place, and the least and most of the inner angle at its head."""
     directions = [(-sin(angle), cos(angle)) for angle in geometry.angles]
     at_rest = sum(length * y for length, (_, y) in zip(geometry.lengths, directions, strict=True))
 

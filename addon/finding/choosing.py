@@ -54,9 +54,9 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
 
 
 def limbs_offered(context: Context) -> tuple[list[branches.Suggestion], Message | None]:
-    """The limbs that *Add* would make of the selection, or why none is offered: it is one bone that is part of no arm
-    or leg of a rig that has some, and hangs on no limb. Of a rig that Rigify generated, which comes with IK,
-    neither."""
+    """The limbs that *Add* would make of the selection, or a message that says why there are none. None is offered
+    for one bone that is part of no arm or leg of a rig that has some, and hangs on no limb; nor on a rig that Rigify
+    generated, which comes with IK."""
     bones = _selected(context)
     if not bones or "rig_id" in bones[0].id_data.data:
         return [], None
@@ -106,8 +106,8 @@ def _selected(context: Context) -> list[PoseBone]:
 
 
 def limbs_to_make(bones: Sequence[PoseBone], count: int = 0) -> dict[branches.Suggestion, list[PoseBone]]:
-    """The limbs that bones of one rig are meant for where none is a target or a pole, each with those of the bones that
-    say so; raises `Refused` where there is none."""
+    """The limbs that selected bones of one rig mean, each with those of the bones that say so. None of these is a
+    target or a pole. Raises `Refused` where there is none."""
     groups = _groups(bones, bones[0], count)
     clear = [group for group in groups if group.limbs and group.is_clear] if len(groups) > 1 else []
     limbs: dict[branches.Suggestion, list[PoseBone]] = {}
@@ -366,9 +366,9 @@ def _is_skin(ob: Object, rig: Object) -> bool:
 
 
 def limb_at(bone: PoseBone, count: int = 0) -> branches.Suggestion:
-    """The limb that a clicked bone is part of: one that exists, or an arm or leg, maybe by its shoulder, foot or toe;
-    else the limb of two bones that ends with it. Raises `Refused`. ``count`` says how many bones it is to have: with
-    three or four, the clicked one is the last. Else it has two, or three if an animal's leg has a hock."""
+    """The limb that a clicked bone is part of: one that exists, or an arm or leg, or the two bones that end with it.
+    It may be clicked by its shoulder, foot or toe. Raises `Refused`. ``count`` says how many bones it is to have:
+    with three or four, the clicked one is the last. Else it has two, or three if an animal's leg has a hock."""
     return limb_with(bone, count, branches.BranchLimbs(bone.id_data))
 
 

@@ -104,8 +104,8 @@ def last_bone_of(owner: PoseBone) -> PoseBone:
 
 
 def solvers_of(owner: PoseBone) -> Solvers:
-    """The IK constraints of a bone that can be a limb: of several that act, the first one, as Blender does; of all
-    bones that it turns but a table. Raises `Refused`."""
+    """The IK constraints of a bone that can become a limb: the first that acts, as in Blender, and its bones but a
+    table. Raises `Refused`."""
     check_editable(owner)
     active, limb = _active(owner), last_bone_of(owner)
     if storage.is_limb(owner) or not active:
@@ -287,8 +287,8 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
 
 
 def plane_of(solvers: Solvers) -> str:
-    """The plane of the limb: SLIDE if bones slide; POLE with a pole; HINGE if IK locks leave the first bone one axis,
-    or the whole rig is flat; else FREE."""
+    """The plane of the limb: ``SLIDE``, ``POLE``, ``HINGE`` or ``FREE``. Slide if bones slide; Pole with a pole;
+    Hinge if IK locks leave the first bone one axis, or the whole rig is flat."""
     if solvers.slides:
         return "SLIDE"
     if solvers.acting.pole_target:

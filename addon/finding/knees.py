@@ -22,9 +22,9 @@ AHEAD_ACROSS = 0.3
 def bend_axis(
     limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float, is_flat: bool = True
 ) -> tuple[float, ...] | None:
-    """The axis that a straight limb has to bend about, in its last bone's axes, so that its knee points as a body's
-    does: a knee to the toes, an elbow to the back; turned around the limb by an angle. The hinge of one that is bent,
-    and of what is neither an arm nor a leg; None without one, or where the rig only rests as if it were flat."""
+    """The axis that a straight limb bends about, in its last bone's axes, for its knee to point as a body's does. A
+    knee to the toes, an elbow to the back; turned around the limb by an angle. The hinge of one that is bent, and of
+    what is neither an arm nor a leg; None without one, or where the rig only rests as if it were flat."""
     hinge = hinge_axis(limb) if is_flat else None
     geometry = rest_geometry(limb, segments, (), hinge or (), tip, "HINGE")
     if not is_straight(geometry):
@@ -43,8 +43,8 @@ def bend_axis(
 
 
 def bends_to(limb: PoseBone, turn: float = 0.0) -> str:
-    """Which way the knee of a limb points at rest, as seen by the rig, turned around the limb by an angle if it is
-    bent."""
+    """Which way the knee of a limb points at rest, as seen by the rig. If it is bent, turned around the limb by an
+    angle."""
     geometry, up, front = rest_geometry_of(limb), upright(limb.id_data).col[2], front_of(limb.id_data)
     about = Matrix.Rotation(0.0 if is_straight(geometry) else turn, 3, Vector(geometry.frame[:3, 1].tolist()))
     knee, to_left = about @ Vector((-geometry.frame[:3, 0]).tolist()), up.cross(front)

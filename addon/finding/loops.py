@@ -40,9 +40,9 @@ class Loop(NamedTuple):
 
 
 def loops_meant(bones: Sequence[PoseBone], is_all: bool) -> list[Loop]:
-    """The loops that bones of one rig are of that are selected, or ``is_all`` of it, from what drives them on; none
-    where something else is meant. Raises `Refused` where two bones at a time can't close them, or bones end on others
-    where no loop is."""
+    """The loops of a machine that selected bones of one rig are part of, in order from what drives them. All loops
+    if ``is_all``; none where something else is meant. Raises `Refused` where two bones at a time can't close them,
+    or bones end on others where no loop is."""
     ob, selected = bones[0].id_data, {bone.name for bone in bones}
     if "rig_id" in ob.data or any(bone.id_data != ob for bone in bones):
         return []

@@ -115,16 +115,15 @@ def has_roll(limb: PoseBone) -> bool:
 
 
 def solver_follow(limb: PoseBone) -> Follow:
-    """The target and pole that the solver uses: the limb's own, but with a foot roll the helper bone that rolls with
-    the target."""
+    """The target and pole that the solver uses: the limb's own, or with a foot roll its rolled helper as target."""
     follow = follow_of(limb)
     end_bone = rolled_target(limb) if follow.target is not None and has_roll(limb) else None
     return follow if end_bone is None else follow._replace(target=limb.id_data, subtarget=end_bone.name)
 
 
 def rolled_target(limb: PoseBone, anywhere: bool = False) -> Bone | None:
-    """The helper bone that the solver uses as target of a limb with a foot roll; None if it is missing, or is not at
-    its tip, unless ``anywhere``: it belongs to another limb then, or the foot was moved in Edit Mode."""
+    """The helper bone that the solver of a limb with foot roll uses as target, or None. None also if it is not at
+    the tip, unless ``anywhere``: it belongs to another limb then, or the foot was moved in Edit Mode."""
     foot = tips.foot_of(limb)
     copying: Any = foot.constraints.get(FOOT) if foot else None
     if copying is None or copying.target != limb.id_data:
@@ -150,8 +149,8 @@ def tip_at_rest(limb: PoseBone) -> Vector:
 
 
 def helpers_of(limb: PoseBone, anywhere: bool = False) -> dict[str, Bone]:
-    """The helper bones of a limb's foot roll by role; if it is incomplete, those above its rolled target; none without
-    one. See there for ``anywhere``."""
+    """The helper bones of a limb's foot roll by role. If it is incomplete, those above its rolled target; none
+    without one. See there for ``anywhere``."""
     end_bone: Any = rolled_target(limb, anywhere) if has_roll(limb) else None
     if end_bone is None:
         return {}
@@ -230,8 +229,8 @@ def change_of(limb: PoseBone, slider: str) -> Change:
 
 
 def check_movable(limb: PoseBone, ob: Object, bone: str) -> None:
-    """Refuse to move a target or pole that drivers, constraints or another limb pose, that comes from another file, or
-    that the limb hangs on."""
+    """Refuse to move a target or pole that something else poses, that another file has, or that carries the limb.
+    Drivers, constraints or another limb may pose it."""
     name, dependencies = bone or ob.name, Dependencies()
     if not ob.is_editable:
         raise Refused("'{name}' is of another file: make a library override of it, then snap", name=name)
@@ -289,8 +288,8 @@ class RigSlider(NamedTuple):
 
 
 def rig_slider(limb: PoseBone) -> RigSlider | None:
-    """The rig's own slider that switches a limb between FK and IK, or None: it drives how far other bones copy each of
-    the limb's; what copies one of them, as a twist bone does, is none."""
+    """The rig's own slider that switches a limb between FK and IK, or None. It drives how far other bones copy each
+    of the limb's; what copies one of them, as a twist bone does, is none."""
     drivers = [curve for curve in drivers_of(limb.id_data) if not curve.mute]
     driven = {curve.data_path: curve for curve in drivers if curve.data_path.endswith(".influence")}
     copied = [_sliders_copying(bone, driven) for bone in storage.bones_of_limb(limb)] if driven else []

@@ -42,16 +42,16 @@ class Solution(NamedTuple):
 
 
 def frames_now(table: Table, poses: Matrices, locations: Points | None) -> Matrices:
-    """Where the frame G of each limb is in its armature now, (n, 4, 4). ``poses`` are the matrices of all bones of the
-    table's rigs, ``locations`` those that the channels of first bones say, (n, 3)."""
+    """Where the frame G of each limb is in its armature now, (n, 4, 4). ``poses`` are the matrices of all bones of
+    the table's rigs, ``locations`` those that the channels of first bones say, (n, 3)."""
     parents = poses[table.parents].astype(float)
     parents[table.parents == ABSENT] = np.eye(4)
     return frames_below(table, parents, locations)
 
 
 def frames_below(table: Table, parents: Matrices, locations: Points | None) -> Matrices:
-    """Where the frame G of each limb is in its armature, (..., n, 4, 4), where the parents of their first bones have
-    these poses (..., n, 4, 4) and these have these locations (..., n, 3), if any; the identity stands for no parent."""
+    """Where the frame G of each limb is in its armature, (..., n, 4, 4), by the poses of the first bones' parents.
+    These are (..., n, 4, 4), the identity for no parent; first bones may have locations (..., n, 3)."""
     frames: Array = parents @ table.to_parent
     if locations is not None:
         frames[..., :3, 3] += (frames[..., :3, :3] @ table.axes @ locations[..., None])[..., 0]
@@ -65,8 +65,8 @@ def frames_below(table: Table, parents: Matrices, locations: Points | None) -> M
 
 
 def carry_of(first: PoseBone) -> Matrices:
-    """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own but
-    its location, in the armature (4, 4)."""
+    """What moved the first bone of a limb from its rest, but for its own rotation and scale: (4, 4), in the
+    armature."""
     above = np.array(first.parent.matrix, float) if first.parent else None
     carry: Array = unposed(first.bone, above, own_location(first)) @ inverted(squared(rest_matrix(first.bone)))
     return carry
@@ -93,8 +93,8 @@ NOWHERE = (nan, nan, nan)
 
 
 def sliders_of(table: Table, rigs: Sequence[Any]) -> dict[str, Array]:
-    """The sliders of limbs by name, (n) each, of evaluated rigs; a feature that a limb lacks is at its default, as are
-    those of a rig that is None."""
+    """The sliders of limbs of evaluated rigs, by name, (n) each. A feature that a limb lacks is at its default, as
+    are those of a rig that is None."""
     shown = [None if ob is None else ob.pose.bones for ob in rigs]
     owners = [shown[place] for place in table.rig.tolist()]
     rows = [{} if bones is None else bones[limb.name] for bones, limb in zip(owners, table.limbs, strict=True)]
@@ -179,14 +179,14 @@ def own_lengths(ob: ArmatureObject, limbs: Sequence[PoseBone]) -> Column:
 
 
 def into_frames(frames: Matrices, points: Points) -> Points:
-    """Points (..., n, 3) in each limb's frame G (..., n, 4, 4), which is where they are; not finite where something is
-    scaled to nothing."""
+    """Points (..., n, 3) as seen in each limb's frame G, which is at ``frames`` (..., n, 4, 4). Not finite where
+    something is scaled to nothing."""
     return applied(inverted_all(frames), points)
 
 
 def into_limbs(table: Table, rigs: Sequence[Any], locations: Points | None) -> Matrices:
-    """What takes points of the world into each limb's frame G now, (n, 4, 4), of evaluated rigs; not a number for one
-    that is None. As a rule, a few bones carry all limbs of a rig."""
+    """What takes points of the world into each limb's frame G now, (n, 4, 4), of evaluated rigs. Not a number for
+    one that is None. As a rule, a few bones carry all limbs of a rig."""
     poses = read_matrices(rigs, table.ends)
     worlds: Array = np.array([UNSHOWN if ob is None else [row[:] for row in ob.matrix_world] for ob in rigs])
     if table.not_plain:
@@ -215,8 +215,8 @@ def solve(
     own: Quaternions | None,
     tolerance: float | None = tolerances.ON_TARGET,
 ) -> Solution:
-    """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
-    (..., n, segments, 4), not needed where all targets are there and every influence is 1.
+    """Pose limbs by targets and poles (..., n, 3) in G, sliders (..., n) and own turns (..., n, segments, 4). Own turns
+    are not needed where all targets are there and every influence is 1.
 
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
@@ -243,8 +243,8 @@ def solve(
 
 
 def joints_in(table: Table, solution: Solution) -> Points:
-    """Where a solution puts knees and tips, in each limb's G, (..., n, segments, 3): the tip is the last one, also of
-    limbs that have fewer."""
+    """Where a solution puts knees and tips, in each limb's G: (..., n, segments, 3). The tip is the last one, also
+    of limbs that have fewer."""
     turns = solution.turns
     places = np.empty((*turns.shape[:-1], 3))
     for batch in table.batches:
@@ -258,8 +258,7 @@ def joints_in(table: Table, solution: Solution) -> Points:
 
 
 def counting(table: Table, frames: Matrices, targets: Points, tips: Points) -> Points:
-    """Targets as they count, (..., n, 3), in the world as all: those of hinges beside their plane as far as their tips
-    are."""
+    """Targets (..., n, 3) in the world as they count: a hinge's, moved along its axis to the depth of the tip."""
     rows = [row for row, limb in enumerate(table.limbs) if limb.plane in IN_ONE_PLANE]
     if not rows:
         return targets
@@ -291,8 +290,8 @@ def _pose_batch(
 
 
 def solve_rows(table: Table, target: Points, pole: Points, sliders: Sliders) -> Pose:
-    """The only limb of a table in IK, for rows of targets and poles in G (rows, 3) that are there, and of sliders
-    (rows): what is asked for often, of few rows."""
+    """Pose the only limb of a table in IK, for rows of targets and poles in G (rows, 3) and of sliders (rows). What
+    is asked for often, of few rows."""
     batch, single = table.batches[0], table.singles[0]
     settings, pole_taken = _settings_and_pole(batch, target, pole, sliders)
     components = None if pole_taken is None else tuple(pole_taken.T)
@@ -315,7 +314,7 @@ def _settings_and_pole(batch: Batch, target: Points, pole: Points, sliders: Slid
 
 
 def scaled_bones(limb: PoseBone) -> list[PoseBone]:
-    """The bones that a stretch of a limb scales; the others inherit that."""
+    """The bones of a limb that its stretch scales; the others inherit their scale."""
     if not has_slider(limb, "stretch"):
         return []
     chain = chain_bones(limb)
@@ -323,7 +322,7 @@ def scaled_bones(limb: PoseBone) -> list[PoseBone]:
 
 
 def own_size(scale: Any, influence: Any) -> Any:
-    """What is left at an influence of a bone's own scale: IK has the sizes that its stretch says."""
+    """How much of a bone's own scale is left at an influence: none at 1, where stretch says the sizes."""
     return 1.0 + (scale - 1.0) * (1.0 - influence)
 
 
@@ -349,8 +348,8 @@ SCALED_APART = "'{bone}' is scaled differently from its parent: set its Inherit 
 
 
 def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Points:
-    """Where an evaluated rig has the knees and the tip of a limb, or of bones that are none yet, whatever poses them:
-    (segments, 3), in the armature. ``tip`` is where that is in the last bone's own space."""
+    """Where an evaluated rig has the knees and the tip of a limb, whatever poses it: (segments, 3), in the armature.
+    Of bones that are none yet, too. ``tip`` is where that is in the last bone's own space."""
     bone: Any = evaluated.pose.bones[last_bone]
     knees = [below.head[:] for below in bones_of_limb(bone, segments)[1:]]
     joints: Array = np.array([*knees, (np.array(bone.matrix, float) @ [*tip, 1.0])[:3]])

@@ -102,8 +102,8 @@ def to_json(spec: Spec) -> str:
 
 @lru_cache(4096)
 def from_json(text: str) -> Spec | None:
-    """The spec that a text is of; None if it is of none. What is not known of it is left out: it may be of another
-    version of the extension."""
+    """The spec that a text says, or None. What is not known of it is left out: it may be of another version of the
+    extension."""
     try:
         kept = json.loads(text).items()
         return Spec(**{name: _frozen(value) for name, value in kept if name in Spec._fields})
@@ -144,7 +144,7 @@ a bone that points along -Y there are off by up to 3e-4."""
 
 
 def axis_shift_in(frame: Any, parent: Any) -> int:
-    """Along which axis of G, counted on from Y, bones keep their axes exactly, in the armature and below a parent."""
+    """The axis of G, counted on from Y, along which bones keep their axes exactly, also below a parent."""
     for axis_shift in range(3):
         direction = np.asarray(frame)[:3, (1 + axis_shift) % 3]
         if direction[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], direction)[1] > ROUGH:
@@ -180,7 +180,7 @@ class Axes(NamedTuple):
 
 
 def axes_of(spec: Spec) -> Axes:
-    """Of the helper bones that rest in G; where the first bone slides, with Y along its line."""
+    """The axes of the helper bones that rest in G; where the first bone slides, with Y along its line."""
     frame = np.array(spec.frame).reshape(4, 4)
     if spec.plane in limb.MOVES_ROOT:
         half = spec.angles[0] / 2.0
@@ -189,9 +189,9 @@ def axes_of(spec: Spec) -> Axes:
 
 
 def axes_of_turn(spec: Spec, k: int) -> Axes:
-    """Of the one that turns as the ``k``-th bone does. Its Z is what that turns about; the last one's Y, if it aims,
-    the direction to the tip. If bones turn by themselves in the reference, a driver turns them before that, and an aim
-    after."""
+    """The axes of the helper bone that turns as the ``k``-th bone does: its Z is what that turns about. The last
+    one's Y, if it aims, is the direction to the tip. If bones turn by themselves in the reference, a driver turns
+    them before that, and an aim after."""
     if k == 1:
         return axes_of(spec)
     if spec.has("twist"):
@@ -350,7 +350,7 @@ class Share(NamedTuple):
 
 
 def holding(numbers: Mapping[str, Sequence[str]]) -> Share:
-    """Helper bones whose places hold what expressions say, along their own axes, by role."""
+    """The parts that hold numbers: helper bones, by role, with an expression for each axis of their place."""
     drivers = (
         (role, "location", axis, text) for role, expressions in numbers.items() for axis, text in enumerate(expressions)
     )
@@ -358,13 +358,12 @@ def holding(numbers: Mapping[str, Sequence[str]]) -> Share:
 
 
 def driven(bone: str, path: str, channel: int, expression: str, letter: str, key: str) -> DriverSpec:
-    """A driver of what the ``bone`` of this role has at a path: it reads the slider whose custom property is
-    ``key``."""
+    """A driver, by a slider's custom property ``key``, of what the ``bone`` of this role has at a path."""
     variable = DriverVariable(letter, PROPERTY, (DriverRead("last", key),))
     return DriverSpec(bone, path, channel, expression, (variable,))
 
 
 def spaces(is_near: bool) -> tuple[tuple[str, Any], ...]:
-    """A bone of the limb's own rig is read as it stands there, anything else as it stands in the world."""
+    """The spaces of a constraint: those of the rig for a bone of it (``is_near``), else the world."""
     space = "POSE" if is_near else "WORLD"
     return ("owner_space", space), ("target_space", space)

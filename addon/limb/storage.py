@@ -54,8 +54,7 @@ def is_orphaned(bone: PoseBone) -> bool:
 
 
 def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: Any = None) -> Any:
-    """Make a bone a limb's last one, if it is not yet; ``constraint`` is the IK constraint to use, else a new one is
-    added."""
+    """Make a bone the last one of a limb, if it is not yet; returns the IK constraint, a given one or a new one."""
     check_parents(bone, sum(segments))
     constraint = constraint or limb_constraint_of(bone) or bone.constraints.get(settings.CONSTRAINT_NAME)
     if constraint is None:
@@ -79,8 +78,8 @@ LOCKED = "locked"
 
 
 def use_aligned_scale(bone: PoseBone) -> None:
-    """Let stretch lengthen each bone along itself, also with a bent knee: the limb's bones below the first inherit
-    scale as Aligned. What other limbs inherit stays as it was."""
+    """Have the bones of a limb below the first inherit scale as Aligned, for stretch to lengthen each along itself.
+    Also with a bent knee. What other limbs inherit stays as it was."""
     if not has_slider(bone, "stretch") or choices_of(bone)["stretch_volume"] == "UNIFORM":
         undo_aligned_scale(bone)
         return
@@ -103,8 +102,9 @@ def undo_aligned_scale(bone: PoseBone) -> None:
 
 
 def lock_location(bone: PoseBone, is_locked: bool) -> None:
-    """Lock the location of a limb's first bone, which a mechanism made without it does not take over: moved by
-    accident, the limb would hang in the air. What a person has locked stays; what a person unlocks stays, too."""
+    """Lock the location of a limb's first bone, or unlock it. A mechanism made without it does not take it over:
+    moved by accident, the limb would hang in the air. What a person has locked stays; what a person unlocks stays,
+    too."""
     group, first = group_of(bone) or {}, chain_bones(bone)[0]
     if is_locked != (LOCKED in group) and not (is_locked and any(first.lock_location)):
         first.lock_location = (is_locked, is_locked, is_locked)
@@ -210,8 +210,8 @@ def _is_allowed(name: str, value: Any) -> bool:
 
 
 def segments_of(bone: PoseBone) -> tuple[int, ...]:
-    """How many bones of the hierarchy each segment of a limb has, from the root down; more than one where twist bones
-    lie in line. As marks on the bones say, or where a marked bone is gone, as it was when the limb was made."""
+    """How many bones each segment of a limb has, from the root down: more than one where twist bones lie in line. As
+    marks on the bones say, or where a marked bone is gone, as it was when the limb was made."""
     return tuple(map(len, _marked_segments(bone))) or _segments_when_made(bone)
 
 
@@ -350,8 +350,7 @@ ELSEWHERE = "'{rig}' comes from another file: set this there"
 
 
 def can_change_structure(limb: PoseBone) -> bool:
-    """Whether Blender saves more than slider values of this limb: new properties, and new bones of one on the rig. On
-    library overrides it does not."""
+    """Whether properties and bones can be added to this limb: not on a library override, which keeps only values."""
     ob = limb.id_data
     return not (ob.library or ob.override_library or (is_limb(limb) and mode_of(limb) == "RIG" and ob.data.library))
 
@@ -383,8 +382,7 @@ another since, and that of the armature's X."""
 
 
 def outward_sign(limb: PoseBone) -> float:
-    """What turns a limb's swivel into a turn about the line from root to tip: 1 or -1, by the side that its name told
-    as it was made.
+    """1 or -1, by the side of the limb as it was made: times this, a swivel is a turn about the line to the tip.
 
     A knee to the front, of a leg that points down, turns to -X by a positive turn: inwards on the left."""
     return -1.0 if _side_of(limb) > 0 else 1.0
@@ -396,10 +394,10 @@ def keep_side(limb: PoseBone) -> None:
 
 
 def stored_axes(limb: PoseBone) -> tuple[list[float], list[float]]:
-    """The axis that a straight limb or a hinge bends about, in its last bone's axes, or none, and the rotations of its
-    bones in the reference pose, four numbers each, or none, as stored on its bone. Symmetrize copies them unchanged to
-    the other side, where axes are mirrored across X: there, the mirror image of a turn has the same part about X, and
-    the others negated."""
+    """What is stored of a limb: the axis that it bends about, and the rotations of its bones in the reference, or
+    neither. The axis is in the last bone's axes, each rotation is four numbers. Symmetrize copies them unchanged to
+    the other side, where axes are mirrored across X: there, the mirror image of a turn has the same part about X,
+    and the others negated."""
     group = group_of(limb) or {}
     axis, flat = [*group.get("bend_axis", ())], [*group.get("reference_rotations", ())]
     if _is_image(limb):

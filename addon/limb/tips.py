@@ -35,8 +35,8 @@ def rest_matrix(bone: Bone) -> Matrix:
 
 
 def group_of(bone: PoseBone) -> Mapping[str, Any] | None:
-    """What is kept of a limb that does not animate, by name, as `keep` sets it; None for a bone that is none's last,
-    and where what is kept can't be read."""
+    """The settings kept on a limb's last bone that do not animate, by name; None if there are none. `keep` sets
+    them. None also where what is kept can't be read."""
     return _read(getattr(bone, LIMB_MARK))
 
 
@@ -63,8 +63,8 @@ def keep(bone: PoseBone, **values: Any) -> None:
 
 
 def foot_of(limb: PoseBone) -> PoseBone | None:
-    """The foot or hand below a limb, as it was marked when the limb was made; for bones that are no limb yet, the one
-    that would be."""
+    """The foot or hand below a limb, as it was marked when the limb was made, or None. For bones that are no limb
+    yet, the one that would be."""
     pose = limb.id_data.pose.bones
     if group_of(limb) is not None:
         children = [pose[child.name] for child in limb.bone.children if child.name in pose]
@@ -99,8 +99,8 @@ def unmark_tip(limb: PoseBone) -> None:
 
 
 def tip_of(limb: PoseBone, kind: str = "FOOT") -> Matrix:
-    """Where the tip of a limb is, in its last bone's own space: where its ``FOOT`` begins (or did, if that is gone), or
-    at the ``TAIL``."""
+    """Where the tip of a limb is, in its last bone's own space: where its ``FOOT`` begins, or at the ``TAIL``. A
+    foot that is gone counts where it was."""
     if kind == "TAIL":
         return np.array((0.0, limb.bone.length, 0.0))
     foot = foot_of(limb)

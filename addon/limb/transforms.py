@@ -20,8 +20,8 @@ RIGID = 1e-7
 
 
 def unposed(bone: Bone, above: Matrices | None, location: Points | None = None) -> Matrices:
-    """The pose matrices of a bone in the armature ``(..., 4, 4)`` with its own channels at rest but for its
-    ``location`` ``(..., 3)``, given its parent's poses."""
+    """A bone's pose ``(..., 4, 4)`` in the armature with its own channels at rest, below these poses of its parent.
+    But for its ``location`` ``(..., 3)``, if given."""
     shape = above.shape[:-2] if above is not None else () if location is None else location.shape[:-1]
     moved = np.tile(np.eye(4), (*shape, 1, 1))
     if location is not None:
@@ -30,7 +30,7 @@ def unposed(bone: Bone, above: Matrices | None, location: Points | None = None) 
 
 
 def posed(bone: Bone, above: Matrices | None, own: Matrices) -> Matrices:
-    """Where channels of a bone that make ``own`` ``(..., 4, 4)`` put it in the armature, below these poses of its
+    """A bone's pose ``(..., 4, 4)`` in the armature with channels that make ``own``, below these poses of its
     parent."""
     if (above is not None and above.ndim == 2) or not _inherits_plainly(bone, above):
         return _by_blender(bone, above, own, invert=False)
@@ -45,15 +45,15 @@ def own_location(bone: PoseBone) -> Points:
 
 
 def own_transforms(bone: Bone, above: Matrices | None, poses: Matrices) -> Matrices:
-    """The matrices that a bone's own channels have to make ``(frames, 4, 4)`` for it to have these poses, given its
-    parent's."""
+    """What a bone's own channels have to make ``(frames, 4, 4)`` for it to have these poses, below those of its
+    parent."""
     if above is not None and not _inherits_plainly(bone, above):
         return _by_blender(bone, above, poses, invert=True)
     return inverted_all(unposed(bone, above)) @ poses
 
 
 def rigid(matrices: Matrices) -> tuple[Array, Array]:
-    """Matrices ``(..., 4, 4)`` without scale, and the scales ``(..., 3)``, all negative of one that mirrors. Of one
+    """Matrices ``(..., 4, 4)`` without scale, and the scales ``(..., 3)``: all negative of one that mirrors. Of one
     that is sheared the second axis, along which a bone lies, keeps its direction."""
     x, y, z = (matrices[..., :3, i] for i in range(3))
     sizes = np.sqrt((matrices[..., :3, :3] ** 2).sum(axis=-2))

@@ -102,8 +102,7 @@ def _is_simulated(ob: Object) -> bool:
 
 
 def rig_fingerprint(rig: ArmatureObject, names: list[str]) -> Any:
-    """What of a rig and its limbs a person may edit without Blender building its depsgraph again. Sliders are left
-    out."""
+    """What of a rig and its limbs may be edited without Blender building its depsgraph again; without sliders."""
     bones = rig.pose.bones
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)
@@ -163,8 +162,8 @@ def _at_rest(table: Table, scaled: ScaledBones | None) -> Iterator[BonesAtRest]:
 
 
 def levels_of(limbs: list[PoseBone]) -> list[list[PoseBone]]:
-    """Limbs by dependency: each is in a later level than the limbs that move its parent, target or pole. In a
-    dependency cycle, one of them is taken first."""
+    """Limbs in levels: each below those of the limbs that move its parent, target or pole. In a dependency cycle,
+    one of them is taken first."""
     owners: dict[BoneRef, int] = {}
     for i, limb in enumerate(limbs):
         for bone in storage.chain_bones(limb):
@@ -202,7 +201,7 @@ PLANS: dict[tuple[int, int, str], LivePlan] = {}
 
 
 def key_of(depsgraph: Depsgraph) -> tuple[int, int, str]:
-    """Of what among these."""
+    """The key of a depsgraph among the plans that are kept."""
     scene, layer = cast("Scene", depsgraph.scene), cast("ViewLayer", depsgraph.view_layer)
     return scene.as_pointer(), layer.as_pointer(), depsgraph.mode
 

@@ -92,8 +92,8 @@ class Seen(NamedTuple):
 
 
 def moved_bones(limb: PoseBone, segments: tuple[int, ...] | None = None) -> MovedBones:
-    """All that a limb moves, or bones that are none yet with these ``segments``: its own bones and twist bones, foot,
-    toes, fingers, whatever hangs on them; not what was made for limbs."""
+    """All bones that a limb moves: its own and twist bones, foot, toes, fingers, whatever hangs on them. Of bones
+    that are no limb yet, with these ``segments``; not what was made for limbs."""
     chain = chain_bones(limb, segments)
     below = [bone for bone in chain[0].children_recursive if bone not in chain and not is_mechanism_bone(bone.bone)]
     lengths = np.array([length_of(bone.bone) for bone in (*chain, *below)])
@@ -137,8 +137,8 @@ class Sighting(NamedTuple):
 def sight(
     task: Task, played: Played, limbs: Limbs, also: Asked = NOTHING, within: Callable[[], Any] = nullcontext
 ) -> Steps[Sighting]:
-    """Read what limbs move in the frames of a task, or in this frame as it stands, and what is asked ``also``, in one
-    pass: see `record`."""
+    """Read what limbs move in the frames of a task, in one pass, with what is asked ``also``: see `record`. Or in
+    this frame as it stands."""
     moving, progress = [moved_bones(*limb) for limb in limbs], task.next_progress() if task.frames else float
     bones = [*also.bones, *(bone for limb in limbs for bone in bones_to_read(*limb))]
     asked = also._replace(refs=[*also.refs, *(ref for one in moving for ref in one.bones)], bones=bones)

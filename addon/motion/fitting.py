@@ -234,9 +234,9 @@ TO_ONE_SIDE = 0.2
 def bend_seen(
     recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str, may_rest_bent: bool
 ) -> tuple[Axis | None, tuple[Turn, ...]]:
-    """The axis about which a limb of two segments bends in the recording, in its last bone's space, where it is
-    straight at rest; and if it ``may_rest_bent``, where that is to the other side, as legs of captures rest: then with
-    how its bones are turned where it is straight, by their own channels."""
+    """The axis about which a straight limb of two segments bends in a recording, in its last bone's space. If it
+    ``may_rest_bent``, also where that is to the other side, as legs of captures rest: then with how its bones are
+    turned where it is straight, by their own channels."""
     geometry = rest_geometry(limb, segments, tip=tip)
     axis = _axis_of(recording, limb, segments, tip) if len(segments) == 2 else None
     if axis is None or is_straight(geometry):
@@ -269,8 +269,9 @@ OUT_OF_PLANE = sin(radians(5.0))
 
 
 def is_of_body(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> bool:
-    """Whether a limb that rests in the plane of its rig is a body's: its keys leave that plane; or it is there on both
-    sides, and the meshes on its bones are about as deep as they are wide. Not where IK locks say its axis."""
+    """Whether a limb that rests in the plane of its rig is a body's arm or leg. Its keys leave that plane; or it is
+    there on both sides, and the meshes on its bones are about as deep as they are wide. Not where IK locks say its
+    axis."""
     hinge, bones = hinge_axis(limb), bones_of_limb(limb, segments)
     if hinge is None or unlocked_axis(limb) is not None:
         return False

@@ -99,7 +99,7 @@ def _rotation(recording: Recording, rig: Rig, name: str, turns: Quaternions) -> 
 
 
 def in_rotation_mode(mode: str, turns: Quaternions, near: Array) -> Array:
-    """Quaternions ``(frames, 4)`` as the channels of a rotation mode ``(frames, numbers)``, without jumps, the first
+    """Quaternions ``(frames, 4)`` as channels of a rotation mode ``(frames, numbers)``, without jumps. The first is
     close to ``near`` ``(1, numbers)``."""
     if mode == "QUATERNION":
         return continuous(mode, turns if (turns[0] * near[0]).sum() >= 0.0 else -turns)
@@ -117,8 +117,8 @@ def arm_for(tolerance: float) -> float:
 
 
 def joints_and_sides(turns: Any, reference: Reference, stretch: Any, root: Any, size: float, arm: float) -> list[Array]:
-    """Where turns have knees and tip in the limb's frame, and points an ``arm`` beside the lines of bones, which go
-    along as these turn: (rows, 3) each, in lengths of the limb, which is ``size``."""
+    """Where turns have knees and tip in G, and points beside the bones' lines: (rows, 3) each, in the limb's
+    lengths. The points are an ``arm`` off, and go along as bones turn; ``size`` is the limb's length."""
     joints, normals = joints_and_normals(turns, reference, stretch, root)
     sizes = [1.0 / size] * len(joints) + [arm] * len(normals)
     rows = (*np.broadcast(*joints[-1]).shape, 3)  # what is moved does not turn: its numbers may be the same in all

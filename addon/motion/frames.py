@@ -187,8 +187,8 @@ def _is_driven_in_time(curve: Any, animated_of: Callable[[Any], Animated], steps
 
 
 def is_posed_by_hand(context: Context, refs: Iterable[BoneRef]) -> bool:
-    """Whether something that moves these bones, or what carries them, is not as its keys have it in this frame: looked
-    at by showing that anew."""
+    """Whether these bones, or what carries them, are not as their keys have them in this frame. Looked at by showing
+    that anew."""
     moving = Dependencies().dependencies_of(*refs)
     paths = [(ob, path) for ob in {ob for ob, _ in moving} for path in animation.animated_paths(ob)]
     posed = [(ob, path, animation.value_at(ob, path)) for ob, path in paths if (ob, split_path(path)[0]) in moving]

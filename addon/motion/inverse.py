@@ -76,8 +76,8 @@ def solver_pose_of_rows(turns: Quaternions, joints: Points, pole: Points | None 
 def nearest_inverse(
     geometry: RestGeometry, pose: SolverPose, plane: str, sides: Sequence[Array], enough: float = EXACT
 ) -> Inverse:
-    """How the solver comes nearest to poses in a plane, with the knee on the first of these sides (-1: flipped), each
-    ``(rows,)``, on which the error is small ``enough``; else on whichever is nearest."""
+    """The solver's inputs that come nearest to poses in a plane, on the first side that is near ``enough``. Sides of
+    the knee are (-1: flipped) ``(rows,)``; else on whichever is nearest."""
     reference: Reference = row_of(table.reference_of([geometry]), 0)
     best: Any = None
     for side in sides:
@@ -93,7 +93,7 @@ def nearest_inverse(
 
 
 def flattened(reference: Reference, joints: Sequence[Any], plane: str) -> tuple[Reference, Sequence[Any]]:
-    """A limb and where its joints are in G, of one that stays in a plane as they are seen in that."""
+    """A limb and its joints in G, projected into its plane where it stays in one."""
     if plane not in limb.IN_ONE_PLANE:
         return reference, joints
     none = np.zeros(len(joints))
@@ -188,10 +188,10 @@ def _inverse_with(
 def inverse_over_frames(
     geometry: RestGeometry, pose: SolverPose, plane: str, side: Column, calm: float, keyed: Indices
 ) -> Inverse:
-    """`nearest_inverse` for rows that are frames one after the other, or halfway between: limbs change to the other
-    side only where they go through straight, rather in rows that may be ``keyed``. Where the knee is off the line by
-    less than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone, off
-    that as in the frames around."""
+    """The solver's inputs that come nearest to poses in frames one after the other, changing side only through
+    straight. Rather in rows that may be ``keyed``, and maybe halfway between frames. Where the knee is off the line
+    by less than ``calm``, in lengths of the limb, its direction is noise: there the limb turns with its first bone,
+    off that as in the frames around."""
     if len(side) == 1 or plane in limb.MOVES_ROOT:
         return nearest_inverse(geometry, pose, plane, (side, -side))
     aside = _aside(geometry, flattened(row_of(table.reference_of([geometry]), 0), pose.joints, plane)[1])
@@ -296,8 +296,7 @@ def _turn_in_frame(geometry: RestGeometry, turn: Any) -> Any:
 
 
 def end_of_first_group(geometry: RestGeometry, joints: Any) -> Any:
-    """Where the first bone leads in G together with those that keep to it (see `solver.groups`): of two bones, the
-    knee."""
+    """Where the first bone, with those that keep to it, leads in G: of two bones, the knee. See `solver.groups`."""
     ends = [(0.0, 0.0, 0.0), *joints]
     end: Any = (0.0, 0.0, 0.0)
     for k in groups.members(len(joints), geometry.is_zigzag)[0]:

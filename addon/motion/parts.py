@@ -28,9 +28,9 @@ def part_of_ik(
     poses: dict[LimbRef, matching.LimbPoses] | None = None,
     tolerance: float = 0.0,
 ) -> writing.KeyedPart:
-    """What IK follows and is set to; maybe the sliders only. Its joints are to be as in these ``poses``, by default as
-    they are with keys in all frames; where they may be off by a ``tolerance``, bones are turned by no more than
-    usual."""
+    """What gets keys for a limb to show poses by IK: target, pole and sliders, or the sliders only. Its joints are
+    to be as in these ``poses``, by default as they are with keys in all frames; where they may be off by a
+    ``tolerance``, bones are turned by no more than usual."""
     ob, name, follow = limb.id_data, limb.name, follow_of(limb)
     channels = [slider_channel(limb, slider) for slider in SET if storage.has_slider(limb, slider)]
     if moves_controls:

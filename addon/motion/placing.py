@@ -89,8 +89,8 @@ class ControlPlacing(NamedTuple):
 def place_controls(
     placings: Sequence[ControlPlacing], recording: Recording, values: Values, reread: Reread
 ) -> Steps[None]:
-    """Move controls to their places in all rows, by their channels in ``values``. ``reread`` writes these and reads
-    some rows again. Raises `Refused` if a place can't be reached."""
+    """Move controls to their places in all rows, by their channels in ``values``; raises `Refused` if one can't be
+    reached. ``reread`` writes these and reads some rows again."""
     rows, moved = np.arange(recording.frames), dict[BoneRef, Array]()
     for placing in placings:
         carried = _carried(placing, moved, recording)
@@ -212,8 +212,8 @@ def _check(placing: ControlPlacing, off: Array) -> None:
 
 
 def slopes_of(recording: Recording, ref: BoneRef) -> Rotations:
-    """How far a control is seen to go in the world for each unit that its location changes, (f, 3, 3); where
-    constraints hold it, as if they were rigid."""
+    """How far a control is seen to go in the world for each unit of its location, (f, 3, 3). Where constraints hold
+    it, as if they were rigid."""
     ob, name = ref
     now, bases = matrices_of(recording, ref)[:, :3, :3], recording.bases[ref][:, :3, :3]
     bone: Any = bones_of(ob)[name].bone if name else None

@@ -91,7 +91,7 @@ def room_for(channel: Channel, count: int) -> Array:
 
 
 def copied(values: Values) -> Values:
-    """What channels say, to be changed: choices, and numbers in double precision."""
+    """A copy of channels' numbers."""
     return {channel: rows.copy() if rows.dtype == bool else rows.astype(float) for channel, rows in values.items()}
 
 
@@ -151,8 +151,8 @@ class LimbsRead(NamedTuple):
 
 
 def bones_to_read(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """What is read of a limb's rig: its bones, the foot or hand below with the toes, and what carries them; of what is
-    no limb yet, with these segments."""
+    """The bones that are read of a limb's rig: its own, foot or hand with toes, and what carries them. Of what is no
+    limb yet, with these segments."""
     foot = tips.foot_of(limb)
     bones = [*storage.chain_bones(limb, segments), *([foot, *foot.children] if foot else ())]
     return bones + [bone.parent for bone in bones if bone.parent]

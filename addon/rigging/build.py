@@ -76,8 +76,8 @@ Descriptions = Mapping[LimbRef, Description | None]
 
 
 def build(context: Context, descriptions: Descriptions, anew: Collection[LimbRef] = ()) -> list[str]:
-    """Make limbs as described, or remove them (None) with the controls that nothing else uses; returns the names of
-    controls that stay. Limbs in ``anew`` are rebuilt though they are as described."""
+    """Make limbs as described, or remove those described as None; returns the names of controls that stay. Controls
+    of removed limbs go if nothing else uses them. Limbs in ``anew`` are rebuilt though they are as described."""
     limbs_on = {ob: [name for own, name in descriptions if own == ob] for ob, _ in descriptions}
     made = {ob: made_on(ob, names) for ob, names in limbs_on.items()}
     before = {limb: describe(limb) if storage.group_of(_bone_of(limb)) is not None else None for limb in descriptions}
@@ -421,8 +421,8 @@ NAME_BYTES = 32
 
 
 def helper_name(ob: ArmatureObject, limb_name: str, role: str) -> str:
-    """What a helper bone of a limb is called: MCH-SHIN-turn1.L for that of shin.L, on both sides the same but for the
-    side, so that Blender's mirroring finds one by the other."""
+    """The name of a helper bone: MCH-SHIN-turn1.L for that of shin.L. On both sides it is the same but for the side,
+    so that Blender's mirroring finds one by the other."""
     return f"{helper_stem(ob, limb_name)}{role.replace(' ', '')}{('.R', '', '.L')[side_sign(limb_name) + 1]}"
 
 
@@ -460,8 +460,8 @@ def add_helper_bone(ob: ArmatureObject, bone: HelperBone, name: str, refs: Refs)
 
 
 def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
-    """Set what a helper bone has outside of Edit Mode. A bone that is made again keeps the channels of the one before
-    with its name: these are reset."""
+    """Set what a helper bone has outside of Edit Mode, and reset its channels. A bone that is made again would keep
+    those of the one before with its name."""
     pose_bone: Any = ob.pose.bones[name]
     pose_bone.rotation_mode, pose_bone.location = bone.order, bone.location
     pose_bone.rotation_quaternion, pose_bone.rotation_euler = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

@@ -108,9 +108,9 @@ def _ends(bones: list[Bone], toes: Mapping[str, Matrix] | None = None) -> Array:
 
 
 def is_on_ground(ob: ArmatureObject, foot: PoseBone, place: Place, points: Points | None = None) -> bool:
-    """Whether a foot is on the ground, by the mesh that moves with it or else the ends of its bones. One that is called
-    a foot always is; a hand is if its arm hangs down to the level of the armature's origin, as a front paw's; anything
-    else, if its limb hangs down to the level of the lowest bone."""
+    """Whether a foot stands on the ground, by the mesh that moves with it, or by the ends of its bones. One that is
+    called a foot always is; a hand is if its arm hangs down to the level of the armature's origin, as a front paw's;
+    anything else, if its limb hangs down to the level of the lowest bone."""
     if has_word(foot.name, FEET - HANDS):
         return True
     up = np.array(place.upright)[:, 2]
@@ -225,14 +225,14 @@ WEIGHT = 0.5
 
 
 def skin_of(ob: ArmatureObject, feet: Iterable[PoseBone]) -> dict[str, Array]:
-    """By the name of a foot or hand, the points, (n, 3), of meshes that it and all below it carry, in the armature's
-    rest space. What has none is left out. Goes through each mesh once, however many feet there are."""
+    """The points (n, 3) of meshes that feet or hands carry, by the foot's name, in the armature's rest space. With
+    all that is below them; what has none is left out. Goes through each mesh once, however many feet there are."""
     return points_of(ob, {bone.name: foot.name for foot in feet for bone in (foot.bone, *foot.bone.children_recursive)})
 
 
 def points_of(ob: ArmatureObject, owners: dict[str, str]) -> dict[str, Array]:
-    """The points, (n, 3), of meshes that bones carry, in the armature's rest space, by what each bone is of in
-    ``owners``."""
+    """The points (n, 3) of meshes that bones carry, in the armature's rest space, by what ``owners`` says of each
+    bone."""
     points: dict[str, list[Any]] = {}
     for mesh in (other for other in all_objects() if other.type == "MESH" and owners):
         if mesh.parent == ob and mesh.parent_type == "BONE":

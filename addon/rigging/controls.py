@@ -71,9 +71,9 @@ def add_control_bone(control: Control, parent: str) -> str:
 
 
 def rig_root(limb: PoseBone, segments: tuple[int, ...]) -> str:
-    """The name of the topmost bone above a limb, if that moves the whole rig, so that controls may hang on it; else
-    nothing. It is called so, or it begins at the armature's origin and one bone that hangs on it carries this limb and
-    all others; and it does not move with the limb."""
+    """The name of the bone above a limb that moves the whole rig, for controls to hang on; "" if there is none. It
+    is called so, or it begins at the armature's origin and one bone that hangs on it carries this limb and all
+    others; and it does not move with the limb."""
     ob, chain = limb.id_data, chain_bones(limb, segments)
     top = [limb, *limb.parent_recursive][-1]
     if Dependencies().moves_with((ob, top.name), ob, {bone.name for bone in chain}):
@@ -104,8 +104,8 @@ def _children(bone: Bone) -> list[Bone]:
 
 
 def finish_control(control: Control, name: str, moved: Matrix | None) -> Matrix:
-    """Give a new control bone its shape, its collection and its locks, and pose it. ``moved`` is how what it hangs on
-    or goes with has moved from its rest, in the armature. Returns its own matrix there."""
+    """Give a new control bone its shape, collection, locks and pose; returns its own matrix in the armature.
+    ``moved`` is how what it hangs on or goes with has moved from its rest."""
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
     setattr(bone.bone, MADE_FOR_LIMB, control.kind)
     bone.matrix_basis = Matrix()
@@ -169,8 +169,8 @@ class Unused(NamedTuple):
 
 
 def unused_of(refs: Iterable[BoneRef], with_keys: bool) -> Unused:
-    """Which of these controls nothing uses any more, by what hangs on them, constraints or drivers of any object; nor,
-    unless ``with_keys`` they may go, keys."""
+    """Those of these controls that nothing uses: nothing hangs on them, no constraint or driver reads them. Nor have
+    they keys, unless ``with_keys``."""
     bones: list[tuple[Any, str]] = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
     used = {(ob.data, bone) for ob, bone in _used_bones()} if bones else set()
     free = {(ob.data, bone) for ob, bone in bones if with_keys or not _curves_of(ob, {bone})} - used
@@ -278,7 +278,7 @@ def _mesh(kind: str) -> Any:
 
 
 def kind_of(block: Any) -> str:
-    """Of which kind the outline of an object or mesh is, which Blender may have numbered; nothing of others."""
+    """The kind of outline that an object or mesh is, which Blender may have numbered; "" of others."""
     name = block.name if block else ""
     return next((kind for kind in OUTLINES if name.startswith(f"{PREFIX}{kind.lower()}")), "")
 

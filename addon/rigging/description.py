@@ -187,7 +187,7 @@ ASKEW = 2e-6
 
 
 def spec_of(ref: dependencies.BoneRef, value: Description, is_now: bool = False) -> Spec:
-    """The spec that the mechanism of a limb should have, as its armature and its value say; with ``is_now``, by how
+    """The spec that the mechanism of a limb should have, as its armature and its value say. With ``is_now``, by how
     the first bone is moved in the current frame only."""
     ob, name = ref  # type: Any, str
     limb = ob.pose.bones[name]
@@ -237,8 +237,8 @@ def _is_askew(first: Any, parent: Any) -> bool:
 
 
 def is_moved_by_location(first: PoseBone, size: float, is_now: bool = False) -> bool:
-    """Whether a bone is moved by its own location: now, or in any frame of what is animated, or is to be as another
-    action is picked."""
+    """Whether a bone's own location moves it: in any frame of what is animated, or with ``is_now`` in this one. Or
+    as another action is picked."""
     if first.bone.use_connect and first.parent:
         return False
     is_off = bool(np.abs(transforms.own_location(first)).max() > tolerances.ON_TARGET * size)
@@ -274,7 +274,7 @@ KEPT_PROPERTIES = {
 
 
 def keep_settings(ref: LimbRef, before: Description | None, description: Description) -> None:
-    """Write what is described of a limb on its bones, in place of what was there ``before``; it is made where there is
+    """Write a limb's description on its bones, in place of what was there ``before``; the limb is made if there is
     none. It follows what is there; what is yet to be made, later."""
     limb: Any = ref[0].pose.bones[ref[1]]
     if before is None or (before.segments, before.constraint) != (description.segments, description.constraint):
@@ -351,8 +351,7 @@ def ended_sliders(before: Description | None, description: Description | None) -
 
 
 def restore_settings(limb: PoseBone) -> None:
-    """Have the constraints that a limb was converted from pose it again, by the influence that it has now. A constraint
-    that was there before the limb poses again."""
+    """Have the constraint that a limb was converted from pose it again, by the influence that the limb has now."""
     owner: Any = limb
     text = (storage.group_of(limb) or {}).get(settings.CONVERTED_FROM, "")
     if not text:  # what is left of one may lack it

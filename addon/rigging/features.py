@@ -26,8 +26,8 @@ from .description import Description, LimbRef, describe, ref_of
 def foot_turn_off(
     context: Context, ref: LimbRef, target: BoneRef | Control | None, foot: Matrix
 ) -> tuple[float, float, float] | None:
-    """How the foot of a limb, that stands so in the world, is turned off a target, which may be yet to be made; None
-    without a target."""
+    """How a foot that stands so in the world is turned off a target, as Euler angles; None without a target. That
+    may be yet to be made."""
     if target is None:
         return None
     if not isinstance(target, Control):
@@ -48,8 +48,8 @@ def roll_for(
     geometry: RestGeometry | None = None,
     lying: feet.Lying | None = None,
 ) -> Description:
-    """A limb with a foot roll, whose pivots stay where they are, go where those of the other side are, or are found, by
-    its ``geometry`` where it is yet to be made, and as its foot was seen ``lying``."""
+    """A limb with a foot roll, its pivots kept, mirrored from the other side, or found. By its ``geometry`` where it
+    is yet to be made, and as its foot was seen ``lying``."""
     limb: Any = ref[0].pose.bones[ref[1]]
     pivots = (
         feet.pivots_of(limb)
@@ -72,8 +72,8 @@ def with_pivots_found(description: Description, ref: LimbRef, dependencies: Depe
 def with_pivots_mirrored(
     description: Description, ob: ArmatureObject, across: Matrix, dependencies: Dependencies
 ) -> Description:
-    """A limb with the image of the foot roll that it has from the other side, mirrored ``across`` the armature; without
-    that, where it has no foot."""
+    """A limb with its foot roll mirrored ``across`` the armature, as it has that from the other side. Without it,
+    where it has no foot."""
     roll = description.roll
     if roll is None or not description.foot:
         return description._replace(roll=None)
@@ -82,8 +82,8 @@ def with_pivots_mirrored(
 
 
 def pole_follow_for(description: Description, ref: LimbRef, dependencies: Dependencies) -> Description:
-    """A limb with Pole Follow; a pole that hung on the target goes between that and the hips. Raises `Refused` where
-    that can't be."""
+    """A limb with Pole Follow; raises `Refused` where that can't be. A pole that hung on the target goes between
+    that and the hips."""
     check_pole_follow(description, ref, dependencies)
     pole, hips = description.pole, _hips(description, ref)
     hung = PoleFollow(hips, True) if _is_pole_on_target(description) else PoleFollow(_above(pole), False)
@@ -94,8 +94,8 @@ def pole_follow_for(description: Description, ref: LimbRef, dependencies: Depend
 
 
 def half_with_hips(description: Description, ref: LimbRef) -> Description:
-    """A new limb with a foot that follows, whose pole, if that would hang on the target, goes half with it and half
-    with the hips: so it stays in front of the knee through a lunge, a high knee and a turn."""
+    """A new limb whose pole goes half with the target and half with the hips, if it would hang on the target. So it
+    stays in front of the knee through a lunge, a high knee and a turn."""
     if isinstance(description.pole, Control) and _is_pole_on_target(description) and _hips(description, ref):
         return with_pole_follow(description.with_slider("pole_follow", 0.5), ref)
     return description
@@ -147,8 +147,8 @@ def _is_there(ref: BoneRef | None, ob: ArmatureObject) -> bool:
 
 
 def with_pole_follow(description: Description, ref: LimbRef) -> Description:
-    """A limb with the Pole Follow that it has a slider for, for the target and pole that it is to have: until they are
-    picked there is none, and with such as can't have it, no slider."""
+    """A limb with Pole Follow for the target and pole that it is to have, if it has the slider for it. Until they
+    are picked there is none, and with such as can't have it, no slider."""
     if (
         description.pole_follow
         and follows_own_bones(description, ref)

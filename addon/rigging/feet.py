@@ -48,8 +48,8 @@ def turn_between(target: Matrix, foot: Matrix) -> tuple[float, float, float]:
 
 
 def turn_off(limb: PoseBone, target: BoneRef, foot: Matrix, depsgraph: Depsgraph) -> tuple[float, float, float]:
-    """The turn of a limb's foot, that stands so in the world, off a target as this is evaluated: in the armature, if
-    that is a bone of it."""
+    """The turn of a limb's foot off a target, as Euler angles; ``foot`` is where it stands in the world. In the
+    armature, if the target is a bone of it; the target as it is evaluated."""
     turns = [follow.matrix_of(target[0], target[1], depsgraph), foot]
     if target[1] and target[0] == limb.id_data:
         turns = [limb.id_data.matrix_world.inverted_safe() @ turn for turn in turns]
@@ -100,7 +100,7 @@ def following_bones(limb: PoseBone) -> list[PoseBone]:
 
 
 def turns_of_feet(context: Context, limbs: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:
-    """How feet that turn with targets, and toes that are kept flat, have to be turned by themselves, to be as in IK."""
+    """The own rotations with which feet that follow, and toes kept flat, stand in FK as they do in IK."""
     bones = {limb: following_bones(limb) for limb in limbs}
     footed = [limb for limb in limbs if bones[limb]]
     if not footed:
@@ -139,10 +139,10 @@ class Lying(NamedTuple):
 
 
 def pivots_found(limb: PoseBone, geometry: RestGeometry, lying: Lying | None = None) -> Pivots:
-    """Where the pivots of a foot are to be, by its bones and its skin: the ball where the toes begin, or where the foot
-    ends, which can't bend without toes; the others on the ground, at the ends and edges of the sole. Without skin, the
-    ground is where the heel bone is, if there is one. ``geometry`` is that of its limb. The foot is flat as it was seen
-    ``lying``, else as it rests."""
+    """Where the pivots of a foot roll are to be in the armature, by bones and skin of the foot. The ball where the
+    toes begin, or where the foot ends, which can't bend without toes; the others on the ground, at the ends and
+    edges of the sole. Without skin, the ground is where the heel bone is, if there is one. ``geometry`` is that of
+    its limb. The foot is flat as it was seen ``lying``, else as it rests."""
     foot, toes = tips.foot_of(limb), toes_of(tips.foot_of(limb))
     lying = lying or Lying(np.array(upright(limb.id_data))[:, 2], 0.0, {})
     sole, heel, (outer, inner) = _sole_of(limb, foot, geometry, lying)
@@ -195,8 +195,8 @@ def _axes_up(limb: PoseBone, up: Points) -> Matrix:
 
 
 def pivots_of(limb: PoseBone) -> Pivots:
-    """Where the pivots of a limb's foot roll are, nothing where some are missing. They go along with a foot that was
-    moved in Edit Mode."""
+    """Where the pivots of a limb's foot roll are in the armature; none where some are missing. They go along with a
+    foot that was moved in Edit Mode."""
     bones, ob = follow.helpers_of(limb, anywhere=True), limb.id_data
     if not {*roll.PIVOTS, roll.ROLLED_TARGET} <= bones.keys():
         return {}
@@ -210,8 +210,8 @@ def pivots_of(limb: PoseBone) -> Pivots:
 
 
 def pivots_of_image(limb: PoseBone) -> Pivots:
-    """The mirror image of the pivots of the other side's limb, if it rests as the image of that, as after
-    Symmetrize."""
+    """The pivots of the other side's limb, mirrored to this one; none unless it rests as the mirror image of that.
+    As after Symmetrize."""
     other = limb.id_data.pose.bones.get(names.other_side(limb.name))
     if other is None or other == limb or not storage.is_limb(other) or not follow.has_roll(other):
         return {}

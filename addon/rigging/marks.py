@@ -36,7 +36,7 @@ class Made(NamedTuple):
 
 
 def made_on(ob: ArmatureObject, names: Collection[str] = ()) -> dict[str, Made]:
-    """What was made for each limb of a rig, complete or not, by the name of its last bone, also for bones of these
+    """What was made for each limb of a rig, complete or not, by the name of its last bone. Also for bones of these
     names, which may have been limbs; for "", what is no limb's any more."""
     limbs = dict.fromkeys([*names, *(bone.name for bone in ob.pose.bones if getattr(bone, settings.LIMB_MARK))])
     tops, near = {bone.name: _top_of(bone) for bone in ob.data.bones if _is_helper(bone)}, _near(ob, limbs)

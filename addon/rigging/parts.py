@@ -300,7 +300,7 @@ def _shared_by_foot(ref: LimbRef, description: Description) -> str:
 def refs_of(
     ref: LimbRef, description: Description, bones: Iterable[HelperBone], helpers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the roles stand for of parts with these helper bones, as far as there are ``helpers``, by role."""
+    """The objects and bones that the roles of a limb's parts stand for; of helper bones those that are there."""
     ob, name = ref
     chain = storage.bones_of_limb(ob.pose.bones[name])
     above = chain[0].parent if chain else None
@@ -318,8 +318,8 @@ def refs_of(
 
 
 def followed_refs(target: Any, pole: Any, rolled_ref: BoneRef | None) -> dict[str, Any]:
-    """What the roles stand for that follow what a limb does; nothing yet for controls that are to be made.
-    ``rolled_ref`` is the helper of a foot that rolls."""
+    """The objects and bones that the roles of target, pole and control stand for. Nothing yet for controls that are
+    to be made. ``rolled_ref`` is the helper of a foot that rolls."""
     refs = [NOTHING if ref is None or isinstance(ref, Control) else ref for ref in (target, pole)]
     return {
         CONTROL: refs[0],

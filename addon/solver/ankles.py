@@ -17,9 +17,9 @@ TRIES, HALVINGS = 64, 40
 
 
 def ankles_of(reference: Reference, joints: Sequence[Vector], side: Array) -> Iterator[Array]:
-    """The ankles ``(rows,)`` that may give a limb the bend between its last bone and the one that keeps together with
-    it, first none, by where its knees and its tip are (arrays of rows) and the side that the knee is on; not a number
-    in rows that have one less."""
+    """The ankle angles ``(rows,)`` with which a limb can have these joints, one after the other, first 0. They give
+    the bend between its last bone and the one that keeps together with it. Knees and tip are arrays of rows,
+    ``side`` is that of the knee; not a number in rows that have one less."""
     yield np.zeros_like(side)
     if reference.groups is None:
         return

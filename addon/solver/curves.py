@@ -27,9 +27,9 @@ class Segments(NamedTuple):
 
 
 def hermite(times: Column, values: Array, slopes: Array, rows: Segments, before: Array | None = None) -> Array:
-    """What Hermite's cubics through the keys give, ``(rows, numbers)``, as Bézier curves do whose handles are at
-    thirds; ``values`` and ``slopes`` are ``(frames, numbers)``. Where keys have other slopes ``before`` them than
-    after, these lead to them."""
+    """The values ``(rows, numbers)`` of Hermite's cubics through keys, as Bézier curves with handles at thirds.
+    ``values`` and ``slopes`` are ``(frames, numbers)``. Where keys have other slopes ``before`` them than after,
+    these lead to them."""
     t, length = rows.fraction(times)
     back = 1.0 - t
     start, end = rows.start, rows.end
@@ -40,9 +40,9 @@ def hermite(times: Column, values: Array, slopes: Array, rows: Segments, before:
 
 
 def few(errors: Errors, count: int, tolerance: float, always: Array | None = None) -> tuple[Array, float]:
-    """Which of so many frames, by their numbers, to key for no row to be off by more than a tolerance: both ends and
-    the numbers that are to be keyed ``always``; then, as long as that is not enough, in each segment the frame that is
-    farthest off. With it, how far off the others are."""
+    """Few frames to key, by their numbers, for no row to be off by more than a tolerance; and how far off the
+    rest is. Both ends, and what is to be keyed ``always``; then, as long as that is not enough, in each segment the
+    frame that is farthest off."""
     which = np.unique([0, count - 1, *([] if always is None else always)]).astype(int)
     while len(at := np.setdiff1d(np.arange(count), which)):
         ends = np.searchsorted(which, at)

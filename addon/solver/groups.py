@@ -70,9 +70,9 @@ class SegmentGroups(NamedTuple):
 
 
 def bends_in_zigzag(sines: Sequence[Any], ops: Ops) -> Any:
-    """Whether bones bend to one side and the other in turn, by the sines of the turns from each to the next: then every
-    other one keeps together, else neighbours. Bones in line fit in with both, so that limbs that are straight at rest,
-    and limbs of two bones, are zigzags."""
+    """Whether bones bend to and fro in turn, by the sines of their turns: else neighbours keep together. In a zigzag
+    every other bone does. Bones in line fit in with both, so that limbs that are straight at rest, and limbs of two
+    bones, are zigzags."""
     least = most = sines[0]
     for k, sine in enumerate(sines[1:], 1):
         to_first = -sine if k % 2 else sine
@@ -162,7 +162,7 @@ def _opened(group: SegmentGroup) -> Any:
 
 
 def slack_at_rest(groups: SegmentGroups) -> Any:
-    """L^2 - d0^2."""
+    """The squared full length less the squared distance at rest: L^2 - d0^2."""
     return groups.slack_unclosed + groups.slack_closing * groups.closing[1] * groups.closing[1]
 
 
@@ -174,9 +174,10 @@ def nearest_of(groups: SegmentGroups, ops: Ops) -> Any:
 def bend(
     span: Number, to_straight: Number, bones: Bones, groups: SegmentGroups | None, side: Number, count: int, ops: Ops
 ) -> tuple[HalfAngle, list[HalfAngle]]:
-    """The half angles of a limb's first bone or group off the line from root to target (of any length), and of each of
-    its ``count`` bones off that (unit). Its tip is ``span`` from the root, which is ``bones.total`` less
-    ``to_straight``; ``side`` is -1 for the mirror image. Two bones need no ``groups``."""
+    """How bones bend for the tip to be ``span`` from the root: half angles of the first, and of each of ``count``.
+    Of the first bone or group off the line from root to target (of any length), and of each bone off that (unit).
+    ``span`` is ``bones.total`` less ``to_straight``; ``side`` is -1 for the mirror image. Two bones need no
+    ``groups``."""
     if groups is None:
         longer, shorter = span + bones.difference, span - bones.difference
         knee_cos, knee_sin, cosine, sine = triangle_angles(bones.total + span, to_straight, longer, shorter, side, ops)
@@ -238,8 +239,8 @@ def _bent(group: SegmentGroup, share: Number, ops: Ops) -> tuple[Any, HalfAngle,
 def range_of_groups(
     lengths: Sequence[float], half_angles: Sequence[HalfAngle], is_zigzag: bool, min_cos2: float, max_cos2: float
 ) -> tuple[float, float]:
-    """Between which distances from root to tip, around that at rest, all inner angles of the joints are within their
-    limits, each given as the squared cosine of its half; by trying, for floats."""
+    """The least and the most distance from root to tip, around that at rest, with all joints within their limits.
+    Each limit is the squared cosine of half an inner angle; by trying, for floats."""
     groups, total = groups_of(lengths, half_angles, is_zigzag, FLOATS), sum(lengths)
     nearest: float = nearest_of(groups, FLOATS)
 
@@ -293,7 +294,7 @@ def is_zigzag(angles: Sequence[float]) -> bool:
 
 
 def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, most: float) -> tuple[float, float]:
-    """Between which distances from root to tip a limb's knees are within their limits, inner angles in radians; 0 and
+    """The least and the most distance from root to tip with a limb's knees within their limits, in radians. 0 and
     infinity where they have none. Of more than two bones, with the ankle at 0."""
     cosines = cos(least / 2.0) ** 2, cos(most / 2.0) ** 2 if most < UNLIMITED else 0.0
     if cosines == (1.0, 0.0):

@@ -83,8 +83,8 @@ def pose_limb(
     own: tuple[rotation.Quaternion, ...] | None = None,
     tolerance: Any = 1e-12,
 ) -> Pose:
-    """Pose a limb so that its tip goes to ``target``, in the plane named; ``pole`` is where the knee points, for that
-    of the pole.
+    """Pose a limb so that its tip goes to ``target``, in a bend plane; with that of a pole, the knee points at
+    ``pole``.
 
     ``own`` are the bones' own (FK) local rotations, from which the settings' influence leads to the solution; without
     them it is 1. A target at the root counts as on the reference line. ``tolerance`` is the shortfall that still counts
@@ -218,8 +218,8 @@ def joints_of(
 def joints_and_normals(
     turns: Sequence[rotation.Quaternion], reference: Reference, stretch: Number = 1.0, root: rotation.Vector = ORIGIN
 ) -> tuple[tuple[rotation.Vector, ...], tuple[rotation.Vector, ...]]:
-    """The joints of a limb, and for each bone where the reference pose's bend plane normal points, in G: this says how
-    a bone is turned about its own line."""
+    """The joints of a limb, and for each bone its normal of the bend plane, in G: how it is turned about its line.
+    The normal is that of the reference pose."""
     poses = _carried(turns, reference)
     return _joints(poses, reference, stretch, root), tuple(rotation.rotate(pose, (0.0, 0.0, 1.0)) for pose in poses)
 
@@ -264,8 +264,8 @@ def line_to(target: rotation.Vector, distance: Number, ops: Ops) -> rotation.Qua
 
 
 def turn_about_line(line: rotation.Quaternion, point: rotation.Vector, ops: Ops) -> rotation.HalfAngle:
-    """The half angle (of any length) about the line that `line_to` turned there, which brings the knee to the side that
-    a point is on; no turn where the point is in line. With the knee of a posed limb, it says how that swivels."""
+    """The half angle about the line from `line_to` that brings the knee to the side that a point is on. Of any
+    length; no turn where the point is in line. With the knee of a posed limb, it says how that swivels."""
     x, _, z = rotation.rotate(rotation.conjugate(line), point)
     square = x * x + z * z
     cosine, sine = rotation.half_angle(-x, z, ops.sqrt(square), ops)
@@ -371,8 +371,8 @@ def slid(
 def twisted(
     turns: Sequence[rotation.Quaternion], twist: Sequence[rotation.HalfAngle], reference: Reference
 ) -> list[rotation.Quaternion]:
-    """Turns off the reference with each bone turned about its own line as well. What hangs on it is turned back before
-    its own turn, so that the joints stay."""
+    """Turns with each bone turned about its own line as well; the joints stay. What hangs on it is turned back
+    before its own turn."""
     first, *others = [
         rotation.multiply(turn, _about(line, half))
         for turn, line, half in zip(turns, reference.lines, twist, strict=True)
@@ -384,8 +384,8 @@ def twisted(
 def twists_between(
     untwisted: Sequence[rotation.Quaternion], turns: Sequence[rotation.Quaternion], reference: Reference, ops: Ops
 ) -> list[rotation.HalfAngle]:
-    """The half angles (of any length) by which bones are turned about their lines from one pose to another with the
-    same joints, both the bones' own local rotations; of poses with other joints, those that come nearest."""
+    """The half angles by which bones are turned about their lines from one pose to another with the same joints. Of
+    any length; both are the bones' own local rotations. Of poses with other joints, those that come nearest."""
     halves: list[rotation.HalfAngle] = []
     for k, (before, after) in enumerate(zip(untwisted, turns, strict=True)):
         turn = after

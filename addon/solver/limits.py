@@ -53,8 +53,8 @@ def pose_within_limits(
     limits: Limits,
     ops: Ops,
 ) -> PoseWithinLimits:
-    """The pose within limits that comes nearest to a target at (x, y) of G; without limits, bones would be turned by
-    ``first`` and ``knee`` (of unit length). ``at_rest`` is the first bone's half angle off Y in the reference."""
+    """The pose within limits whose tip comes nearest to a target (x, y) of G. Without limits, bones would be turned
+    by ``first`` and ``knee`` (of unit length). ``at_rest`` is the first bone's half angle off Y in the reference."""
     off = minus(first, limits.first.middle)
     is_free = _is_within(off, limits.first.width)
     low, high = (_at_end(sign, target, lengths, at_rest, side, limits, ops) for sign in (-1.0, 1.0))
@@ -118,8 +118,8 @@ def _clamped(turn: HalfAngle, range_: Range, ops: Ops) -> HalfAngle:
 
 
 def turned_back(low: float, high: float, normal: Any, reference_rotation: Any) -> tuple[float, float]:
-    """A range of turns of the first bone from rest, in radians, as one of turns from the reference, against the clock
-    about the normal, which is given in its own axes."""
+    """A range of turns of the first bone, in radians: from the reference pose, where it is given from rest. Against
+    the clock about the normal, which is given in its own axes."""
     w, *about = reference_rotation
     angle = 2.0 * atan2(sum(a * b for a, b in zip(about, normal, strict=True)), w)
     return low - angle, max(low, high) - angle

@@ -50,8 +50,8 @@ class TwoBone(NamedTuple):
 
 
 def solve_two_bone(target: Any, r1: Number, r2: Number, bend: Number = 1) -> TwoBone:
-    """`solve_limb` of two bones. The knee is on the counter-clockwise side of the line from root to target for ``bend``
-    above or at 0, on the other side below.
+    """`solve_limb` of two bones of these lengths. The knee is on the counter-clockwise side of the line from root to
+    target for ``bend`` above or at 0, on the other side below.
 
     Source: Quilez, *Simple IK* (the knee by vectors), with its discriminant factored; Juckett, *Analytic Two-Bone IK
     in 2D* (reach, closest pose, degenerate input).
@@ -63,8 +63,8 @@ def solve_two_bone(target: Any, r1: Number, r2: Number, bend: Number = 1) -> Two
 
 
 def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], bend: Number = 1) -> Solved:
-    """Pose a limb of two to four bones, of these lengths and with these directions at rest, so that its tip is at
-    ``target``, or as near as it comes.
+    """Pose a limb of two to four bones in a plane, with its tip at ``target`` (..., 2), or as near as it comes. Bones
+    have these lengths, and these directions at rest.
 
     ``target`` is a pair of floats, or an array ``(..., 2)`` with which lengths and ``bend`` broadcast; the root is the
     origin and all lengths have one unit. ``directions`` are pairs of any length but 0. For ``bend`` above or at 0 the

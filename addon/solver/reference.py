@@ -46,8 +46,8 @@ def reference(
     plane_offsets: Sequence[Any] = (0.0, 0.0, 0.0, 0.0),
     is_zigzag: bool = True,
 ) -> Reference:
-    """A limb in its reference pose, from what is measured; half angles, normals and ``bone_directions`` are of any
-    length.
+    """A limb in its reference pose, from lengths and half angles of its bones. Half angles, normals and
+    ``bone_directions`` are of any length.
 
     ``bone_directions`` are made square to the normals; a bone that points at its next joint has it along its y axis.
     ``is_zigzag`` says which of more than two bones keep together, see `groups`: the same in all rows.

@@ -145,8 +145,8 @@ IN_LINE = 1e-6
 
 
 def shortest(x: Number, y: Number, z: Number, ops: Ops) -> Quaternion:
-    """The shortest rotation that takes the second axis to the unit vector (x, y, z), exact up to 180 degrees; straight
-    opposite, half a turn about the third axis and then the shortest one from there."""
+    """The shortest rotation that takes the second axis to the unit vector (x, y, z). Exact up to 180 degrees;
+    straight opposite, half a turn about the third axis and then the shortest one from there."""
     off = x * x + z * z
     ahead = ops.select(y < 0.0, off / (1.0 + abs(y)), 1.0 + y)  # 1 + y, without cancellation
     opposite = ahead < 0.5 * IN_LINE * IN_LINE

@@ -71,21 +71,24 @@ def bones_of_lengths(r1: Number, r2: Number, ops: Ops) -> Bones:
 
 
 def extend(distance: Number, bones: Bones, ops: Ops) -> tuple[Any, Any]:
-    """Go for the target itself, from folded to straight: the first two of an `Extension`."""
+    """How far the tip goes towards a target at this distance, from folded to straight: the first two of an
+    `Extension`."""
     span = ops.minimum(ops.maximum(distance, bones.nearest), bones.total)
     return span, bones.total - span
 
 
 def range_of_bones(bones: Bones, min_cos2: Number, max_cos2: Number, ops: Ops) -> tuple[Any, Any]:
-    """The nearest and the farthest distance between two inner angles of the knee, each given as the squared cosine of
-    its half: ``min_cos2`` of the smallest (1 for 0), ``max_cos2`` of the largest (0 for a straight limb)."""
+    """The nearest and the farthest distance from root to tip between two inner angles of the knee. Each is given as
+    the squared cosine of its half: ``min_cos2`` of the smallest (1 for 0), ``max_cos2`` of the largest (0 for a
+    straight limb)."""
     straight, folded = bones.total * bones.total, bones.difference * bones.difference
     product = straight - folded
     return ops.sqrt(folded + product * (1.0 - min_cos2)), ops.sqrt(ops.maximum(straight - product * max_cos2, folded))
 
 
 def extend_shaped(distance: Number, bones: Bones, settings: Settings, ops: Ops) -> Extension:
-    """Stop at the range's ends, ease into its far end over the softness on both sides of it, and lengthen the bones
+    """How far the tip goes towards a target at this distance, with limits, softness and stretch: an `Extension`. It
+    stops at the range's ends, eases into its far end over the softness on both sides of it, and lengthens the bones
     past what is left.
 
     The easing is the algebraic form of Spine's (its IK constraint's): slope 1 where it begins, 0 where it ends. With s

@@ -118,8 +118,8 @@ def _not_in_pairs(limb: PoseBone, frame: int, names: dict[str, str]) -> Refused:
 
 
 def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
-    """Mark contacts on the timeline, in place of the limbs' own markers, which stay where no contact is found at all;
-    returns how many contacts there are."""
+    """Mark contacts on the timeline, in place of the limbs' own markers; returns how many there are. Markers stay
+    where no contact is found at all."""
     count = sum(len(of_limb.contacts) for of_limb in listed)
     if count:
         announce(scene)
@@ -204,8 +204,8 @@ def find_contacts(
 
 
 def readable_limbs_beside(context: Context, limbs: Sequence[PoseBone]) -> list[PoseBone]:
-    """All limbs of the rigs of these that have all of their bones and are evaluated: the lowest of them shows where the
-    floor is."""
+    """All limbs of these limbs' rigs that can be read, as the lowest of them shows where the floor is. They have all
+    of their bones and are evaluated."""
     depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
     rigs = [rig for rig in storage.by_rig(limbs) if is_evaluated(rig, depsgraph)]
     return [limb for rig in rigs for limb in storage.limbs_of(rig) if storage.bones_of_limb(limb)]

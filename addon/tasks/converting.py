@@ -229,8 +229,8 @@ class Before(NamedTuple):
 def seen_before(
     whole: writing.Task, plans: Sequence[converted.Conversion], all_actions: bool, tolerance: float
 ) -> stepping.Steps[list[Before]]:
-    """Where constraints have limbs in this frame, and in every frame of all that animates them now, of the other slots
-    of their action, and of other actions."""
+    """Where constraints have limbs in this frame, and in every frame of all that animates them. Now, by the other
+    slots of their action, and by other actions."""
     before = [(yield from _seen_in(whole, check.Played(), plans))]
     for played in check.every_action((plan.name[0], clip) for plan in plans for clip in plan.looked_at(all_actions)):
         moved = [plan for plan in plans if played.owner in (None, plan.name[0])]
@@ -310,8 +310,8 @@ def seen_by_sliders(context: Context, plans: Sequence[converted.Conversion]) -> 
 def lost_sliders(
     context: Context, before: dict[LimbRef, Limb], tolerance: float
 ) -> tuple[dict[LimbRef, Refused], list[Message]]:
-    """Why limbs can't be made, of those that a slider no more moves as it did, by more than a tolerance; and warnings
-    of others."""
+    """Why limbs can't be made that a slider no more moves as it did; and warnings of others. By more than a
+    tolerance."""
     refused, warnings = dict[LimbRef, Refused](), list[Message]()
     for ref, limb in _seen(context, before).items():
         off = {state: float(np.abs(seen - before[ref].seen[state]).max()) for state, seen in limb.seen.items()}

@@ -57,8 +57,8 @@ def check_cylinder(bones: Sequence[PoseBone]) -> Cylinder:
 
 @transaction.transactional
 def make_cylinder(context: Context, bones: Sequence[PoseBone]) -> None:
-    """Make two bones aim at each other's foot, by helper bones that hang on the bones' parents, so that neither depends
-    on the other. Raises `Refused`."""
+    """Make two bones aim at each other's foot, by helper bones on their parents. So neither depends on the other.
+    Raises `Refused`."""
     one, other = check_cylinder(bones)
     ob, names = one.id_data, (one.name, other.name)
     feet = {}

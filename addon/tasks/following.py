@@ -37,7 +37,7 @@ from .new_controls import FittedLimb, pole_for, skins_of, target_for
 
 @contextmanager
 def keeping_poles(context: Context, limbs: Sequence[PoseBone]) -> Iterator[None]:
-    """Have poles that go with targets seen where they are now, after something is done to their limbs: those that these
+    """Within, limbs are changed; then poles that go with targets are seen where they were. Those that the limbs
     still follow."""
     refs, depsgraph = [(limb.id_data, limb.name) for limb in limbs], context.evaluated_depsgraph_get()
     following = [limb for limb in limbs if has_pole_follow(limb) and not is_gone(*follow_of(limb).pairs[1])]
@@ -72,16 +72,16 @@ def follow(context: Context, limbs: Sequence[PoseBone], role: str, followed: Bon
 
 
 def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> None:
-    """Set target and pole of limbs as described. A limb that gets a pole points at it; feet and poles stay where they
-    are."""
+    """Set target and pole of limbs as described; feet and poles stay where they are. A limb that gets a pole points
+    at it."""
     with keeping_poles(context, [ob.pose.bones[name] for ob, name in descriptions]):
         build(context, {limb: keeping_pose(context, limb, description) for limb, description in descriptions.items()})
 
 
 @transaction.transactional
 def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
-    """Set the plane that limbs bend in; limbs without a pole get one if the plane needs it. They stay where they are
-    in every frame; returns warnings of those that can't. Raises `Refused`."""
+    """Set the plane that limbs bend in; they stay where they are in every frame. Limbs without a pole get one if the
+    plane needs it. Returns warnings of those that can't stay. Raises `Refused`."""
     if plane not in MOVES_ROOT:
         let_turn(context, limbs)
     return _refit(context, limbs, lambda description: description.with_choice("plane", plane))

@@ -171,7 +171,7 @@ class LimbToHold(NamedTuple):
 def limb_to_hold(
     limb: PoseBone, contacts: Sequence[Contact], options: HoldOptions, within: FrameRange, now: int
 ) -> LimbToHold:
-    """A limb to be held in contacts, as far as these are ``within`` a range: whose foot is planted, if that is wanted
+    """A limb to be held in contacts, as far as these are ``within`` a range. Its foot is planted, if that is wanted
     and it has a foot roll, in all of each, else where it is on its sole. ``now`` is the current frame."""
     contacts = [clipped for contact in contacts for clipped in contact.within(within)]
     rolls = bool(options.plants and has_roll(limb) and rolled_target(limb))

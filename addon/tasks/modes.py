@@ -37,9 +37,8 @@ STAYING = "Kept {names}: something else uses it"
 
 @transactional
 def remove(context: Context, limbs: Sequence[PoseBone]) -> list[str]:
-    """Remove limbs, of one rig or several, with the animation of their settings and the controls that nothing else
-    uses; returns the names of controls that stay. Bones go back to their FK pose. A constraint that was there before
-    the limb poses again."""
+    """Remove limbs with their animated settings and unused controls; returns the names of controls that stay. Of one
+    rig or several. Bones go back to their FK pose. A constraint that was there before the limb poses again."""
     for limb in limbs:
         check_editable(limb)
     kept = build(context, {ref_of(limb): None for limb in limbs})
@@ -84,9 +83,9 @@ def to_live(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 @transactional
 def rebuild(context: Context, limbs: Sequence[PoseBone], and_others: bool = False) -> dict[LimbRef, Message]:
-    """Make all that was made for limbs anew, ``and_others`` of their rigs that need it; look for the feet of those that
-    lost theirs, and give their controls the colours of their sides. Returns why some could not be, and raises `Refused`
-    where that is so of all of ``limbs``."""
+    """Make all that was made for limbs anew; returns why some could not be. ``and_others`` of their rigs that need
+    it, too. Looks for the feet of those that lost theirs, and gives their controls the colours of their sides.
+    Raises `Refused` where none of ``limbs`` can be."""
     given = [ref_of(limb) for limb in limbs]
     refs = [*dict.fromkeys([*given, *map(ref_of, _unfit(limbs) if and_others else ())])]
     with suppress(Refused), all_or_nothing(context):
@@ -143,8 +142,8 @@ def _unfit(limbs: Sequence[PoseBone]) -> list[PoseBone]:
 
 
 def edited_limbs(ob: ArmatureObject) -> list[PoseBone]:
-    """The limbs of a rig that don't fit its bones, and those without helper bones whose controls have the colours of
-    the other side, while that side has its own."""
+    """The limbs of a rig that have to be rebuilt since its bones were edited. And those without helper bones whose
+    controls have the colours of the other side, while that side has its own."""
     limbs = storage.limbs_of(ob)
     odd = {limb.name for limb in limbs if controls.coloured_as_other_side(limb)}
     live = [limb for limb in limbs if not storage.is_on_rig(limb) and limb.name in odd]

@@ -52,8 +52,8 @@ def skins_of(limbs: Iterable[PoseBone]) -> Skins:
 
 
 def target_for(context: Context, seen_limb: FittedLimb, foot: bool, skins: Skins) -> Control:
-    """The control that a limb's tip is to follow: it rests upright, or as the foot where only that lies in a flat rig's
-    plane, and is turned now as the ``foot`` is that is to turn with it."""
+    """The control that a limb's tip is to follow, turned now as the ``foot`` is that is to turn with it. It rests
+    upright, or as the foot where only that lies in a flat rig's plane."""
     limb, ob = seen_limb.limb, seen_limb.limb.id_data
     axis = hinge_axis(limb) if seen_limb.fit.plane in IN_ONE_PLANE else None
     normal = limb.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
@@ -111,8 +111,8 @@ def _drawing_of_target(
 
 
 def pole_for(seen_limb: FittedLimb, target: BoneRef | Control | None = None) -> Control:
-    """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
-    who looks at that from where it points. That of a leg hangs on the ``target``, if that is a bone of its rig."""
+    """The control that a limb's knee is to point at, in its plane. Somewhat along it, lest it hide the knee from who
+    looks at that from where it points. That of a leg hangs on the ``target``, if that is a bone of its rig."""
     limb, ob, fitted, frame = seen_limb.limb, seen_limb.limb.id_data, seen_limb.fit, seen_limb.rest.frame
     size, up = sum(seen_limb.rest.lengths), upright(ob).col[2]
     root, line = vector(frame[:3, 3]), vector(frame[:3, 1])

@@ -56,7 +56,7 @@ def bones_beside(limb: PoseBone) -> frozenset[str]:
 
 
 def limbs_of_bones(context: Context, bones: Sequence[PoseBone], around: Around = bones_beside) -> list[PoseBone]:
-    """The limbs that bones are part of; else the limbs that follow them or their children, or whose feet they are.
+    """The limbs that bones are part of; else those that follow them or their children, or whose feet they are.
     ``around`` gives the names of further bones of a limb."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     limbs = [limb for rig in rigs for limb in limbs_of(rig)]
@@ -83,8 +83,8 @@ HELPERS = ("MCH-", "ORG-", "DEF-")
 
 
 def control_of(limb: PoseBone) -> tuple[Object | None, str]:
-    """What people move to move the target: of the target and the bones above it that people see, the topmost one that
-    is called a foot or hand, else the first."""
+    """The object or bone that people move to move a limb's target. Of the target and the bones above it that people
+    see, the topmost one that is called a foot or hand, else the first."""
     target, name = follow_of(limb).pairs[0]
     if target is None or not has_bone(target, name):
         return target, name
@@ -96,8 +96,8 @@ def control_of(limb: PoseBone) -> tuple[Object | None, str]:
 
 
 def refs_of_role(limb: PoseBone, role: str, is_generated: bool) -> list[BoneRef]:
-    """The objects or bones that are a part of a limb, the one to be active last: its ``TARGET``, as people move it, its
-    ``POLE``, or its bones (``LIMB``), in their place the FK bones of a rig that ``is_generated``."""
+    """The objects or bones of a limb's ``TARGET``, ``POLE`` or ``LIMB`` (its bones), the one to be active last. The
+    target as people move it; in place of bones the FK bones of a rig that ``is_generated``."""
     if role == "LIMB":
         own = [bone.name for bone in bones_of_limb(limb)]
         return [(limb.id_data, name) for name in (fk_bones(limb) if is_generated else own)]
@@ -113,8 +113,8 @@ def orphaned_limbs(bones: Sequence[PoseBone]) -> list[PoseBone]:
 
 
 def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
-    """The bones with IK constraints that could be solved exactly: of these bones or their children, else those whose
-    target or pole one of them is, else those whose targets hang on them."""
+    """The bones with IK constraints, of the selected ones, that could be solved exactly. Of these bones or their
+    children, else those whose target or pole one of them is, else those whose targets hang on them."""
     near, rigs = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
     owners = [owner for rig in rigs for owner in candidates(rig)]
     follows = {
@@ -151,9 +151,9 @@ def is_in_view(context: Context, ob: Object) -> bool:
 def limbs_matched(
     ob: ArmatureObject, pattern: str, count: int = 0
 ) -> tuple[list[PoseBone], list[tuple[Suggestion, list[str]]]]:
-    """The limbs that are there already, and those to be made, each with what the pattern's wildcards stand for, in the
-    last bone's name if that is matched too. The bones that a pattern matches are taken as where they are selected in
-    the window, but none is a target: what they are to follow is named."""
+    """The limbs that a pattern matches: those that are there, and those to be made, with what its wildcards stand
+    for. In the last bone's name if that is matched too. The bones that a pattern matches are taken as where they are
+    selected in the window, but none is a target: what they are to follow is named."""
     letters = {ob.pose.bones[name]: letters for name, letters in matches_of(pattern, ob.pose.bones.keys()).items()}
     existing = {bone: existing_at(bone) for bone in letters}
     there = [*dict.fromkeys(filter(None, existing.values()))]
@@ -180,9 +180,9 @@ def followed_by_name(ob: ArmatureObject, name: str) -> BoneRef | None:
 
 
 def requests_by_name(context: Context, limbs: str, followed: tuple[str, str], count: int = 0) -> list[LimbRequest]:
-    """The limbs that ``limbs`` names, by bones or patterns with spaces between, of the active rig or the only one that
-    has these; target and pole of each as ``followed`` names them for that, or for the first one: of the others, those
-    of their own side. Raises `Refused`."""
+    """The limbs to make that ``limbs`` names, by bones or patterns with spaces between. Of the active rig or the
+    only one that has these; target and pole of each as ``followed`` names them for that, or for the first one: of
+    the others, those of their own side. Raises `Refused`."""
     ob = _rig_with(context, limbs)
     found = list[tuple[Suggestion, list[str]]]()
     for pattern in _words(ob, limbs):
@@ -261,9 +261,9 @@ def fill_wildcards(name: str, letters: list[str]) -> str:
 
 
 def bones_around(limb: PoseBone, control: tuple[Object | None, str]) -> frozenset[str]:
-    """The names of the bones that belong to a limb of a rig with its own FK/IK slider: the bone with the slider, the
-    limb's ``control`` and its children, bones that are copied where the limb is, and those in collections that have all
-    these and nothing of another limb. None on other rigs."""
+    """The names of the bones that belong to a limb of a rig with its own FK/IK slider; none on other rigs. The bone
+    with the slider, the limb's ``control`` and its children, bones that are copied where the limb is, and those in
+    collections that have all these and nothing of another limb."""
     slider, rig = follow.rig_slider(limb), limb.id_data
     if slider is None or control[0] not in (None, rig):
         return frozenset()
@@ -330,8 +330,8 @@ def range_to_hold(context: Context, limbs: Sequence[PoseBone], source: str) -> F
 
 
 def range_animated(context: Context, bones: Sequence[PoseBone]) -> FrameRange:
-    """The preview range if it is on; else from the first to the last key of the rigs of bones and of what limbs among
-    them follow, where nothing but keys moves these; else the scene's range."""
+    """The preview range if it is on; else from the first to the last key of what bones and limbs move by. Of the
+    rigs of bones and of what limbs among them follow, where nothing but keys moves these; else the scene's range."""
     scene, frames = scene_of(context), frame_range(scene_of(context))
     things: set[Any] = {bone.id_data for bone in bones}
     things |= {ob for limb in filter(storage.is_limb, bones) for ob, _ in follow.follow_of(limb).pairs if ob}
@@ -346,8 +346,8 @@ def range_animated(context: Context, bones: Sequence[PoseBone]) -> FrameRange:
 
 
 def range_source(context: Context, limbs: Sequence[PoseBone]) -> str:
-    """What clearly sets a range to hold: ``PREVIEW`` range, selected ``KEYS``, or marked ``CONTACTS``; "" if none of
-    these is there. Keys do not if all are selected, as after an import."""
+    """What sets a range to hold: ``PREVIEW`` range, selected ``KEYS``, or marked ``CONTACTS``; "" if nothing does.
+    Keys do not if all are selected, as after an import."""
     if scene_of(context).use_preview_range:
         return "PREVIEW"
     selected, is_all = selected_frames(_animated_refs(limbs))

@@ -74,8 +74,8 @@ def add_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
 
 @transaction.transactional
 def remove_foot_roll(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Remove the foot roll of limbs, with its keys. The controls of limbs that are rolled now move to where the feet
-    are, if they can."""
+    """Remove the foot roll of limbs, with its keys; feet that are rolled now stay. Their controls move to where the
+    feet are, if they can."""
     limbs = [limb for limb in limbs if follow.has_roll(limb)]
     for limb in limbs:
         checking.check_editable(limb)
@@ -115,7 +115,7 @@ def _at_rolled_targets(context: Context, limbs: Sequence[PoseBone]) -> list[plac
 
 @transaction.transactional
 def add_pole_follow(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Add Pole Follow, a slider for how far the pole moves with the target, to limbs without it: it is 0, or 1 for a
+    """Add Pole Follow to limbs without it: a slider for how far the pole moves with the target. It is 0, or 1 for a
     pole that hung on the target. Raises `Refused`."""
     limbs, dependencies = [limb for limb in limbs if not follow.has_pole_follow(limb)], Dependencies()
     for limb in limbs:

@@ -162,8 +162,7 @@ def status_now(context: Context, limb: PoseBone) -> Status:
 
 
 def side_now(context: Context, limb: PoseBone) -> int:
-    """Which way the first joint of a limb is turned in the world, as it is seen along Y: 1 against the clock, -1 with
-    it, and 0 straight."""
+    """Which way a limb bends now, seen in the world along Y: 1 against the clock, -1 with it, 0 straight."""
     evaluated: Any = limb.id_data.original.evaluated_get(context.evaluated_depsgraph_get())
     last = evaluated.pose.bones[limb.name]
     tip = last.matrix @ Vector(tips.tip_of(last, storage.choices_of(last)["tip"]).tolist())
@@ -325,9 +324,9 @@ def inheriting_otherwise(limb: PoseBone) -> PoseBone | None:
 
 
 def misplaced_bone(limb: PoseBone, least: float) -> Message | None:
-    """Which bone of a limb is scaled or moved by its own channels where IK can't follow, as a message; None if there is
-    none. ``least`` is what counts as moved, in the armature. Location of the first bone is fine, and so is its scale in
-    FK with Stretch."""
+    """Which bone of a limb has own scale or location that IK can't follow, as a message; None if there is none.
+    ``least`` is what counts as moved, in the armature. Location of the first bone is fine, and so is its scale in FK
+    with Stretch."""
     chain, scaled = chain_bones(limb), 1 if has_slider(limb, "stretch") else 0
     for bone in chain[scaled:]:
         if max(abs(size - 1.0) for size in bone.scale[:]) > KEPT:
@@ -378,9 +377,9 @@ def figure(
     view: Viewpoint = Viewpoint(),  # noqa: B008  # it is constant
     structure: Structure | None = None,
 ) -> list[Stroke]:
-    """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
-    reach where the target is near that (or all of it, stretched too), and its whole solution where it is between FK and
-    IK."""
+    """The lines that the overlay draws of one limb, in the world, as it is evaluated. To its pole, from its tip to a
+    target that it misses, an arc of its reach where the target is near that (or all of it, stretched too), and its
+    whole solution where it is between FK and IK."""
     if not is_evaluated(limb.id_data, depsgraph) or why_unposable(limb):
         return []
     now = limbs_now(limb.id_data, [limb], depsgraph, is_whole=True, table=structure.table if structure else None)
@@ -469,8 +468,8 @@ class LimbReport(NamedTuple):
 def reported(
     context: Context, limbs: Sequence[PoseBone], frames: Sequence[float], max_miss: float | None, progress: Progress
 ) -> list[LimbReport]:
-    """What limbs do in these frames; a tip that is farther off than ``max_miss`` is missed, else one that does not
-    reach its target."""
+    """What limbs do in these frames, with their contacts. A tip that is farther off than ``max_miss`` is missed,
+    else one that does not reach its target."""
     scene, rigs = scene_of(context), storage.by_rig(limbs)
     readable = readable_limbs_beside(context, limbs)
     recording = new_recording(readable, frames, bones_to_read, False)
@@ -515,7 +514,7 @@ def arm_or_leg(limb: PoseBone) -> str:
 
 
 def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
-    """Whether a limb, or what could be one, is a leg, a foreleg too: its foot rests on the ground, or its bones are
+    """Whether a limb, or what could be one, is a leg, a foreleg too. Its foot rests on the ground, or its bones are
     called as a leg's and not as an arm's."""
     chain, foot = chain_bones(limb, segments), tips.foot_of(limb)
     root, tip = chain[0].bone.head_local, foot.bone.head_local if foot else limb.bone.tail_local

@@ -51,8 +51,8 @@ def fixed_width(row: Any, width: float) -> Any:
 
 
 def draw_influence(layout: UILayout, limb: PoseBone) -> None:
-    """Influence, and the button that switches; or the rig's own slider where it has one for this limb, and no panel of
-    its own that shows it."""
+    """Draw Influence and the button that switches, or the rig's own slider for this limb. That, where it has one,
+    and no panel of its own that shows it."""
     row = layout.row(align=True)
     if state.slider_of_rig(limb):
         if not has_panel(limb.id_data):
@@ -103,8 +103,8 @@ def draw_knee(layout: UILayout, limb: PoseBone, described: Description) -> None:
 
 
 def draw_sliders(layout: UILayout, limb: PoseBone, described: Description, names: Sequence[str]) -> None:
-    """A row for each slider of a feature; of one with a number for each bone, a field for each, from the root down, and
-    their dots beside them."""
+    """Draw a row for each slider of a feature. Of one with a number for each bone, a field for each, from the root
+    down, and their dots beside them."""
     fields = [field_of(name) for name in names]
     if not any(field.is_of_bones for field in fields):
         for name in names:

@@ -63,8 +63,9 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
 
 
 def offer_of(context: Context) -> str:
-    """What can be done for bones of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes them of
-    constraints, ``ADD`` new ones; else a sentence that says why there is nothing to add, if there is such."""
+    """What can be done for bones of no limb: ``LEFT``, ``CONVERT``, ``ADD``, ``CYLINDER``, a sentence, or "". Left
+    removes what is left of a limb, Convert makes limbs of constraints, Add new ones; else a sentence says why there
+    is nothing to add, if there is such."""
     return finding.cached_until_rebuilt(("offer", finding.selection_in(context)), lambda: _offer(context))
 
 

@@ -145,8 +145,8 @@ def title_of(limb: PoseBone) -> str:
 
 
 def joint_label(limb: PoseBone) -> str:
-    """What bends in a limb, in English: ``Elbow`` or ``Knee``, of two bones that are called as of an arm or a leg; else
-    ``Bend``."""
+    """What bends in a limb, in English: ``Elbow``, ``Knee`` or ``Bend``. Of two bones that are called as of an arm
+    or a leg, the first two."""
     joint: str = cached_until_rebuilt(("joint", name_of(limb)), lambda: _joint(limb))
     return joint
 

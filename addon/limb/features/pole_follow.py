@@ -47,9 +47,8 @@ class PoleFollow(NamedTuple):
 
 
 def carried(above: Any, target: Any, share: Any) -> Any:
-    """How a pole is moved from its rest, where the two that it goes with are moved so from theirs, and the slider says
-    ``share``: the mean of their numbers, as an Armature constraint has it. Blender's matrices, or arrays (..., 4, 4)
-    with a share (..., 1, 1)."""
+    """The move of a pole from its rest: the mean of those of what it goes with, weighted by ``share``. Of their
+    numbers, as an Armature constraint has it: Blender's matrices, or arrays (..., 4, 4) with a share (..., 1, 1)."""
     return above + (target - above) * np.clip(share, 0.0, 1.0)
 
 

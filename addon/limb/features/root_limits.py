@@ -33,7 +33,7 @@ CHOICES = (
 
 
 def is_narrow(choices: dict[str, Any]) -> bool:
-    """Whether there are limits."""
+    """Whether settings limit the turn of the first bone."""
     return bool(choices["root_min_angle"] > -groups.UNLIMITED or choices["root_max_angle"] < groups.UNLIMITED)
 
 

@@ -257,8 +257,8 @@ def hidden_bones_note(bones: Iterable[PoseBone]) -> str:
 
 
 def rigify_ik(context: Context) -> str:
-    """Which IK constraints of a rig that Rigify generated can be solved exactly: ``SELECTED`` where such are, else
-    ``ALL``; nothing on other rigs, or where there are none."""
+    """Which of a Rigify rig's IK constraints can be solved exactly: ``SELECTED``, ``ALL``, or "". Selected where
+    such are; nothing on other rigs, or where there are none."""
     ob: Any = context.object
     if "rig_id" not in ob.data or not selection.candidates(ob):
         return ""

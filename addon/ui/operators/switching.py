@@ -111,8 +111,7 @@ class _Snap(_OverRange):
 
 
 def take_given_range(operator: Any, name: str, value: object) -> None:
-    """Set this setting of an operator to ``value`` if a first or last frame was passed, and it was not passed
-    itself."""
+    """Set an operator's property to ``value`` if a first or last frame was passed, and it was not passed itself."""
     is_given = any(operator.properties.is_property_set(end) for end in ("frame_start", "frame_end"))
     if is_given and not operator.properties.is_property_set(name):
         setattr(operator, name, value)
