@@ -128,11 +128,6 @@ def clips_besides(owner: Datablock, prefixes: tuple[str, ...]) -> list[Clip]:
     return [clip for clip in clips if any(curve.data_path.startswith(prefixes) for curve in clip.curves)]
 
 
-def action_named(full_name: str) -> Any:
-    """The action of a full name, or None."""
-    return next((action for action in all_actions() if action.name_full == full_name), None)
-
-
 @contextmanager
 def using_clip(owner: Datablock, clip: Clip | None) -> Iterator[None]:
     """Within, a datablock uses this action by this slot, or its own (None)."""

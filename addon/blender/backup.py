@@ -319,8 +319,9 @@ def copy_settings(
     for name, value in _different(now, before, mapping, names or _settings(now.bl_rna)):
         with suppress(AttributeError, TypeError):  # what can be set only where something else is on
             setattr(now, name, value)
-    for name in () if names else _nested(now.bl_rna):
-        copy_settings(getattr(now, name), getattr(before, name))
+    for name in () if names else ("color", "custom"):  # structures of their own
+        if name in now.bl_rna.properties and now.bl_rna.properties[name].type == "POINTER":
+            copy_settings(getattr(now, name), getattr(before, name))
 
 
 def settings_differ(now: Any, before: Any, mapping: CopyToOriginal | None = None) -> bool:
@@ -374,11 +375,6 @@ _reader = cache(attrgetter)
 """Reads all of these settings at once, in much less time than one by one."""
 
 _names: dict[str, tuple[str, ...]] = {}
-
-
-def _nested(rna: Any) -> list[str]:
-    """Settings that are structures of their own."""
-    return [name for name in ("color", "custom") if name in rna.properties and rna.properties[name].type == "POINTER"]
 
 
 def _comparable(value: Any, mapping: CopyToOriginal | None = None) -> Any:

@@ -116,7 +116,8 @@ class Transaction:
         finally:
             self.forget()
             new = [block for block in _blocks() if block.session_uid not in self.before]
-            _remove_blocks([block for block in new if not block.name.startswith(BACKUP)])  # another transaction's
+            if new := [block for block in new if not block.name.startswith(BACKUP)]:  # that is another transaction's
+                bpy.data.batch_remove(new)
         self.view.restore(context)
         view_layer_of(context).update()
 
@@ -231,12 +232,6 @@ def _restore_markers(scene: Scene, markers: list[tuple[Any, ...]]) -> None:
 def _blocks() -> Iterator[Any]:
     for kind in BLOCK_KINDS:
         yield from getattr(bpy.data, kind)
-
-
-def _remove_blocks(new: Sequence[Any]) -> None:
-    """Remove data-blocks, whoever uses them."""
-    if new:
-        bpy.data.batch_remove(new)
 
 
 Rest = ParamSpec("Rest")

@@ -98,14 +98,9 @@ def tag_rig(bone: PoseBone) -> None:
 
 def own_matrix(bone: PoseBone) -> Matrix:
     """The local matrix that a bone's channels would have to make for it to stand as it is evaluated."""
-    rest = bone.bone.matrix_local
-    return bone.bone.convert_local_to_pose(bone.matrix, rest, **parent_matrices(bone), invert=True)
-
-
-def parent_matrices(bone: PoseBone) -> dict[str, Any]:
-    """What `Bone.convert_local_to_pose` has to know of a pose bone's parent, if it has one."""
-    above = bone.parent
-    return {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local} if above else {}
+    rest, above = bone.bone.matrix_local, bone.parent
+    parent = {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local} if above else {}
+    return bone.bone.convert_local_to_pose(bone.matrix, rest, **parent, invert=True)
 
 
 def scene_of(context: Context) -> Scene:

@@ -130,7 +130,7 @@ class BranchLimbs:
     these, those that are ``clear``; and the ``shared_parents``, the bones from which several of them hang."""
 
     def __init__(self, ob: ArmatureObject) -> None:
-        skeleton = skeleton_of(ob)
+        skeleton = Skeleton(ob)
         chains = [*_chains_off_trunk(skeleton)]
         by_names = [_limb_of_branch(skeleton, chain) for chain in chains]
         limbs = by_names if any(by_names) else [_limb_of_branch(skeleton, chain, called=False) for chain in chains]
@@ -359,11 +359,6 @@ def _carries(name: str, large: list[str]) -> bool:
     if len(sides) > 1:
         return True
     return not (names.side_of(name) or names.is_limb_like(name) or names.has_word(name, names.FEET))
-
-
-def skeleton_of(ob: ArmatureObject) -> Skeleton:
-    """The skeleton of a rig as it rests now."""
-    return Skeleton(ob)
 
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from math import atan2, copysign, cos, pi, remainder, sin, tau
+from math import atan2, copysign, cos, inf, pi, remainder, sin, tau
 from typing import Any
 
 import numpy as np
@@ -156,7 +156,8 @@ def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) ->
     path, limits = path_to_bone(bone.name), {"location": (0.0, MISS * length), "scale": (1.0, KEPT)}
     for curve in curves_everywhere(bone.id_data, muted=False):
         name = curve.data_path.removeprefix(f"{path}.")
-        if curve.data_path.startswith(path) and name in limits and _farthest(curve, limits[name][0]) > limits[name][1]:
+        usual, most = limits.get(name, (0.0, inf)) if curve.data_path.startswith(path) else (0.0, inf)
+        if any(abs(key.co.y - usual) > most for key in curve.keyframe_points):
             is_moved |= name == "location" and not (slides or (bone.bone.use_connect and bone.parent))
             is_scaled |= name == "scale"
     if is_moved or is_scaled:
@@ -164,11 +165,6 @@ def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) ->
     own: Any = bone.matrix_basis
     if not turns and own.to_quaternion().angle > 1e-3:
         raise Refused("Twist bone '{bone}' is turned: clear its rotation", bone=bone.name)
-
-
-def _farthest(curve: Any, value: float) -> float:
-    """How far from a value the keys of a curve go."""
-    return max((abs(key.co.y - value) for key in curve.keyframe_points), default=0.0)
 
 
 def check_followed(

@@ -177,7 +177,7 @@ def _group(bones: list[PoseBone], active: PoseBone | None, count: int, limbs: br
         if len(line) > 1:
             suggested = [branches.limb_up_from(line[-1], count, limbs.shared_parents) if count else _of_line(line)]
         elif line:
-            suggested = [limb_with(line[0], count, limbs)]
+            suggested = [limb_at(line[0], count, limbs)]
         elif is_straight and not any(map(limbs.at, bones)):
             template = "A limb has two to four bones, and '{first}' to '{last}' are {count}: select those of one limb"
             raise Refused(template, first=bones[0].name, last=bones[-1].name, count=len(bones))
@@ -198,7 +198,7 @@ def _in_place(
     """The limb of the active one of bones that are of no arm or leg without IK."""
     if limbs_of(bones[0].id_data) and limbs.clear:
         raise Refused("All arms and legs that are selected have IK already")
-    return limb_with(active if active and active in bones else bones[0], count, limbs)
+    return limb_at(active if active and active in bones else bones[0], count, limbs)
 
 
 def _line(bones: list[PoseBone], limbs: branches.BranchLimbs) -> list[PoseBone]:
@@ -365,15 +365,12 @@ def _is_skin(ob: Object, rig: Object) -> bool:
     )
 
 
-def limb_at(bone: PoseBone, count: int = 0) -> branches.Suggestion:
+def limb_at(bone: PoseBone, count: int = 0, limbs: branches.BranchLimbs | None = None) -> branches.Suggestion:
     """The limb that a clicked bone is part of: one that exists, or an arm or leg, or the two bones that end with it.
     It may be clicked by its shoulder, foot or toe. Raises `Refused`. ``count`` says how many bones it is to have:
-    with three or four, the clicked one is the last. Else it has two, or three if an animal's leg has a hock."""
-    return limb_with(bone, count, branches.BranchLimbs(bone.id_data))
-
-
-def limb_with(bone: PoseBone, count: int, limbs: branches.BranchLimbs) -> branches.Suggestion:
-    """What `limb_at` gives, by the limbs of the bone's rig."""
+    with three or four, the clicked one is the last. Else it has two, or three if an animal's leg has a hock. Who knows
+    the ``limbs`` of the rig saves the time to find them."""
+    limbs = limbs or branches.BranchLimbs(bone.id_data)
     if is_mechanism_bone(bone.bone):
         raise Refused("'{bone}' was made for a limb: select the bones of one", bone=bone.name)
     there = existing_at(bone)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..blender.animation import Clip, action_named, curves_of, modifiers_of, using_clip
+from ..blender.animation import Clip, curves_of, modifiers_of, using_clip
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps
-from ..blender.types import Message, scene_of
+from ..blender.types import Message, all_actions, scene_of
 from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones, is_mechanism_bone, segments_of
 from ..limb.tips import length_of
@@ -111,7 +111,8 @@ class Played(NamedTuple):
     @contextmanager
     def playing(self) -> Iterator[None]:
         """Within, that is what the rig uses."""
-        action = action_named(self.action) if self.owner else None
+        named = (action for action in all_actions() if self.owner and action.name_full == self.action)
+        action = next(named, None)
         with using_clip(self.owner, action and Clip(action, self.slot)):
             yield
 

@@ -141,7 +141,7 @@ def describe(ref: LimbRef) -> Description:
         target=target,  # type: ignore[arg-type]  # it is there
         pole=pole,  # type: ignore[arg-type]
         foot_turn=foot_turn_of(foot),
-        roll=_roll_of(limb) if has_roll(limb) else None,
+        roll=Roll(pivots_of(limb), tuple(toe.name for toe in flat_toes(limb))) if has_roll(limb) else None,
         pole_follow=_pole_follow_of(limb) if has_pole_follow(limb) else None,
         sliders={slider.name: storage.read_slider(limb, slider.name) for slider in storage.sliders_meant(limb)},
         choices=storage.choices_of(limb),
@@ -149,10 +149,6 @@ def describe(ref: LimbRef) -> Description:
         constraint=constraint.name if constraint else settings.CONSTRAINT_NAME,
         converted_from=group.get(settings.CONVERTED_FROM, ""),
     )
-
-
-def _roll_of(limb: PoseBone) -> Roll:
-    return Roll(pivots_of(limb), tuple(toe.name for toe in flat_toes(limb)))
 
 
 def _pole_follow_of(limb: PoseBone) -> PoleFollow | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
-from mathutils import Euler, Matrix, Quaternion, Vector
+from mathutils import Euler, Matrix, Vector
 
 from ..blender import animation, editing
 from ..blender.dependencies import BoneRef, Dependencies
@@ -106,13 +106,10 @@ def turns_of_feet(context: Context, limbs: Sequence[PoseBone]) -> list[tuple[Pos
     if not footed:
         return []
     with at_influence(context, footed, 1.0):
-        return [(bone, evaluated_turn_of(context, bone)[:]) for limb in footed for bone in bones[limb]]
-
-
-def evaluated_turn_of(context: Context, bone: PoseBone) -> Quaternion:
-    """The rotation that a bone would have to have of its own, to be as it is evaluated."""
-    evaluated: Any = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    return own_matrix(evaluated.pose.bones[bone.name]).to_quaternion()
+        depsgraph: Any = context.evaluated_depsgraph_get()
+        turned = [bone for limb in footed for bone in bones[limb]]
+        rigs = {bone.id_data: bone.id_data.evaluated_get(depsgraph) for bone in turned}
+        return [(bone, own_matrix(rigs[bone.id_data].pose.bones[bone.name]).to_quaternion()[:]) for bone in turned]
 
 
 ACROSS = 0.7

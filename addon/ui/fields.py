@@ -12,7 +12,7 @@ from bpy.props import FloatProperty, PointerProperty
 from bpy.types import Context, PoseBone, PropertyGroup, Scene, UILayout
 from bpy.utils import escape_identifier
 
-from ..blender.types import ArmatureObject, Refused, can_edit_bones, scene_of, translated_text
+from ..blender.types import Refused, can_edit_bones, scene_of, translated_text
 from ..tasks.setting import set_slider
 from ..tasks.status import FEATURES, IN_ONE_PLANE, Description, description_of, field_of
 from . import preferences, state
@@ -55,7 +55,8 @@ def draw_influence(layout: UILayout, limb: PoseBone) -> None:
     and no panel of its own that shows it."""
     row = layout.row(align=True)
     if state.slider_of_rig(limb):
-        if not has_panel(limb.id_data):
+        rig: Any = limb.id_data.data
+        if not hasattr(bpy.types, f"VIEW3D_PT_rig_ui_{rig.get('rig_id')}"):  # Rigify's own panel
             draw_slider_of_limb(row, limb)
         return
     draw_keyed(row, limb, "influence")
@@ -78,12 +79,6 @@ def draw_slider_of_limb(row: Any, limb: PoseBone) -> None:
     bone = limb.id_data.pose.bones[slider.bone]
     text = slider.name.replace("_", "-")
     row.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
-
-
-def has_panel(rig: ArmatureObject) -> bool:
-    """Whether Rigify's own panel of a rig is there."""
-    data: Any = rig.data
-    return hasattr(bpy.types, f"VIEW3D_PT_rig_ui_{data.get('rig_id')}")
 
 
 def draw_knee(layout: UILayout, limb: PoseBone, described: Description) -> None:
