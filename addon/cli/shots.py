@@ -30,7 +30,7 @@ def say(sentence: object) -> None:
 
 
 def open_shot(source: Path, arguments: Namespace) -> list[str]:
-    """Open a file in the scene that is asked for; give what a person should know of it. Raises `Refused`."""
+    """Open a file in the scene that is asked for; returns warnings of what a person should know. Raises `Refused`."""
     _open(source, arguments.allow_scripts)
     if arguments.scene:
         scene = bpy.data.scenes.get(arguments.scene)
@@ -87,7 +87,7 @@ def is_linked(ob: Object) -> bool:
 
 
 def make_local(arguments: Namespace) -> None:
-    """Make what is linked a part of the open file, if one of its rigs is that is asked for."""
+    """Make what is linked a part of the open file, if that has a rig that is asked for."""
     if any(map(is_linked, rigs_of(arguments))):
         bpy.ops.object.make_local(type="ALL")
         data: Any = bpy.data  # whose stubs lack an argument
@@ -126,7 +126,7 @@ class Interrupted(BaseException):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have signals that end a program raise `Interrupted` where Python is; only the main thread may ask for that."""
+    """Within, signals that end a program raise `Interrupted`; only the main thread may ask for that."""
     received.clear()
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, _receive) for number in SIGNALS if is_main}

@@ -205,7 +205,7 @@ def unmatched(arguments: Namespace) -> list[str]:
 
 
 def refuse_linked(arguments: Namespace) -> None:
-    """Raise `Refused` where there is nothing to do in the open file, but in one that it links."""
+    """Refuse where what is asked for is not in the open file, but in one that it links."""
     verb, patterns = arguments.command, [arguments.bone]
     if verb == "add":
         patterns = [description.split(":")[0] for description in arguments.limb]
@@ -221,7 +221,7 @@ def refuse_linked(arguments: Namespace) -> None:
 
 
 def frames_asked_for(arguments: Namespace, step: float = 1.0) -> list[float]:
-    """The frames that are asked for."""
+    """The frames that the command line asks for, by default the scene's, ``step`` apart."""
     scene = scene_of(bpy.context)
     first, last = arguments.frames or (scene.frame_start, scene.frame_end)
     return baking.frames_by_step(first, last, step)

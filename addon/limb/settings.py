@@ -134,7 +134,7 @@ Limits = tuple[float, float]
 
 
 def to_number(name: str, value: Any, limits: Limits) -> float:
-    """A number within its range."""
+    """A value as a number within its limits; raises TypeError or ValueError otherwise."""
     if not isinstance(value, Real):
         raise TypeError(f"{name} is a number, not {_type(value)}")
     low, high = limits
@@ -145,7 +145,7 @@ def to_number(name: str, value: Any, limits: Limits) -> float:
 
 
 def to_numbers(name: str, value: Any, count: int, limits: Limits) -> list[float]:
-    """So many numbers, each within its range."""
+    """A value as ``count`` numbers, each within its limits; raises TypeError or ValueError otherwise."""
     try:
         items = [*value]
     except TypeError:
@@ -156,7 +156,7 @@ def to_numbers(name: str, value: Any, count: int, limits: Limits) -> list[float]
 
 
 def to_flag(name: str, value: Any) -> bool:
-    """True or False, also as 1 or 0."""
+    """A value as True or False, also of 1 or 0; raises TypeError or ValueError otherwise."""
     if not isinstance(value, Real | np.bool_):
         raise TypeError(f"{name} is True or False, not {_type(value)}")
     if value not in (0, 1):
@@ -165,7 +165,7 @@ def to_flag(name: str, value: Any) -> bool:
 
 
 def to_count(name: str, value: Any, low: int, high: int) -> int:
-    """A whole number within its range."""
+    """A value as a whole number from ``low`` to ``high``; raises TypeError or ValueError otherwise."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} is a whole number, not {_type(value)}")
     number = int(value)
@@ -175,21 +175,21 @@ def to_count(name: str, value: Any, low: int, high: int) -> int:
 
 
 def to_word(name: str, value: Any, words: Collection[str]) -> str:
-    """One of several words; another one is a TypeError, as it is in Blender's own lists."""
+    """A value as one of these words; raises TypeError otherwise, as Blender's own lists do."""
     if not isinstance(value, str) or value not in words:
         raise TypeError(f"{name} is one of {', '.join(words)}, not {value!r} ({_type(value)})")
     return value
 
 
 def to_object(name: str, value: Any) -> Object | None:
-    """An object, or none."""
+    """A value as an object or None; raises TypeError otherwise."""
     if not isinstance(value, Object | None):
         raise TypeError(f"{name} is an object or None, not {_type(value)}")
     return value
 
 
 def to_name(name: str, value: Any) -> str:
-    """The name of a bone."""
+    """A value as the name of a bone, "" for None; raises TypeError otherwise."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is the name of a bone, not {_type(value)}")
     return value

@@ -310,17 +310,17 @@ def _length(vector: Any) -> Any:
 
 
 def half_of_angle(angle: Any) -> Any:
-    """Angles as half angles: cosine and sine of half of them."""
+    """Angles in radians as half angles: cosine and sine of half of them."""
     return np.cos(angle / 2.0), np.sin(angle / 2.0)
 
 
 def angle_of(half: Any) -> Any:
-    """The angles of half angles of any length."""
+    """Half angles, of any length, as angles in radians."""
     return 2.0 * np.arctan2(half[1], half[0])
 
 
 def angle_between(a: Any, b: Any) -> Any:
-    """The angles between rotations."""
+    """The angles between rotations, in radians, from 0 to half a turn."""
     w, x, y, z = multiply(conjugate(a), b)
     return 2.0 * np.arctan2(_length((x, y, z)), abs(w))
 

@@ -54,7 +54,7 @@ def part_of_ik(
 
 
 def slider_channel(limb: PoseBone, name: str) -> reading.Channel:
-    """A slider of a limb."""
+    """The channel of a slider of a limb: its custom property."""
     return reading.Channel.of_bone(limb.id_data, limb.name, settings.slider_of(name).path)
 
 

@@ -35,7 +35,7 @@ Reread = Callable[[Array], Steps[None]]
 
 
 def owner_of(ref: BoneRef) -> Any:
-    """The bone or the object that is named."""
+    """The bone that a ref names, or its object where it names none."""
     ob, bone = ref
     return bones_of(ob)[bone] if bone else ob
 

@@ -156,7 +156,7 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
 
 
 def made_for(limb: PoseBone) -> list[BoneRef]:
-    """The controls that by name were made for a limb whose constraint no longer refers to them."""
+    """The controls that, by their names, were made for a limb whose constraint no longer names them."""
     ob, names = limb.id_data, [name_of_control(limb, kind) for kind in CONTROL_KINDS]
     return [(ob, name) for name in names if is_control(ob, name)]
 

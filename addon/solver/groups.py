@@ -279,7 +279,7 @@ def unit_half(half: HalfAngle, ops: Ops) -> HalfAngle:
 
 
 def direction(half: HalfAngle) -> tuple[Any, Any]:
-    """The first axis turned by a half angle."""
+    """The unit vector at an angle, given as half angle: the first axis turned by it."""
     return half[0] * half[0] - half[1] * half[1], 2.0 * half[0] * half[1]
 
 

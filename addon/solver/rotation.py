@@ -37,7 +37,7 @@ def length(a: Vector, ops: Ops) -> Any:
 
 
 def choose(condition: Any, if_true: Any, if_false: Any, ops: Ops) -> Any:
-    """One vector or the other; or one quaternion."""
+    """One vector or quaternion where a condition holds, another one elsewhere."""
     return tuple(ops.select(condition, a, b) for a, b in zip(if_true, if_false, strict=True))
 
 

@@ -219,7 +219,7 @@ def contacts_in(
     height: float = HEIGHT,
     speed: float = SPEED,
 ) -> list[Contacts]:
-    """`find_contacts` where the paths over these frames are known."""
+    """The contacts of limbs in frames over which their paths are known: see `find_contacts`."""
     rate = rate_of(scene)
     floors = {rig: floor_of([paths[limb] for limb in paths if limb.id_data == rig]) for rig in storage.by_rig(limbs)}
     listed = []
@@ -261,7 +261,7 @@ def contacts_in_range(
 def slips_now(
     context: Context, listed: Sequence[Contacts], frames: Sequence[float], progress: Progress | None = None
 ) -> list[Contacts]:
-    """The same contacts, and how far soles slide in them now."""
+    """The same contacts, with how far soles slide in them now."""
     paths = finished(_paths(context, [of_limb.limb for of_limb in listed], frames), progress)
     return [contacts_on(of_limb.limb, of_limb.contacts, paths[of_limb.limb], frames) for of_limb in listed]
 

@@ -322,7 +322,7 @@ def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], 
 
 
 def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
-    """A limb of a bone that can be the last of one, which bends as Add has it bend."""
+    """The description of a limb that ends with this bone, bent as Add has it bend."""
     foot, there = tips.foot_of(bone), bone.constraints.get(CONSTRAINT_NAME)
     pairs = follow.follow_of_constraint(there).pairs if there else ()
     target, pole = (ref if ref[0] else None for ref in pairs or ((None, ""), (None, "")))

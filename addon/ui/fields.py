@@ -44,7 +44,7 @@ def draw_keyed(row: Any, limb: PoseBone, name: str) -> None:
 
 
 def fixed_width(row: Any, width: float) -> Any:
-    """A part of a row with a fixed width, in button heights."""
+    """A part of a row of a layout with a fixed width, in button heights."""
     end = row.row(align=True)
     end.ui_units_x = width
     return end

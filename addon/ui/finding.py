@@ -109,7 +109,7 @@ def _recall(known: dict[Hashable, Any], key: Hashable, ask: Callable[[], Known])
 
 
 def selection_in(context: Context) -> Hashable:
-    """What of a context decides which limbs are meant: what is active, and what is selected."""
+    """A key for what is active and selected in a context, which decides the limbs that are meant."""
     ob, bone = context.object, context.active_pose_bone if context.mode == "POSE" else None
     things: Any = context.selected_pose_bones if context.mode == "POSE" else context.selected_objects
     selected = hash(tuple((thing.id_data.session_uid, thing.name) for thing in things or ()))

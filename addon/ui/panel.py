@@ -84,7 +84,7 @@ def _offer(context: Context) -> str:
 
 
 def draw_offer(layout: UILayout, context: Context) -> None:
-    """The button that fits bones without IK, and what is in its way."""
+    """Draw the button that fits bones without IK, and what is in its way."""
     offer = offer_of(context)
     leftovers = selection.orphaned_limbs(finding.bones_selected(context)) if offer == "LEFT" else []
     if leftovers:
@@ -100,7 +100,7 @@ def draw_offer(layout: UILayout, context: Context) -> None:
 
 
 def draw_cylinder(layout: UILayout, context: Context) -> None:
-    """How long a cylinder is, and how far it is out."""
+    """Draw how long a cylinder is, and how far it is out."""
     bone = next(iter(halves_selected(context)), None)
     cylinder = cylinders.cylinder_at(bone) if bone else None
     if cylinder is None:
@@ -114,7 +114,7 @@ def draw_cylinder(layout: UILayout, context: Context) -> None:
 
 
 def draw_adding(layout: UILayout, context: Context) -> None:
-    """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
+    """Draw the button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
     limbs = finding.cached_until_rebuilt(
         ("to add", finding.selection_in(context)),
         lambda: [(finding.name_of(limb), segments) for limb, segments in selection.limbs_offered(context)[0]],
@@ -130,7 +130,7 @@ def draw_adding(layout: UILayout, context: Context) -> None:
 
 
 def draw_problem(column: UILayout, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
-    """What is wrong, in lines, and a button for each repair that helps, with what it says."""
+    """Draw what is wrong, in lines, and a button for each repair that helps, with what it says."""
     state.draw_lines(column, context, sentence, "ERROR")
     for repair, text in repairs.items():
         if repair == "PICK":
@@ -144,7 +144,7 @@ def draw_problem(column: UILayout, context: Context, sentence: str, repairs: Map
 
 
 def draw_title(layout: UILayout, limb: PoseBone) -> None:
-    """What people call the limb; its bone in the tooltip."""
+    """Draw the button with what people call the limb; its bone is in the tooltip."""
     row = layout.row()
     row.alignment = "LEFT"
     button = row.operator(
@@ -154,7 +154,7 @@ def draw_title(layout: UILayout, limb: PoseBone) -> None:
 
 
 def draw_several(layout: UILayout, context: Context, limbs: Sequence[PoseBone]) -> None:
-    """How many limbs are selected; a line for each, with its state, and what is done with all of them."""
+    """Draw how many limbs are selected, a line for each with its state, and what is done with all of them."""
     layout.label(text=limbs_counted(len(limbs)).translated, icon="CON_KINEMATIC", translate=False)
     column = layout.column(align=True)
     for limb in sorted(limbs, key=lambda limb: (limb.id_data.name, [*limb.id_data.pose.bones].index(limb))):
@@ -166,7 +166,7 @@ def draw_several(layout: UILayout, context: Context, limbs: Sequence[PoseBone]) 
 
 
 def draw_state(layout: UILayout, context: Context, limb: PoseBone, status: Status) -> None:
-    """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
+    """Draw the limb's state: a dot and a few words; or what is wrong, and what helps."""
     sentence = state.sentence_of(context, status)
     if status.is_broken:
         draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(limb, status), limb))
@@ -175,7 +175,8 @@ def draw_state(layout: UILayout, context: Context, limb: PoseBone, status: Statu
 
 
 def draw_foot(layout: UILayout, context: Context, limb: PoseBone) -> None:
-    """On a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow so, too."""
+    """Draw a hint on a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow
+    so, too."""
     bone, described = context.active_pose_bone, description_of(limb)
     if bone is None or (bone.id_data, bone.name) != (limb.id_data, described.foot) or described.foot_turn is None:
         return
@@ -188,7 +189,8 @@ def draw_foot(layout: UILayout, context: Context, limb: PoseBone) -> None:
 
 
 def draw_parts(layout: UILayout, limb: PoseBone) -> None:
-    """A button for each part, which selects it; for bones that a rig with a slider of its own hides, none."""
+    """Draw a button for each part of a limb, which selects it. For bones that a rig with a slider of its own hides,
+    none."""
     row = layout.row(align=True)
     for role, text, _ in ROLES:
         if selectable_refs(limb, role):
@@ -250,7 +252,7 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
 
 
 def draw_followed(layout: UILayout, limb: Description) -> None:
-    """Target and pole, each a button that picks another."""
+    """Draw target and pole, each a button that picks another."""
     for text, role, ref in zip(("Target", "Pole"), ("TARGET", "POLE"), limb.followed, strict=True):
         ob, bone = ref or (None, "")
         row = layout.row(align=True)
@@ -267,7 +269,7 @@ def _numbers(row: Any, limb: Description, choices: Sequence[Choice]) -> None:
 
 
 def draw_buttons(layout: UILayout, limb: Description) -> None:
-    """A button for each feature that a limb may have or not, but for those whose sliders are always there."""
+    """Draw a button for each feature that a limb may have or not, but for those whose sliders are always there."""
     for feature in FEATURES:
         if feature.label and not feature.is_offered and feature.is_possible(limb):
             row, is_on = layout.row(align=True), feature.of(limb)
@@ -277,7 +279,7 @@ def draw_buttons(layout: UILayout, limb: Description) -> None:
 
 
 def draw_limits(layout: UILayout, limb: PoseBone, described: Description) -> None:
-    """The limits of its angles and of its features; and the way out of those whose sliders are always there."""
+    """Draw the limits of a limb's angles and features, and the way out of features whose sliders are always there."""
     limited = [feature for feature in FEATURES if feature.limits and feature.is_possible(described)]
     limited = [feature for feature in limited if feature.of(described) or not feature.is_offered]
     rows = [(feature.limits, feature.choices) for feature in limited]
@@ -292,7 +294,7 @@ def draw_limits(layout: UILayout, limb: PoseBone, described: Description) -> Non
 
 
 def draw_mode(layout: UILayout, context: Context, limb: Description) -> None:
-    """What poses it, and the way out."""
+    """Draw what poses the limb, and the way out."""
     mode = limb.mode
     row = layout.row(align=True)
     for value, text, _ in adding.MODES:

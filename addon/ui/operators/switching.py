@@ -124,7 +124,7 @@ def check_range(first: int, last: int) -> None:
 
 
 def start_from_scene(operator: Any, context: Context) -> None:
-    """Let a range be the scene's where it was not given."""
+    """Set an operator's range to the scene's, where none was given."""
     scene = scene_of(context)
     _start_with(operator, contact_markers.FrameRange(scene.frame_start, scene.frame_end))
 
