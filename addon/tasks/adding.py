@@ -404,7 +404,7 @@ def _seen(
     hinge = None if is_body and not loop else hinge_axis(limb, around)
     if loop and plane == "AUTO":
         plane = "SLIDE" if loop.slides else "HINGE"
-    plane = "POLE" if plane == "AUTO" and not hinge else plane
+    plane = "POLE" if plane == "AUTO" and (request.pole or not hinge) else plane
     follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
     is_flat = plane in ("AUTO", "HINGE") and hinge
     is_limited = any(limit_of(each) for bone in bones_of_limb(limb, segments) for each in bone.constraints)

@@ -118,7 +118,7 @@ def test_flip_bends_to_the_other_side(biped: Any, mode: str) -> None:
     assert abs(joints() - before).max() < STILL
 
 
-@pytest.mark.parametrize(("mode", "plane"), [("RIG", "POLE"), ("LIVE", "FREE"), ("RIG", "FREE")])
+@pytest.mark.parametrize(("mode", "plane"), [("RIG", "POLE"), ("LIVE", "FREE"), ("RIG", "FREE"), ("RIG", "given")])
 @pytest.mark.parametrize("towards", [(0, -1), (1, 0), (-0.6, 0.8)], ids=str)
 @pytest.mark.parametrize("rest", [0.03, 0.002, -0.002, -0.03])
 def test_poles_stand_where_knees_point(rest: float, towards: Any, mode: str, plane: str) -> None:
@@ -129,6 +129,8 @@ def test_poles_stand_where_knees_point(rest: float, towards: Any, mode: str, pla
         root, knee, tip = Vector((x, 0, 1)), Vector((x, 0, 0.55)) + ahead * rest, Vector((x, 0, 0.1))
         bones |= {f"thigh{side}": (root, knee, "hips"), f"shin{side}": (knee, tip, f"thigh{side}")}
         bones[f"foot{side}"] = (tip, tip + Vector((0, -0.14, -0.08)), f"shin{side}")
+        if plane == "given":
+            bones[f"knee{side}"] = (knee + ahead, knee + ahead + Vector((0, 0, 0.1)), "")
     ob, axis = rigs.rig(bones), ahead.cross((0, 0, 1))
     for frame, bone in ((frame, bone) for frame in frames for bone in ob.pose.bones if bone.name[:2] in ("th", "sh")):
         angle = -0.4 * sin(frame) if bone.name[0] == "t" else 0.8 + 0.4 * sin(frame)
@@ -144,8 +146,11 @@ def test_poles_stand_where_knees_point(rest: float, towards: Any, mode: str, pla
     before = [*seen()]
     bpy.context.scene.frame_set(1)
     select("shin.L", "shin.R")
-    assert not call("add", mode=mode, plane=plane)
-    assert not call("set", plane="POLE")
+    if plane == "given":
+        bpy.ops.pose.planar_ik_add(limbs="shin.L shin.R", pole="knee.L", mode=mode)
+    else:
+        assert not call("add", mode=mode, plane=plane)
+        assert not call("set", plane="POLE")
     for was, now in zip(before, seen(), strict=True):
         assert np.abs(was - now).max() < 1e-3
         for side in (".L", ".R"):
