@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Context, FCurve, Object, Scene
-from numpy.typing import NDArray
 
+from ..solver.ops import Array, Column
 from . import animation, fcurves
 from .stepping import time_now, times_of
 from .types import announce_keys, scene_of, split_path
-
-Array = NDArray[Any]
 
 UNCHANGED = 1e-6
 """How far a number may be from what the action says and still count as that."""
@@ -52,7 +50,7 @@ class ActionWriter:
     def write(
         self,
         path: str,
-        times: Array,
+        times: Column,
         values: Array,
         slopes: Array | None = None,
         kept: Array | tuple[float, ...] = (),
@@ -93,7 +91,7 @@ class ActionWriter:
             if cycle:
                 fcurves.repeat(curve, cycle)
 
-    def set_between(self, path: str, times: Array, value: float, now: float, kept: Array) -> None:
+    def set_between(self, path: str, times: Column, value: float, now: float, kept: Array) -> None:
         """Set a property to a value from the first to the last of these times. Before and after, from the first to the
         last time that is ``kept``, it keeps what it had; ``now`` is that where it has no keys."""
         sides = [

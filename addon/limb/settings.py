@@ -189,7 +189,7 @@ def to_object(name: str, value: Any) -> Object | None:
 
 
 def to_name(name: str, value: Any) -> str:
-    """A value as the name of a bone, "" for None; raises TypeError otherwise."""
+    """A value as the name of a bone; raises TypeError otherwise."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is the name of a bone, not {_type(value)}")
     return value

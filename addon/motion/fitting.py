@@ -14,12 +14,11 @@ from mathutils import Matrix as BlenderMatrix
 
 from ..blender.types import ArmatureObject, Refused, own_matrix
 from ..finding.branches import BranchLimbs
-from ..limb import solving, transforms
+from ..limb import solving, table, transforms
 from ..limb.features import FEATURES, slide
 from ..limb.follow import Follow, place_of
 from ..limb.rest_geometry import IDENTITY, RestGeometry, Turn, hinge_axis, is_straight, rest_geometry, unlocked_axis
 from ..limb.storage import bones_of_limb, chain_bones, outward_sign
-from ..limb.table import reference_of
 from ..limb.tips import rest_matrix, tip_of
 from ..limb.tolerances import UNSEEN
 from ..rigging.control_shapes import points_of
@@ -160,7 +159,7 @@ def _solver_pose(
     to_frame, size = np.linalg.pinv(frame), sum(geometry.lengths)
     places = solving.evaluated_joints(evaluated.id_data, evaluated.name, segments, geometry.tip)
     joints = [(to_frame @ [*place, 1.0])[:3] for place in places]
-    tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
+    tip = np.array(joints_of(turns, row_of(table.reference_of([geometry]), 0))[-1], float)
     if np.linalg.norm(tip - joints[-1]) < UNSEEN * size:  # without the tiny locations that importers leave: of a limb
         joints[-1] = tip  # that is nearly straight, they would move the knee by a multiple of them
     along = np.array((1.0, 1.0, 0.0 if plane in IN_ONE_PLANE else 1.0))

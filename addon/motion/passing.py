@@ -15,12 +15,10 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph, FCurve, Object, PoseBone, Scene
-from numpy.typing import NDArray
 
-from ..blender.action_writer import frames_shown
+from ..blender import action_writer, editing
 from ..blender.animation import curves_of, drivers_of, is_animated, is_by_strips, strips_of, value_at
 from ..blender.dependencies import BoneRef, Dependencies, is_python
-from ..blender.editing import set_frame
 from ..blender.rotation import ARRAY_ANGLES, rotation_channel, to_quaternion
 from ..blender.stepping import Steps, stepping, times_of
 from ..blender.types import (
@@ -33,14 +31,13 @@ from ..blender.types import (
     tag_rig,
     view_layer_of,
 )
+from ..limb import follow, storage, transforms
 from ..limb.features.pole_follow import carried as carried_pole
-from ..limb.follow import following_pole
 from ..limb.settings import slider_of
-from ..limb.storage import path_to_slider
 from ..limb.tolerances import ON_TARGET, ROUNDING, UNSEEN
-from ..limb.transforms import posed
 from ..rigging.feet import at_influence
 from ..solver.matrices import rotation
+from ..solver.ops import Array, Mask
 from .reading import (
     NOTHING,
     Asked,
@@ -54,8 +51,6 @@ from .reading import (
     readers_of,
 )
 from .thinning import Sampling
-
-Array = NDArray[Any]
 
 Reading = Callable[[Evaluated], Callable[[int], None]]
 """Makes what reads the frame of a number, as long as the evaluated objects are not made anew."""
@@ -100,7 +95,7 @@ def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Show]:
         scene.collection.objects.link(ob)
 
     def show(frame: float) -> Any:
-        set_frame(scene, frame)
+        editing.set_frame(scene, frame)
         return scene.view_layers[0].depsgraph
 
     try:
@@ -227,7 +222,7 @@ def said_by_strips(
 ) -> Steps[dict[Any, dict[str, Array]]]:
     """What strips of the NLA say of channels in `frames_shown`, which keys in a part of these would replace: by object
     and data path, (frames, numbers) each."""
-    shown, said = frames_shown(scene_of(context)), dict[Any, dict[str, Array]]()
+    shown, said = action_writer.frames_shown(scene_of(context)), dict[Any, dict[str, Array]]()
     by_strips = [key for key in channels if is_by_strips(key.object, key.path)]
     if frames and by_strips and (frames[0] > shown[0] or frames[-1] < shown[-1]):
         for key, numbers in (yield from record(context, [], shown, Asked(channels=by_strips))).channels.items():
@@ -243,7 +238,7 @@ def _is_known(recording: Recording, known: Recording) -> bool:
     return all(
         key in there
         or (kind == "numbers" and _is_said(*key[1:]))
-        or (kind == "slider" and (key[3] == "influence" or _is_said(key[1], path_to_slider(key[2], key[3]))))
+        or (kind == "slider" and (key[3] == "influence" or _is_said(key[1], storage.path_to_slider(key[2], key[3]))))
         or (kind in ("base", "pose", "world") and key[1:] in controls)
         for key, _ in arrays_of(recording)
         for kind in key[:1]
@@ -410,12 +405,12 @@ class Curves:
         if owner.use_connect and owner.parent:
             own = own.copy()
             own[:, :3, 3] = 0.0
-        if following := following_pole(ob, bone):
+        if following := follow.following_pole(ob, bone):
             share = self.array_of("slider", ob, following.limb.name, "pole_follow")[:, None, None]
             above, target = (self._moved(ob, name) for name in following[1:])
             moved: Array = carried_pole(above, target, share)
-            return moved @ posed(owner, None, own)
-        return posed(owner, self.array_of("pose", ob, owner.parent.name) if owner.parent else None, own)
+            return moved @ transforms.posed(owner, None, own)
+        return transforms.posed(owner, self.array_of("pose", ob, owner.parent.name) if owner.parent else None, own)
 
     def _moved(self, ob: Object, bone: str) -> Array:
         """How a bone is moved from its rest, in the armature."""
@@ -443,7 +438,7 @@ class Curves:
 
 
 def filled_in(
-    recording: Recording, curves: Curves, checked: Array | None = None, refs: Collection[BoneRef] | None = None
+    recording: Recording, curves: Curves, checked: Mask | None = None, refs: Collection[BoneRef] | None = None
 ) -> bool:
     """Fill in the rows of curves what these say, if in rows of these that are ``checked`` that is what was read, else
     nothing. Says whether it is. Of bones only some, if ``refs`` name them."""

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, PoseBone
-from numpy.typing import NDArray
 
 from ..blender import editing, rotation, stepping, transaction
 from ..blender.action_writer import ActionWriter
@@ -29,20 +28,17 @@ from ..blender.types import (
     split_path,
 )
 from ..finding.checking import check_editable
-from ..limb import solving, storage, tolerances, transforms
-from ..limb.follow import check_posable
-from ..limb.settings import every_slider
+from ..limb import follow, settings, solving, storage, tolerances, transforms
 from ..limb.storage import bones_of_limb, group_of, keep, path_to_slider, read_slider
 from ..live import refresh
 from ..motion import parts, passing, seen, thinning, writing
 from ..motion.fk import in_rotation_mode
 from ..motion.frames import around, ends_of, moved_by
 from ..motion.reading import Channel, Evaluated, Recording, Values, bones_to_read, new_recording, poses_of, readers_of
+from ..solver.ops import Array
 from . import cylinders, modes
 from .modes import STAYING, remove
 from .status import frames_counted, limbs_counted
-
-Array = NDArray[Any]
 
 MOST_FRAMES = 1_000_000
 """How many frames one bake takes: eleven hours of film."""
@@ -259,7 +255,7 @@ def check_request(request: BakeRequest) -> tuple[list[PoseBone], list[Message]]:
     refusal: Refused | None = None
     for limb in request.limbs:
         try:
-            check_posable(limb)
+            follow.check_posable(limb)
         except Refused as why:
             notes.append(why.message)
             refusal = why
@@ -293,7 +289,7 @@ def _check_bakeable(limb: PoseBone, request: BakeRequest, animated: set[str], dr
 APART = 2e-6
 """How far a connected bone may be from its parent's tail, in that one's lengths, and still count as there."""
 
-LEFT_OVER = ("location", "rotation_", "scale", "constraints[", *(slider.path for slider in every_slider()))
+LEFT_OVER = ("location", "rotation_", "scale", "constraints[", *(slider.path for slider in settings.every_slider()))
 """How the data paths on a bone begin whose curves and drivers would be left over."""
 
 

@@ -15,8 +15,7 @@ from ..blender.keying import is_autokey_on, key_changes, key_changes_from
 from ..blender.types import Message, Refused, announce, scene_of, view_layer_of
 from ..limb.follow import change_of, check_movable, check_posable, check_undriven, follow_of, rig_slider
 from ..limb.storage import bones_of_limb, path_to_slider, read_slider, write_slider
-from ..motion import fk, ik, passing, reading, thinning
-from ..motion.check import keeping_shown
+from ..motion import check, fk, ik, passing, reading, thinning
 from ..motion.frames import around, ends_of, moved_by
 from ..motion.seen import check_alone, see_limbs
 from ..motion.writing import Run, Task
@@ -71,7 +70,7 @@ def _show_in(task: Task, limbs: Sequence[PoseBone], to: str) -> stepping.Steps[i
         bones = [ob.pose.bones[name] for ob, name in named]  # new sliders void those from before
         return ik.show_in_ik(task, bones, known=known) if to == "IK" else _show_in_fk(task, bones, known)
 
-    (changes, warnings), told = yield from keeping_shown(task, limbs, to, show)
+    (changes, warnings), told = yield from check.keeping_shown(task, limbs, to, show)
     return ik.MatchResult(changes, [*warnings, *told])
 
 
@@ -158,7 +157,7 @@ def switch_over(
     _check_influence(context, limbs, to == "FK", frames)
     named, task = [description.ref_of(limb) for limb in limbs], _task(context, limbs, frames, tolerance)
     if to == "FK":
-        _, warnings = yield from keeping_shown(task, limbs, to, lambda _: _keyed_in_fk(task, limbs), False)
+        _, warnings = yield from check.keeping_shown(task, limbs, to, lambda _: _keyed_in_fk(task, limbs), False)
     else:
         warnings = (yield from _show_in(task, limbs, to)).warnings
         _key_influence(context, named, frames, True)
