@@ -1,4 +1,4 @@
-"""Twist: each bone turns about the line from its joint to the next, and the joints stay; see `solver.twist`.
+"""Twist: each bone turns about the line from its joint to the next, and the joints stay; see `solver.limb`.
 
 On a rig, the helper that turns as a bone does is turned back about the line of the bone above before that, and about
 its own after."""
