@@ -15,7 +15,7 @@ from bpy.types import PoseBone
 from ..blender.animation import Clip, curves_of, modifiers_of, using_clip
 from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps
-from ..blender.types import Message, all_actions, scene_of
+from ..blender.types import Message, Refused, all_actions, scene_of
 from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones, is_mechanism_bone, segments_of
 from ..limb.tips import length_of
@@ -179,7 +179,12 @@ def kept(
     allowed = max(CORRECTED, 2.0 * task.tolerance / TOLD[0])
     for checks in (0, 1) if sees_all and task.frames else (task.checks,):
         task.checks = checks
-        done, seen = (yield from work()), (yield from see())
+        try:
+            done, seen = (yield from work()), (yield from see())
+        except Refused:
+            if checks:
+                raise
+            continue
         if all(one.worst().share <= allowed for one in seen.values()):
             break
     return done, seen

@@ -114,7 +114,7 @@ def placed(
     moved = {*refs, *((ob, "") for ob in recording.worlds)}
     moved |= {(ob, bone.name) for ob, name in refs if name for bone in bones_of(ob)[name].children_recursive}
     reads_all |= task.frames is None or any(placing.holding for placing in placings)
-    reads_all |= any(follow.flat_toes(limb) for limb in limbs if feet.foot_follows(limb))
+    reads_all |= any(follow.rolled_target(limb) for limb in limbs)  # which goes with the control by constraints
 
     def reread(rows: Array) -> stepping.Steps[None]:
         if len(rows) == recording.frames and not reads_all:  # what curves say, if Blender shows that in some frames

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import sin
 
 import bpy
 import numpy as np
@@ -298,3 +299,34 @@ def test_any_foot_rolls(add, addon, mode):
             expected = by @ rolled(ob, last, roll, bank) @ rest
             assert last.planar_ik.reach == "REACHED", (seed, last.planar_ik.message)
             assert np.abs(poses(ob, "foot")[0] - expected).max() < 5e-5, (seed, roll, bank)
+
+
+@pytest.mark.parametrize("has_toes", [True, False])
+def test_add_keeps_frames_with_a_roll(has_toes):
+    """Of captures, feet often have no toes."""
+    ob = rigs.biped()
+    if not has_toes:
+        rigs.activate(ob, "EDIT")
+        for name in ("toe.L", "toe.R"):
+            ob.data.edit_bones.remove(ob.data.edit_bones[name])
+        rigs.activate(ob)
+    names, frames = [bone.name for bone in ob.pose.bones], range(1, 13)
+    bpy.context.scene.frame_end = 12
+    for frame in frames:
+        for name, turn in (("thigh.L", 0.4), ("shin.L", 0.5), ("foot.L", 0.3)):
+            ob.pose.bones[name].rotation_quaternion = Quaternion((1, 0, 0), turn * sin(frame / 3.0))
+            ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+        ob.pose.bones["hips"].location = (0.0, 0.05 * frame, 0.0)
+        ob.pose.bones["hips"].keyframe_insert("location", frame=frame)
+
+    def seen():
+        poses = []
+        for frame in frames:
+            bpy.context.scene.frame_set(frame)
+            poses.append(rigs.matrices(ob, names))
+        return np.array(poses)
+
+    before = seen()
+    rigs.click(ob, "shin.L")
+    assert bpy.ops.pose.planar_ik_add(foot_roll=True) == {"FINISHED"}
+    assert np.abs(seen() - before).max() < 5e-3
