@@ -46,7 +46,7 @@ IN_THE_WINDOW = (
 PORTRAITS = {
     "first": ("shows_first-picture", "-resize 50%", 0),
     "overlay": ("shows_overlay-picture", "-resize 50%", 0),
-    "panel": ("shows_overlay-panel", "-crop 584x800+0+0 +repage -resize 60%", 256),
+    "panel": ("shows_overlay-panel", "-crop 584x850+0+0 +repage -resize 60%", 256),
     "tools": ("softens_and_stretches-without", "-crop 254x614+676+240 +repage", 64),
     "f9": ("asks_for_what_can_be_had-leg", "-crop 328x282+474+435 +repage", 64),
     "contacts": ("holds_in_contacts-found", "-crop 950x110+4+716 +repage", 32),

@@ -162,7 +162,7 @@ def main() -> int:
         if number:
             add_ik(rig)
         if number == len(TITLES) - 1:
-            bpy.ops.pose.planar_ik_set(twist=True)
+            bpy.ops.pose.planar_ik_set(twist=False)
         leave(rig)
         title(words, place + Vector((0.35, -0.24, 0.0)))
     light_and_camera()
