@@ -343,7 +343,7 @@ def _different(
 
 
 def copy_properties(now: Any, before: Any) -> None:
-    """Make custom properties the same: values, order, and how Blender shows them."""
+    """Make the custom properties of ``now`` those of ``before``: values, order, and how Blender shows them."""
     if [*now.keys()] == [*before.keys()]:
         for name in [*before.keys()]:
             if _property(now[name]) != _property(before[name]):

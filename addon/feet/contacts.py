@@ -74,7 +74,7 @@ class Contact(NamedTuple):
 
     @property
     def on(self) -> list[str]:
-        """What the foot is on in each of its frames."""
+        """What the foot is on in each of its frames: ``heel``, ``sole`` or ``toe``."""
         ends = [*(phase.first for phase in self.phases[1:]), self.last + 1]
         return [phase.on for phase, end in zip(self.phases, ends, strict=True) for _ in range(phase.first, end)]
 
@@ -109,9 +109,10 @@ def floor_of(paths: Sequence[Path]) -> float:
 def contacts_of(
     path: Path, frames: Sequence[float], rate: float, floor: float, height: float = HEIGHT, speed: float = SPEED
 ) -> list[Contact]:
-    """The contacts of a sole with the ground: when any point of it is low and slow. Low is near the ground that it
-    came down to, or that the rig stands on. ``frames`` are in order and evenly apart, ``rate`` of them a second;
-    ``floor`` is what the rig stands on, from `floor_of`."""
+    """The contacts of a sole with the ground: when any point of its ``path`` is low and slow. Low is less than
+    ``height`` limb lengths above the ground that it came down to, or that the rig stands on; slow is below ``speed``, a
+    part of how fast it goes at most shortly before or after. ``frames`` are in order and evenly apart, ``rate`` of them
+    a second; ``floor`` is what the rig stands on, from `floor_of`."""
     if len(frames) < 3 or not path.size > 0.0:
         return []
     sole = path.sole / path.size

@@ -37,7 +37,8 @@ LEVEL = 0.02
 
 
 def leg_read(recording: Recording, limbs: LimbsRead, row: int, contacts: Sequence[FootContact], rolls: bool) -> Leg:
-    """A leg for `held_legs`, as it was read: of a limb that is a ``row`` of the limbs of its rig."""
+    """A leg for `held_legs`, as it was read: of a limb that is a ``row`` of the limbs of its rig; whether its foot
+    ``rolls`` in contacts or stands flat."""
     limb, count = limbs.rig.limbs[row], recording.frames
     if rolls:
         sliders = [recording.channels[slider_channel(limb, name)] for name in TURNING]
@@ -175,9 +176,9 @@ def carrier_of(limbs: Sequence[PoseBone]) -> PoseBone | None:
 def carrier_moved(
     recording: Recording, ref: BoneRef, carried: Points, size: float, times: Column
 ) -> tuple[ControlPlacing, KeyedPart]:
-    """How a bone is placed and keyed to be moved by ``carried`` (rows, 3) from where it was seen. By the keys that
-    it has, and as few more as hold that. ``size`` is how long the legs are, ``times`` are where rows are on
-    F-curves."""
+    """How a bone is placed and keyed to be moved in the world by ``carried`` (rows, 3) from where it was seen. By the
+    keys that it has, and as few more as hold that. ``size`` is how long the legs are in the world, ``times`` are where
+    rows are on F-curves."""
     places, is_moved = places_of(recording, *ref), np.abs(carried).max(axis=1) > tolerances.ROUNDING * size
     placing = ControlPlacing(ref, ref, _where(places + carried, is_moved), np.full(len(places), size))
     channel, scale = placing.location, ref[0].matrix_world.median_scale / size

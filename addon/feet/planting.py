@@ -121,8 +121,9 @@ def plant_foot(shape: RollShape, rolled_targets: Matrices, on: Sequence[str], si
 def moved_near(
     shape: RollShape, foot: PlantedFoot, tips: Points, roots: Points, reach: float, size: float
 ) -> PlantedFoot:
-    """A planted foot moved to where its tip is nearest to ``tips`` (rows, 3), without straightening its limb. That
-    begins at ``roots`` (rows, 3), and gets no straighter, if that can be."""
+    """A planted foot moved to where its tip is nearest to ``tips``, while its limb, which begins at ``roots``, gets no
+    straighter, if that can be: (rows, 3) in the world. ``reach`` is how far the limb reaches there, ``size`` its
+    length."""
     flat, offsets = foot.flat.copy(), _offsets(shape, foot.flat, foot.rolls)
     distances = np.linalg.norm(tips - roots, axis=1)
     around = np.pad(distances, 1, mode="edge")

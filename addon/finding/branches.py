@@ -16,6 +16,7 @@ from mathutils import Vector
 from ..blender.types import ArmatureObject, Refused, bones_of, children_of
 from ..limb import names, tips, tolerances
 from ..limb.rest_geometry import rest_geometry
+from ..limb.settings import BonesPerSegment
 from . import checking, loops
 
 ALIKE, BENT = 0.45, 0.35
@@ -236,7 +237,7 @@ def _hock(skeleton: Skeleton, chain: list[list[str]], last: int) -> int | None:
     return None
 
 
-def _bends_in_zigzag(limb: PoseBone, segments: tuple[int, ...]) -> bool:
+def _bends_in_zigzag(limb: PoseBone, segments: BonesPerSegment) -> bool:
     """Whether bones in one plane clearly bend to one side and the other in turn."""
     try:
         geometry = rest_geometry(limb, segments)
@@ -361,7 +362,7 @@ def _carries(name: str, large: list[str]) -> bool:
     return not (names.side_of(name) or names.is_limb_like(name) or names.has_word(name, names.FEET))
 
 
-Suggestion = tuple[PoseBone, tuple[int, ...]]
+Suggestion = tuple[PoseBone, BonesPerSegment]
 """A limb that IK could be put on: its last bone, and how many bones each of its segments has."""
 
 IN_LINE = 0.02
@@ -369,7 +370,7 @@ IN_LINE = 0.02
 
 
 def segment_of(bone: PoseBone) -> list[PoseBone]:
-    """A bone with the twist bones that go on from it in line, or those from which it goes on."""
+    """A bone with all twist bones of its segment, above and below it in line, from the root down."""
     segment = [bone]
     while is_twist(segment[0]):
         segment.insert(0, segment[0].parent)  # type: ignore[arg-type]

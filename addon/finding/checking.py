@@ -16,7 +16,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import Refused, announce, bones_of, can_edit_bones, has_bone, path_to_bone, view_layer_of
 from ..limb import follow, solving, storage, tips, transforms
 from ..limb.rest_geometry import RestGeometry, rest_geometry, rest_geometry_of, turns_about
-from ..limb.settings import MADE_FOR_LIMB
+from ..limb.settings import MADE_FOR_LIMB, BonesPerSegment
 from ..limb.tolerances import KEPT, MISS, ROUNDING
 from ..solver import groups, matrices, solve_limb
 
@@ -27,7 +27,7 @@ SAME_PLACE = "Two joints of '{bone}' are in the same place: move one in Edit Mod
 CONFLICTS = "'{name}' on '{bone}' conflicts with IK: mute it"
 
 
-def check_addable(limb: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
+def check_addable(limb: PoseBone, segments: BonesPerSegment, dependencies: Dependencies | None = None) -> None:
     """Refuse a limb that IK can't be added to; the message says what to do about it."""
     check_editable(limb)
     if limb.id_data.data.pose_position == "REST":
@@ -168,7 +168,7 @@ def _check_channels(bone: PoseBone, length: float, turns: bool, slides: bool) ->
 
 
 def check_followed(
-    limb: PoseBone, segments: tuple[int, ...], followed: BoneRef, among: Dependencies | None = None
+    limb: PoseBone, segments: BonesPerSegment, followed: BoneRef, among: Dependencies | None = None
 ) -> None:
     """Refuse a target or pole that does not exist, or that moves with the limb itself."""
     ob, bone = followed
@@ -205,7 +205,7 @@ def check_length(limb: PoseBone) -> None:
         raise Refused(SAME_PLACE, bone=limb.name)
 
 
-def check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
+def check_chain(bone: PoseBone, segments: BonesPerSegment) -> None:
     """Refuse what can't be a limb of these segments, whether it is one already or not."""
     if not storage.is_limb(bone):
         check_addable(bone, segments)

@@ -24,7 +24,7 @@ class Solvers(NamedTuple):
     limb: PoseBone
     free: Any
     poled: Any
-    segments: tuple[int, ...]
+    segments: settings.BonesPerSegment
     others: tuple[Any, ...] = ()  # IK constraints of the owner that do nothing beside the acting one
     above_count: int = 0  # how many bones above the limb they turn as well
 
@@ -51,8 +51,8 @@ class Solvers(NamedTuple):
         return [constraint for constraint in (self.free, self.poled) if constraint]
 
     @property
-    def all_acting(self) -> list[Any]:
-        """These constraints, and others on the bone that have no effect beside them."""
+    def all_together(self) -> list[Any]:
+        """The constraints of this limb to be, and those on its last bone that do nothing beside them."""
         return [*self.constraints, *self.others]
 
     @property

@@ -14,17 +14,19 @@ from ..blender.types import ArmatureObject
 from ..limb import storage, tips
 from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, has_word
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry, rest_geometry_of
+from ..limb.settings import BonesPerSegment
 
 AHEAD_ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
 
 
 def bend_axis(
-    limb: PoseBone, segments: tuple[int, ...], tip: str, turn: float, is_flat: bool = True
+    limb: PoseBone, segments: BonesPerSegment, tip: str, turn: float, is_flat: bool = True
 ) -> tuple[float, ...] | None:
     """The axis that a straight limb bends about, in its last bone's axes, for its knee to point as a body's does. A
-    knee to the toes, an elbow to the back; turned around the limb by an angle. The hinge of one that is bent, and of
-    what is neither an arm nor a leg; None without one, or where the rig only rests as if it were flat."""
+    knee to the toes, an elbow to the back; turned around the limb by ``turn`` radians. Its ``tip`` is at the ``FOOT``
+    or at the last bone's ``TAIL``. The hinge of one that is bent, and of what is neither an arm nor a leg; None without
+    one, or where the rig only rests as if it were flat."""
     hinge = hinge_axis(limb) if is_flat else None
     geometry = rest_geometry(limb, segments, (), hinge or (), tip, "HINGE")
     if not is_straight(geometry):
@@ -52,7 +54,7 @@ def bends_to(limb: PoseBone, turn: float = 0.0) -> str:
     return max(directions, key=lambda name: knee.dot(directions[name]))
 
 
-def _knee_ahead(limb: PoseBone, segments: tuple[int, ...], along: Vector) -> Vector:
+def _knee_ahead(limb: PoseBone, segments: BonesPerSegment, along: Vector) -> Vector:
     """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
     foot = tips.foot_of(limb)
     names = [bone.name for bone in (*storage.chain_bones(limb, segments), *([foot] if foot else ()))]

@@ -147,8 +147,8 @@ class _Machine:
     # what two bones at a time can't close
 
     def check(self, meant: Sequence[Loop], loops: Sequence[Loop]) -> None:
-        """Refuse loops that are not to be closed by two bones at a time, and ends that are of none; the message says
-        what to draw."""
+        """Raise `Refused` where one of the loops ``meant`` can't be closed by two bones at a time beside all ``loops``
+        of the rig, or where a rod that is meant ends at nothing; it says what to draw."""
         for loop in meant:
             self._check_drive(loop, loops)
         for one, other in combinations(loops, 2):

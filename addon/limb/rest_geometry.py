@@ -27,6 +27,7 @@ from ..solver.limb import IN_ONE_PLANE
 from ..solver.matrices import Matrix, cross_array, inverted, rotation, unit_array
 from ..solver.ops import FLOATS
 from . import storage, tips
+from .settings import BonesPerSegment
 from .tolerances import ON_TARGET, STRAIGHT, UNSEEN
 
 Turn = tuple[float, float, float, float]
@@ -77,7 +78,7 @@ def rest_geometry_of(limb: PoseBone) -> RestGeometry:
 
 def rest_geometry(
     limb: PoseBone,
-    segments: tuple[int, ...],
+    segments: BonesPerSegment,
     reference_rotations: tuple[Turn, ...] = (),
     axis: Any = (),
     tip: str = "FOOT",
@@ -98,7 +99,7 @@ def rest_geometry(
 @lru_cache(1024)
 def _rest_geometry(
     bones: tuple[str, ...],
-    segments: tuple[int, ...],
+    segments: BonesPerSegment,
     rows: tuple[tuple[float, ...], ...],
     reference_rotations: tuple[Turn, ...],
     axis: tuple[float, ...],

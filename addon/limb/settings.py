@@ -115,6 +115,9 @@ ALLOWED = {name: choice.allowed for name, choice in CHOICE.items()}
 """What each may be: one of several words, or a number from the first to the second."""
 
 
+BonesPerSegment = tuple[int, ...]
+"""How many bones each segment of a limb has, from the root down: more than one where twist bones lie in line."""
+
 FORMS: dict[str, tuple[int, ...] | type] = {
     "segments": (2, 3, 4),
     "constraint": str,

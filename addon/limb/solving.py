@@ -24,7 +24,7 @@ from . import follow, spec, tolerances
 from .features import FEATURES
 from .features.stretch import scales_for
 from .rest_geometry import IDENTITY, RestGeometry, squared
-from .settings import every_slider
+from .settings import BonesPerSegment, every_slider
 from .storage import bones_of_limb, chain_bones, has_slider, value_in
 from .table import ABSENT, Batch, LimbEntry, Table, table_of
 from .tips import rest_matrix
@@ -258,7 +258,8 @@ def joints_in(table: Table, solution: Solution) -> Points:
 
 
 def counting(table: Table, frames: Matrices, targets: Points, tips: Points) -> Points:
-    """Targets (..., n, 3) in the world as they count: a hinge's, moved along its axis to the depth of the tip."""
+    """The targets of a table's n limbs as they count: a hinge's, moved along its axis to the depth of the tip. Targets
+    and tips are (..., n, 3) and the limbs' frames G (..., n, 4, 4), all in the world or all in the armature."""
     rows = [row for row, limb in enumerate(table.limbs) if limb.plane in IN_ONE_PLANE]
     if not rows:
         return targets
@@ -347,7 +348,7 @@ UNEVEN = "'{object}' is scaled unevenly, and '{bone}' can't be as it is for that
 SCALED_APART = "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full"
 
 
-def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: tuple[int, ...], tip: Any) -> Points:
+def evaluated_joints(evaluated: ArmatureObject, last_bone: str, segments: BonesPerSegment, tip: Any) -> Points:
     """Where an evaluated rig has the knees and the tip of a limb, whatever poses it: (segments, 3), in the armature.
     Of bones that are none yet, too. ``tip`` is where that is in the last bone's own space."""
     bone: Any = evaluated.pose.bones[last_bone]

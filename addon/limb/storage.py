@@ -53,7 +53,7 @@ def is_orphaned(bone: PoseBone) -> bool:
     return group_of(bone) is not None and not is_limb(bone)
 
 
-def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: Any = None) -> Any:
+def make_limb(bone: PoseBone, segments: settings.BonesPerSegment = (1, 1), constraint: Any = None) -> Any:
     """Make a bone the last one of a limb, if it is not yet; returns the IK constraint, a given one or a new one."""
     check_parents(bone, sum(segments))
     constraint = constraint or limb_constraint_of(bone) or bone.constraints.get(settings.CONSTRAINT_NAME)
@@ -209,21 +209,23 @@ def _is_allowed(name: str, value: Any) -> bool:
     return isinstance(value, int | float) and allowed[0] - ROUNDING <= value <= allowed[1] + ROUNDING
 
 
-def segments_of(bone: PoseBone) -> tuple[int, ...]:
+def segments_of(bone: PoseBone) -> settings.BonesPerSegment:
     """How many bones each segment of a limb has, from the root down: more than one where twist bones lie in line. As
     marks on the bones say, or where a marked bone is gone, as it was when the limb was made."""
     return tuple(map(len, _marked_segments(bone))) or _segments_when_made(bone)
 
 
-def chain_bones(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """All bones of a limb from the root down, twist bones included; only the last one if some are missing."""
+def chain_bones(limb: PoseBone, segments: settings.BonesPerSegment | None = None) -> list[PoseBone]:
+    """All bones of a limb from the root down, twist bones included; only the last one if some are missing. Of a limb
+    to be, with these ``segments``."""
     if segments is None and group_of(limb) is not None:
         return [bone for segment in _marked_segments(limb) for bone in segment] or [limb]
     return hierarchy(limb, sum(segments or segments_of(limb)))
 
 
-def bones_of_limb(bone: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """The first bone of each segment of a limb, from the root down; none where some are missing."""
+def bones_of_limb(bone: PoseBone, segments: settings.BonesPerSegment | None = None) -> list[PoseBone]:
+    """The first bone of each segment of a limb, from the root down; none where some are missing. Of a limb to be, with
+    these ``segments``."""
     if segments is None and group_of(bone) is not None:
         return [segment[0] for segment in _marked_segments(bone)]
     segments = segments or segments_of(bone)
@@ -238,7 +240,7 @@ def _marked_segments(limb: PoseBone) -> list[list[PoseBone]]:
     return segments if len(segments) == len(_segments_when_made(limb)) else []
 
 
-def _segments_when_made(limb: PoseBone) -> tuple[int, ...]:
+def _segments_when_made(limb: PoseBone) -> settings.BonesPerSegment:
     """How many bones the segments of a limb had when it was made."""
     return tuple(int(count) for count in (group_of(limb) or {}).get("segments", (1, 1)))
 
@@ -261,7 +263,7 @@ def _segments_there(limb: PoseBone) -> list[list[PoseBone]]:
     return segments[1:]
 
 
-def _mark_segments(limb: PoseBone, segments: tuple[int, ...]) -> None:
+def _mark_segments(limb: PoseBone, segments: settings.BonesPerSegment) -> None:
     """Mark the bones at which the segments of a limb begin, by their places in it."""
     for bone in (*chain_bones(limb), *hierarchy(limb, sum(segments))):  # a copy of a marked one may be among them
         bone.property_unset(settings.SEGMENT_MARK)
@@ -283,7 +285,7 @@ def check_parents(bone: PoseBone, count: int) -> None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
 
 
-def check_complete(limb: PoseBone, segments: tuple[int, ...] | None = None) -> None:
+def check_complete(limb: PoseBone, segments: settings.BonesPerSegment | None = None) -> None:
     """Refuse a limb with missing bones."""
     first = _below_missing(limb, segments)
     if first is not None:
@@ -294,7 +296,7 @@ def check_complete(limb: PoseBone, segments: tuple[int, ...] | None = None) -> N
         )
 
 
-def _below_missing(limb: PoseBone, segments: tuple[int, ...] | None) -> PoseBone | None:
+def _below_missing(limb: PoseBone, segments: settings.BonesPerSegment | None) -> PoseBone | None:
     """The bone above which one of a limb is missing; None where all are there."""
     if segments is not None or group_of(limb) is None:
         segments = segments or segments_of(limb)

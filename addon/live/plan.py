@@ -102,7 +102,8 @@ def _is_simulated(ob: Object) -> bool:
 
 
 def rig_fingerprint(rig: ArmatureObject, names: list[str]) -> Any:
-    """What of a rig and its limbs may be edited without Blender building its depsgraph again; without sliders."""
+    """What of a rig and its limbs, by the ``names`` of their last bones, may be edited without Blender building its
+    depsgraph again; without sliders."""
     bones = rig.pose.bones
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)

@@ -161,7 +161,8 @@ class BorrowedChannels:
         return [rig and evaluated_one(rig) for rig in self._rigs]
 
     def rows(self, channel: str) -> rotation.Rows:
-        """The numbers of all bones (bones, numbers), to be read, and set in place."""
+        """The numbers of a property (``location``, ``rotation_euler``, …) of all bones of all rigs in turn, (bones,
+        numbers): to be read, and set in place."""
         if channel not in self._rows:
             self._before[channel] = rotation.read_rows(self._rigs, self._ends, channel)
             self._rows[channel] = self._before[channel].copy()

@@ -17,6 +17,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.stepping import Steps
 from ..blender.types import Message, Refused, all_actions, scene_of
 from ..limb.rest_geometry import rest_geometry
+from ..limb.settings import BonesPerSegment
 from ..limb.storage import chain_bones, is_mechanism_bone, segments_of
 from ..limb.tips import length_of
 from ..rigging.description import LimbRef, ref_of
@@ -91,7 +92,7 @@ class Seen(NamedTuple):
         return Miss(self.moving.bones[bone][1], self.frames[row], moved, turned, float(shares[bone, row]))
 
 
-def moved_bones(limb: PoseBone, segments: tuple[int, ...] | None = None) -> MovedBones:
+def moved_bones(limb: PoseBone, segments: BonesPerSegment | None = None) -> MovedBones:
     """All bones that a limb moves: its own and twist bones, foot, toes, fingers, whatever hangs on them. Of bones
     that are no limb yet, with these ``segments``; not what was made for limbs."""
     chain = chain_bones(limb, segments)
@@ -122,7 +123,7 @@ def every_action(clips: Iterable[tuple[Any, Clip]]) -> list[Played]:
     return [Played(), *(Played(ob, clip.action.name_full, clip.slot_handle) for ob, clip in dict.fromkeys(clips))]
 
 
-Limbs = Sequence[tuple[PoseBone, tuple[int, ...]]]
+Limbs = Sequence[tuple[PoseBone, BonesPerSegment]]
 """Limbs, or bones that are to be some: their last bones and segments."""
 
 
@@ -150,9 +151,9 @@ def sight(
 def keeping_shown(
     task: Task, limbs: Sequence[PoseBone], to: str, work: Callable[[Recording], Steps[Any]], is_halved: bool = True
 ) -> Steps[tuple[Any, list[Message]]]:
-    """Do some work after which limbs are to show by ``IK``, or by ``FK``, what the other one shows: it gets what was
-    read of that, ``is_halved`` also halfway between frames. What it gives, and warnings of what is not where it was.
-    A single frame that keys show so already is left, but for keys that are wanted and break no cycle."""
+    """Do some work after which limbs are to show ``to`` ``IK`` or ``FK`` what the other one shows in a task's frames:
+    ``work`` gets what was read of that, ``is_halved`` also halfway between frames. What it gives, and warnings of what
+    is not where it was. Where keys show a single frame so already, it is not done, but for keys that are wanted."""
     moving, is_ik = [moved_bones(limb) for limb in limbs], to == "IK"
     refs = [*(ref for one in moving for ref in one.bones), *parents_of(controls_of(limbs))]
     asked = Asked(refs, [bone for limb in limbs for bone in bones_to_read(limb)])

@@ -18,6 +18,7 @@ from ..limb import solving, table, transforms
 from ..limb.features import FEATURES, slide
 from ..limb.follow import Follow, place_of
 from ..limb.rest_geometry import IDENTITY, RestGeometry, Turn, hinge_axis, is_straight, rest_geometry, unlocked_axis
+from ..limb.settings import BonesPerSegment
 from ..limb.storage import bones_of_limb, chain_bones, outward_sign
 from ..limb.tips import rest_matrix, tip_of
 from ..limb.tolerances import UNSEEN
@@ -82,14 +83,14 @@ AS_FITS = Wish()
 def fit(
     context: Context,
     limb: PoseBone,
-    segments: tuple[int, ...],
+    segments: BonesPerSegment,
     follow: Follow | None = None,
     wish: Wish = AS_FITS,
     tolerance: float = 1.0,
 ) -> Fit:
-    """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``, as
-    far as one may ``wish``; raises `Refused`. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`)
-    the fit may be."""
+    """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``
+    (None: without one), and with the plane, tip and axis that one may ``wish``; raises `Refused`. ``tolerance`` is how
+    many times as far off as usual (`MOVED`, `TURNED`) the fit may be."""
     plane, tip, axis, reference = wish
     slide.check_two_bones(plane, limb.name, segments)
     follow = follow or Follow()
@@ -122,7 +123,7 @@ def fit(
     raise Refused(solving.SCALED_APART, bone=limb.name)
 
 
-def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: tuple[int, ...]) -> None:
+def _check_sized(evaluated: ArmatureObject, limb: PoseBone, segments: BonesPerSegment) -> None:
     """Refuse a limb of which something is scaled to nothing, or is not a number."""
     chain: list[Any] = chain_bones(evaluated.pose.bones[limb.name], segments)
     axes = [bone.matrix for bone in (*chain, chain[0].parent) if bone] + [evaluated.matrix_world]
@@ -147,7 +148,7 @@ def with_fit(description: Description, limb: PoseBone, fit: Fit) -> Description:
 
 def _solver_pose(
     evaluated: PoseBone,
-    segments: tuple[int, ...],
+    segments: BonesPerSegment,
     geometry: RestGeometry,
     frame: Array,
     turns: tuple[Turn, ...],
@@ -231,7 +232,7 @@ TO_ONE_SIDE = 0.2
 
 
 def bend_seen(
-    recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str, may_rest_bent: bool
+    recording: Recording, limb: PoseBone, segments: BonesPerSegment, tip: str, may_rest_bent: bool
 ) -> tuple[Axis | None, tuple[Turn, ...]]:
     """The axis about which a straight limb of two segments bends in a recording, in its last bone's space. If it
     ``may_rest_bent``, also where that is to the other side, as legs of captures rest: then with how its bones are
@@ -247,7 +248,7 @@ def bend_seen(
     return axis, (IDENTITY, (cos(half_bend), x, y, z))
 
 
-def _axis_of(recording: Recording, limb: PoseBone, segments: tuple[int, ...], tip: str) -> Axis | None:
+def _axis_of(recording: Recording, limb: PoseBone, segments: BonesPerSegment, tip: str) -> Axis | None:
     first, second = bones_of_limb(limb, segments)
     root, knee, end = (poses_of(recording, limb.id_data, bone.name) for bone in (first, second, limb))
     tips = applied(end, np.broadcast_to(tip_of(limb, tip), (recording.frames, 3)))
@@ -267,7 +268,7 @@ OUT_OF_PLANE = sin(radians(5.0))
 """The sine from which on a bone turns out of the plane of a puppet."""
 
 
-def is_of_body(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> bool:
+def is_of_body(recording: Recording, limb: PoseBone, segments: BonesPerSegment) -> bool:
     """Whether a limb that rests in the plane of its rig is a body's arm or leg. Its keys leave that plane; or it is
     there on both sides, and the meshes on its bones are about as deep as they are wide. Not where IK locks say its
     axis."""

@@ -134,7 +134,8 @@ def rotated_axes(mode: str, rows: Array, length: float) -> list[Array]:
 
 
 def lever_of(bone: PoseBone) -> float:
-    """How far what hangs on a bone goes from where that begins."""
+    """How far the farthest tail of a bone and of all that hangs on it is from its head at rest, in the armature's
+    unit."""
     below = [bone.bone, *bone.bone.children_recursive]
     return float(max((each.tail_local - bone.bone.head_local).length for each in below))
 

@@ -13,6 +13,7 @@ from ..limb import solving, tips, tolerances, transforms
 from ..limb.features import FEATURES
 from ..limb.follow import check_movable, follow_of, pole_goes_along, solver_follow
 from ..limb.rest_geometry import RestGeometry, squared
+from ..limb.settings import BonesPerSegment
 from ..limb.storage import bones_of_limb, can_change_structure, has_slider, limbs_of, outward_sign
 from ..rigging import feet
 from ..rigging.description import LimbRef, ref_of
@@ -52,7 +53,7 @@ def fk_poses(recording: Recording) -> dict[LimbRef, LimbPoses]:
     return poses
 
 
-def evaluated_poses(recording: Recording, limb: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
+def evaluated_poses(recording: Recording, limb: PoseBone, segments: BonesPerSegment) -> LimbPoses:
     """The evaluated poses of a limb, or of bones that are none yet, whatever poses them. They, what they hang on, and
     the location of the first have been read."""
     ob, first = limb.id_data, bones_of_limb(limb, segments)[0].bone

@@ -102,7 +102,8 @@ class _IKPoints:
         ]
 
     def points(self, values: reading.Values, at: Array) -> list[Array]:
-        """Knees and tip in the limb's frame, how bones are turned, and where the foot points."""
+        """Knees and tip in the limb's frame G, points that say how bones are turned, and where the foot points, (rows,
+        3) each, in lengths of the limb: by what channels say in some rows, whose frames ``at`` gives."""
         sliders = {name: numbers[at] for name, numbers in self._sliders.items()}
         for name, channel, index in self._set:
             sliders[name] = values[channel][:, index].astype(float)
@@ -131,7 +132,8 @@ def part_of_foot(limb: PoseBone) -> writing.KeyedPart:
 
 
 def part_of_channel(channel: reading.Channel, size: float, lever: float) -> writing.KeyedPart:
-    """A channel by itself, next to the ``size`` of a limb: a rotation turns something as long as a ``lever``."""
+    """A channel that gets keys by itself, with tolerances in lengths ``size`` of its limb: a rotation as what turns a
+    thing as long as ``lever``; both in the armature's unit."""
     mode = placing.owner_of((channel.object, channel.bone)).rotation_mode
     is_turn = channel.path.endswith(rotation_channel(mode))
 

@@ -110,7 +110,7 @@ class RecordedProperty(NamedTuple):
 
     @property
     def changing(self) -> dict[str, int]:
-        """Where those are that are read in each frame."""
+        """The bones that are read in each frame, by name, with their rows in the numbers."""
         return {bone: row for bone, row in self.row.items() if row < len(self.which)}
 
 
@@ -150,7 +150,7 @@ class LimbsRead(NamedTuple):
     pole: Array  # the same
 
 
-def bones_to_read(limb: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
+def bones_to_read(limb: PoseBone, segments: settings.BonesPerSegment | None = None) -> list[PoseBone]:
     """The bones that are read of a limb's rig: its own, foot or hand with toes, and what carries them. Of what is no
     limb yet, with these segments."""
     foot = tips.foot_of(limb)

@@ -474,7 +474,7 @@ def finish_helper(ob: ArmatureObject, bone: HelperBone, name: str) -> None:
 
 
 def constrain(ob: ArmatureObject, constraint: ConstraintSpec, refs: Refs) -> None:
-    """Add a constraint."""
+    """Add a constraint to the bone of its role; ``refs`` are the bones and objects of a mechanism by role."""
     owner: Any = ob.pose.bones[refs[constraint.bone][1]]
     real = owner.constraints.new(constraint.type)
     real.name, real.show_expanded = constraint.name, False

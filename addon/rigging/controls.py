@@ -18,7 +18,7 @@ from ..blender.types import ArmatureObject, all_objects, announce, bones_of, can
 from ..limb import follow, tips
 from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import COLLECTION as ALL_OURS
-from ..limb.settings import MADE_FOR_LIMB
+from ..limb.settings import MADE_FOR_LIMB, BonesPerSegment
 from ..limb.storage import CONTROL_KINDS, chain_bones, is_control, is_mechanism_bone
 from .control_shapes import Drawing
 
@@ -70,7 +70,7 @@ def add_control_bone(control: Control, parent: str) -> str:
     return bone.name
 
 
-def rig_root(limb: PoseBone, segments: tuple[int, ...]) -> str:
+def rig_root(limb: PoseBone, segments: BonesPerSegment) -> str:
     """The name of the bone above a limb that moves the whole rig, for controls to hang on; "" if there is none. It
     is called so, or it begins at the armature's origin and one bone that hangs on it carries this limb and all
     others; and it does not move with the limb."""

@@ -52,7 +52,7 @@ class Description(NamedTuple):
     be made. ``bend_axis`` and ``reference_rotations`` may be none, see `limb.rest_geometry`; ``sliders`` has those that
     the limb has, by name. ``constraint`` is the name of the IK constraint that is the limb."""
 
-    segments: tuple[int, ...]
+    segments: settings.BonesPerSegment
     foot: str
     bend_axis: tuple[float, ...] = ()
     reference_rotations: tuple[Turn, ...] = ()

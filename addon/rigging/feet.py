@@ -32,7 +32,8 @@ def foot_follows(limb: PoseBone) -> bool:
 
 
 def foot_turn_of(foot: PoseBone | None) -> tuple[float, float, float] | None:
-    """How a foot is turned off what it follows, as Euler angles; None if it does not follow."""
+    """How a foot is turned off what it follows, in the axes of that, as Euler angles XYZ in radians; None if it does
+    not follow."""
     if foot is None or FOOT not in foot.constraints:
         return None
     offset: Any = foot.constraints.get(OFFSET)
@@ -48,8 +49,8 @@ def turn_between(target: Matrix, foot: Matrix) -> tuple[float, float, float]:
 
 
 def turn_off(limb: PoseBone, target: BoneRef, foot: Matrix, depsgraph: Depsgraph) -> tuple[float, float, float]:
-    """The turn of a limb's foot off a target, as Euler angles; ``foot`` is where it stands in the world. In the
-    armature, if the target is a bone of it; the target as it is evaluated."""
+    """The turn of a limb's foot off a target, in the target's axes, as Euler angles XYZ in radians; ``foot`` is where
+    it stands in the world. In the armature, if the target is a bone of it; the target as it is evaluated."""
     turns = [follow.matrix_of(target[0], target[1], depsgraph), foot]
     if target[1] and target[0] == limb.id_data:
         turns = [limb.id_data.matrix_world.inverted_safe() @ turn for turn in turns]
@@ -100,7 +101,8 @@ def following_bones(limb: PoseBone) -> list[PoseBone]:
 
 
 def turns_of_feet(context: Context, limbs: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:
-    """The own rotations with which feet that follow, and toes kept flat, stand in FK as they do in IK."""
+    """Feet that follow and toes kept flat, each with the numbers of its rotation mode by which it stands in FK as it
+    does in IK."""
     bones = {limb: following_bones(limb) for limb in limbs}
     footed = [limb for limb in limbs if bones[limb]]
     if not footed:

@@ -27,8 +27,9 @@ class Segments(NamedTuple):
 
 
 def hermite(times: Column, values: Array, slopes: Array, rows: Segments, before: Array | None = None) -> Array:
-    """The values ``(rows, numbers)`` of Hermite's cubics through keys, as Bézier curves with handles at thirds.
-    ``values`` and ``slopes`` are ``(frames, numbers)``. Where keys have other slopes ``before`` them than after,
+    """The values ``(rows, numbers)`` of Hermite's cubics through keys, as Bézier curves with handles at thirds, in rows
+    between two keyed frames each. ``times`` ``(frames,)``, ``values`` and ``slopes`` ``(frames, numbers)`` are of all
+    frames. Where keys have other slopes ``before`` them than after,
     these lead to them."""
     t, length = rows.fraction(times)
     back = 1.0 - t

@@ -84,7 +84,7 @@ def pose_limb(
     tolerance: Any = 1e-12,
 ) -> Pose:
     """Pose a limb so that its tip goes to ``target``, in a bend plane; with that of a pole, the knee points at
-    ``pole``.
+    ``pole``: places in the limb's frame G, in the unit of its lengths.
 
     ``own`` are the bones' own (FK) local rotations, from which the settings' influence leads to the solution; without
     them it is 1. A target at the root counts as on the reference line. ``tolerance`` is the shortfall that still counts
@@ -171,7 +171,8 @@ def pose_limbs(
     own: tuple[Any, ...] | None = None,
     tolerance: Any = 1e-12,
 ) -> Poses:
-    """Pose many limbs, as `pose_limb` does one; all that is given broadcasts, so that frames x limbs is one call.
+    """Pose many limbs, each in its frame G, as `pose_limb` does one; all that is given broadcasts, so that frames x
+    limbs is one call.
 
     ``target`` and ``pole`` are (..., 3), ``own`` an array (..., 4) for each bone, w first; each number of
     ``reference`` (made with `ARRAYS` from arrays, or with `FLOATS`) and ``settings`` may be an array. Rows with input

@@ -90,7 +90,8 @@ Formula = Callable[[Any], Sequence[Any]]
 
 
 def in_slabs(formula: Formula, arguments: Any, count: int) -> Array:
-    """The ``count`` numbers that a formula returns for ``arguments``, as an array (..., count).
+    """The ``count`` numbers that ``formula(arguments)`` lists, as an array (..., count), reckoned for some thousand
+    rows of the first axis at a time.
 
     ``arguments`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is
     not defined comes out as a number that is not finite.

@@ -22,6 +22,7 @@ from ..limb import solving, transforms
 from ..limb.follow import Follow, is_gone, matrix_of
 from ..limb.names import target_name
 from ..limb.rest_geometry import hinge_axis, is_straight, rest_geometry
+from ..limb.settings import BonesPerSegment
 from ..limb.storage import bones_of_limb, chain_bones, is_control, limbs_of
 from ..limb.tips import AT_TAIL, foot_of, length_of, tip_of
 from ..limb.tolerances import FEWER_KEYS, KEPT, TURNED
@@ -57,7 +58,7 @@ class LimbRequest(NamedTuple):
     bone's tail closes, it goes to the loop's pin."""
 
     limb: PoseBone
-    segments: tuple[int, ...] = (1, 1)
+    segments: BonesPerSegment = (1, 1)
     target: BoneRef | None = None
     pole: BoneRef | None = None
     plane: str = "AUTO"
@@ -491,7 +492,7 @@ def _other_clips(requests: Sequence[LimbRequest]) -> Iterator[tuple[Any, Clip]]:
         yield from ((ob, clip) for clip in clips if any(curve.data_path.startswith(prefixes) for curve in clip.curves))
 
 
-def _is_keyed(limb: PoseBone, segments: tuple[int, ...]) -> bool:
+def _is_keyed(limb: PoseBone, segments: BonesPerSegment) -> bool:
     """Whether keys turn the bones of a limb to be."""
     names = {bone.name for bone in chain_bones(limb, segments)}
     curves = curves_everywhere(limb.id_data, muted=False)

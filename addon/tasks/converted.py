@@ -71,7 +71,8 @@ def _moving_bones(solvers: constraints.Solvers) -> list[PoseBone]:
 
 
 def make_converted(context: Context, plans: Sequence[Conversion], mode: str) -> list[Message]:
-    """Make the limbs. Returns warnings of what differs from the constraints."""
+    """Make the planned limbs, posed on the rig (``RIG``) or by the add-on (``LIVE``). Returns warnings of what differs
+    from the constraints."""
     rigs = dict.fromkeys(plan.name[0] for plan in plans)
     announce(*rigs)
     poled = [plan.solvers.acting == plan.solvers.poled for plan in plans]  # which is muted next
@@ -136,9 +137,9 @@ def _muted(solvers: constraints.Solvers) -> dict[str, Any]:
     before: dict[str, Any] = {"acting": acting.name, "muted_drivers": []}
     if solvers.owner != limb:
         before["on_foot"] = True
-    before["chain_count"] = {constraint.name: constraint.chain_count for constraint in solvers.all_acting}
-    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.all_acting}
-    for constraint in solvers.all_acting:
+    before["chain_count"] = {constraint.name: constraint.chain_count for constraint in solvers.all_together}
+    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.all_together}
+    for constraint in solvers.all_together:
         if solvers.above:  # in whose way they would be though they are muted
             constraint.chain_count = len(solvers.segments)
         if (curve := constraints.muting(limb, constraint)) and not curve.mute:
@@ -177,7 +178,7 @@ LEFT_OUT = (
 
 def why_moved(plan: Conversion, warnings: Sequence[Message]) -> Message:
     """What to tell the person of a limb that would move, by what was said of it."""
-    bones, own = plan.name[0].pose.bones, {constraint.name for constraint in plan.solvers.all_acting}
+    bones, own = plan.name[0].pose.bones, {constraint.name for constraint in plan.solvers.all_together}
     others = (each for name in plan.bones for each in bones[name].constraints if not each.mute and each.name not in own)
     other = next((each.name for each in others if each.influence and not storage.is_mechanism_constraint(each)), "")
     because = "set Tolerance to more, or mute " + ("'{name}', which moves it too" if other else "what else moves it")

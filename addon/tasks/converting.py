@@ -347,7 +347,7 @@ def _states_of(plan: converted.Conversion) -> Iterator[State]:
     """The ends of the sliders that drivers of a limb's bones read, but for those of its IK constraints' influence and
     mute, of which it has its own; and scales of bones that others of its constraints follow."""
     limb = plan.solvers.limb
-    acting = plan.solvers.all_acting
+    acting = plan.solvers.all_together
     for constraint in [one for bone in plan.solvers.bones for one in bone.constraints if one not in acting]:
         for owner, name in dependencies.constraint_targets(constraint):
             if not constraint.mute and has_bone(owner, name) and not all(bones_of(owner)[name].lock_scale):

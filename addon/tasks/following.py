@@ -80,10 +80,10 @@ def refollow(context: Context, descriptions: Mapping[LimbRef, Description]) -> N
 
 @transaction.transactional
 def set_plane(context: Context, limbs: Sequence[PoseBone], plane: str) -> list[Message]:
-    """Set the plane that limbs bend in; they stay where they are in every frame. Limbs without a pole get one if the
-    plane needs it. Returns warnings of those that can't stay. Raises `Refused`."""
+    """Set the plane that limbs bend in, by its name in `Plane`; they stay where they are in every frame. Limbs without
+    a pole get one if the plane needs it. Returns warnings of those that can't stay. Raises `Refused`."""
     if plane not in MOVES_ROOT:
-        let_turn(context, limbs)
+        keep_slid(context, limbs)
     return _refit(context, limbs, lambda description: description.with_choice("plane", plane))
 
 
@@ -167,8 +167,8 @@ def _refitted(context: Context, ref: LimbRef, description: Description, recordin
     return with_pole_follow(description, ref)
 
 
-def let_turn(context: Context, limbs: Sequence[PoseBone]) -> None:
-    """Have first bones that slide be by their own location where they are now."""
+def keep_slid(context: Context, limbs: Sequence[PoseBone]) -> None:
+    """Give first bones of limbs that slide a location by which they stay where they are, once nothing slides them."""
     for limb in [limb for limb in limbs if storage.choices_of(limb)["plane"] == "SLIDE"]:
         announce(limb.id_data)
         first: Any = storage.bones_of_limb(limb)[0]

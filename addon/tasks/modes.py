@@ -23,6 +23,7 @@ from ..finding.checking import (
     mute_constraints,
 )
 from ..limb import follow, names, storage, tips
+from ..limb.settings import BonesPerSegment
 from ..live import refresh
 from ..rigging import controls, features
 from ..rigging.build import build
@@ -178,8 +179,8 @@ def repairs_for(limb: PoseBone, status: Status | None = None) -> list[str]:
     return ["REBUILD", *muting] if is_edited or mechanism_problem(limb) else muting
 
 
-def refusal_of(limb: PoseBone, segments: tuple[int, ...]) -> Refused | None:
-    """Why IK can't be added to a limb; nothing if it can."""
+def refusal_of(limb: PoseBone, segments: BonesPerSegment) -> Refused | None:
+    """Why IK can't be added to a limb, by its last bone and its segments; None if it can."""
     try:
         check_addable(limb, segments)
     except Refused as why:

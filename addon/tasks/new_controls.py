@@ -14,6 +14,7 @@ from ..blender.types import ArmatureObject
 from ..finding.knees import upright
 from ..limb import tips, tolerances
 from ..limb.rest_geometry import RestGeometry, hinge_axis
+from ..limb.settings import BonesPerSegment
 from ..motion.fitting import PAST_STRAIGHT, Fit
 from ..rigging import control_shapes
 from ..rigging.controls import Control, is_aligned, name_of_control, rig_root
@@ -37,7 +38,7 @@ class FittedLimb(NamedTuple):
     knee is turned around it."""
 
     limb: PoseBone
-    segments: tuple[int, ...]
+    segments: BonesPerSegment
     fit: Fit
     rest: RestGeometry
     turn: float = 0.0

@@ -24,6 +24,7 @@ from ..limb.settings import (
     ALLOWED,
     CHOICES,
     CONSTRAINT_NAME,
+    BonesPerSegment,
     slider_of,
     to_count,
     to_flag,
@@ -321,7 +322,7 @@ def _check_role(limb: PoseBone, role: str, followed: tuple[Object | None, str], 
         checking.check_followed(limb, segments, (ob, bone))
 
 
-def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
+def new_limb(bone: PoseBone, segments: BonesPerSegment) -> Description:
     """The description of a limb that ends with this bone, bent as Add has it bend."""
     foot, there = tips.foot_of(bone), bone.constraints.get(CONSTRAINT_NAME)
     pairs = follow.follow_of_constraint(there).pairs if there else ()
@@ -331,7 +332,7 @@ def new_limb(bone: PoseBone, segments: tuple[int, ...]) -> Description:
     return description._replace(bend_axis=tuple(knees.bend_axis(bone, segments, "FOOT", 0.0) or ())).of_its_bones()
 
 
-def with_segments(bone: PoseBone, segments: tuple[int, ...]) -> Description:
+def with_segments(bone: PoseBone, segments: BonesPerSegment) -> Description:
     """A limb that is there, of other segments."""
     description = describe(ref_of(bone))._replace(segments=segments, reference_rotations=()).of_its_bones()
     return description._replace(

@@ -32,7 +32,16 @@ from ..limb.follow import (
     tip_at_rest,
 )
 from ..limb.names import ARM, LEG, has_word, side_sign
-from ..limb.settings import CHOICE, FEATURE_KEYS, KNEE_LIMITS, LIMB_MARK, VERSION, VERSION_KEY, slider_of
+from ..limb.settings import (
+    CHOICE,
+    FEATURE_KEYS,
+    KNEE_LIMITS,
+    LIMB_MARK,
+    VERSION,
+    VERSION_KEY,
+    BonesPerSegment,
+    slider_of,
+)
 from ..limb.solving import BONE_MOVED, BONE_SCALED, SCALED_APART, SIZELESS, LimbsNow, Measured, limbs_now, measure
 from ..limb.spec import ALL, Parts, differs
 from ..limb.storage import (
@@ -513,7 +522,7 @@ def arm_or_leg(limb: PoseBone) -> str:
     )
 
 
-def is_leg(limb: PoseBone, segments: tuple[int, ...] | None = None) -> bool:
+def is_leg(limb: PoseBone, segments: BonesPerSegment | None = None) -> bool:
     """Whether a limb, or what could be one, is a leg, a foreleg too. Its foot rests on the ground, or its bones are
     called as a leg's and not as an arm's."""
     chain, foot = chain_bones(limb, segments), tips.foot_of(limb)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...blender.types import Refused
@@ -18,7 +19,7 @@ UNEASY = ("softness", "stretch")
 """The sliders that it does not go with."""
 
 
-def check_two_bones(plane: str, name: str, segments: tuple[int, ...]) -> None:
+def check_two_bones(plane: str, name: str, segments: Sequence[int]) -> None:
     """Refuse a limb that is to slide and has not two bones."""
     if plane == PLANE and len(segments) != 2:
         raise Refused("'{bone}' has {count} bones: one that slides has two", bone=name, count=len(segments))
