@@ -184,7 +184,8 @@ def new_curve(holder: Any, path: str, index: int = 0, group: str = "") -> Any:
 
 
 def has_others(user: Any, owner: Datablock) -> bool:
-    """Whether the curves that act on a user of an action also animate datablocks other than its owner."""
+    """Whether the slot of an action that a ``user`` plays (animation data, or a strip) also animates datablocks other
+    than its owner."""
     return user.action_slot is not None and any(other != owner for other in user.action_slot.users())
 
 

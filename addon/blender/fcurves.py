@@ -160,8 +160,8 @@ def insert_key_keeping_shape(curve: Any, frame: float, kind: str = "KEYFRAME", g
 
 
 def shape_beyond(curve: FCurve, frame: float, end: int) -> tuple[float, int, str, Any]:
-    """How a curve goes on beyond a key: before it if that is a first one (``end`` 0), else after it. For
-    `keep_shape`."""
+    """How a curve goes on beyond a key: before it if that is a first one (``end`` 0), else after it. The frame, the
+    end, the interpolation and the handle off the key, for `keep_shape`."""
     key = _key_at(curve, frame)
     return frame, end, key.interpolation, (key.handle_right if end else key.handle_left) - key.co
 

@@ -248,8 +248,9 @@ def limit_of(constraint: Any) -> tuple[str, float, float] | None:
 def joint_limits(
     geometry: RestGeometry, k: int, limit: tuple[str, float, float], plane: str, flip: bool
 ) -> dict[str, float] | None:
-    """The settings of a limb whose ``k``-th bone has this limit (axis, least and most turn from rest), or None. None
-    where that is not about the hinge, or the first bone's in another plane than a hinge's. Of three or four bones,
+    """The limits in radians, by the names of their settings, of a limb whose ``k``-th bone (from 0) has this limit
+    (axis, least and most turn from rest), if the limb bends in this ``plane`` of `Plane`, flipped or not. None where
+    that is not about the hinge, or the first bone's in another plane than a hinge's. Of three or four bones,
     see `limits_of_knees`."""
     about, *ends = limit
     place = "xyz".index(about)

@@ -233,8 +233,8 @@ def groups(spec: Spec) -> dict[str, list[str]]:
 
 
 def folds(spec: Spec) -> dict[str, list[str]]:
-    """What the bones say that find the largest share of neighbours whose ankle turns: how far the second group is bent
-    and the groups against each other, b and c of `solver.groups`, and by these that share."""
+    """The drivers' expressions, by the roles of the helper bones that have them, axis by axis, which find how far
+    neighbours bend where an ankle turns: b, c and the largest share of `solver.groups`. Empty for other limbs."""
     if len(spec.lengths) < 3 or spec.is_zigzag or not spec.has("ankle"):
         return {}
     groups = _groups(spec)
@@ -301,7 +301,8 @@ def twist(spec: Spec, k: int) -> str:
 
 
 def untwist(spec: Spec, k: int) -> str:
-    """The turn back of the bone below the ``k``-th one."""
+    """The driver's expression, in radians, that turns the ``k``-th bone (from 0) back from the twist of the one
+    above."""
     return finite(TWISTS[k - 1] if spec.outwards < 0.0 else f"-{TWISTS[k - 1]}")
 
 

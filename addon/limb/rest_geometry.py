@@ -224,7 +224,8 @@ def unlocked_axis(bone: PoseBone) -> Matrix | None:
 
 
 def turns_about(bone: PoseBone, axis: str) -> bool:
-    """Whether IK may turn a bone about this axis, which is neither locked nor limited to where it is."""
+    """Whether IK may turn a bone about its axis ``x``, ``y`` or ``z``: that is neither locked nor limited to where it
+    is."""
     low, high = getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}")
     is_limited = getattr(bone, f"use_ik_limit_{axis}") and high - low < ON_TARGET
     return not (is_limited or getattr(bone, f"lock_ik_{axis}"))

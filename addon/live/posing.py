@@ -27,8 +27,8 @@ def is_posing() -> bool:
 
 
 def pose(plan: LivePlan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
-    """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
-    animator set them."""
+    """Pose the live limbs of these rigs, which are originals, in the depsgraph's evaluated copies. The solutions are
+    the evaluated pose's only: afterwards the channels are as the animator set them."""
     with ExitStack() as cleanup:  # which all is done of, whatever fails of it
         cleanup.callback(_busy.__setitem__, 0, False)
         _busy[0] = True
@@ -169,8 +169,8 @@ class BorrowedChannels:
         return self._rows[channel]
 
     def write(self, is_off: Mask) -> bool:
-        """Write all that was set of rigs of which some bones are off, (bones), for Blender to evaluate; False if there
-        are none."""
+        """Write the numbers that were set to the channels of all rigs of which some bone does not stand yet as solved,
+        as ``is_off`` (bones of all rigs) says, for Blender to evaluate; False if there is none."""
         due = {rig for rig, _, _ in self._of_rigs(is_off)}
         for channel, rows in self._rows.items():
             for rig, bones, which in self._of_rigs(_differing(rows, self._before[channel])):

@@ -249,9 +249,9 @@ def _target_factor(limbs: LimbsRead, row: int, stretch: Array, tip: Points) -> A
 
 
 def factor_past(limbs: LimbsRead, row: int, tip: Points, stretch: Any = 1.0) -> tuple[Array, Array, Array]:
-    """How many times as far along each axis of G (f, 3) the target has to be for the tip to be at a place. With
-    softness, `extend_shaped` backwards; and with stretch, for the bones to be ``stretch`` times as long. With it,
-    how far the place is from where the limb is straight, and how wide softness is."""
+    """How many times as far along each axis of its frame G (f, 3) the target of the limb in this ``row`` has to be for
+    its tip to be at ``tip`` (f, 3) in G: softness, `extend_shaped` backwards, and ``stretch``, for bones to be so many
+    times as long. With it, (f) each, how far the tip is from where the limb is straight, and how wide softness is."""
     _, reference, settings = limbs.rig.table.singles[row]
     counts = np.array((1.0, 1.0, 0.0 if limbs.rig.table.limbs[row].plane in IN_ONE_PLANE else 1.0))
     length, total = np.linalg.norm(tip * counts, axis=1), reference.bones.total

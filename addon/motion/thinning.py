@@ -33,7 +33,7 @@ class Sampling(NamedTuple):
 
     @property
     def between(self) -> Array:
-        """The rows halfway between frames."""
+        """The indices in ``frames`` of those that are halfway between frames."""
         return np.setdiff1d(np.arange(len(self.frames or [0])), self.rows)
 
     def checked(self, every: int = CHECKED) -> Array:

@@ -313,7 +313,8 @@ def remove_unused_shapes() -> None:
 
 
 def colour_bone(bone: PoseBone, kind: str, side: int) -> None:
-    """Give a control bone the colour of its side: 1 left, -1 right, 0 middle; poles are lighter."""
+    """Give a control bone the colour of its side: 1 left, -1 right, 0 middle. Its ``kind`` is ``target`` or ``pole``;
+    poles are lighter."""
     colour: Any = bone.bone.color
     colour.palette = f"THEME{SETS[side]:02}" if kind == "target" else "CUSTOM"
     if kind == "pole":
@@ -322,7 +323,7 @@ def colour_bone(bone: PoseBone, kind: str, side: int) -> None:
 
 
 def is_coloured(bone: PoseBone, kind: str, side: int) -> bool:
-    """Whether a control bone has the colour of a side."""
+    """Whether a control bone, a ``target`` or ``pole`` by its kind, has the colour of a side: 1, -1 or 0 as above."""
     colour: Any = bone.bone.color
     if kind == "target":
         return bool(colour.palette == f"THEME{SETS[side]:02}")

@@ -233,8 +233,8 @@ def _is_askew(first: Any, parent: Any) -> bool:
 
 
 def is_moved_by_location(first: PoseBone, size: float, is_now: bool = False) -> bool:
-    """Whether a bone's own location moves it: in any frame of what is animated, or with ``is_now`` in this one. Or
-    as another action is picked."""
+    """Whether a bone's own location moves it now, next to the ``size`` of its limb; or, unless ``is_now`` is all that
+    counts, in any frame of any action that animates it or may be picked."""
     if first.bone.use_connect and first.parent:
         return False
     is_off = bool(np.abs(transforms.own_location(first)).max() > tolerances.ON_TARGET * size)

@@ -88,7 +88,8 @@ def members(count: int, is_zigzag: bool) -> tuple[range, range]:
 
 
 def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigzag: bool, ops: Ops) -> SegmentGroups:
-    """The groups of a limb's bones; ``half_angles`` are those of their directions at rest.
+    """The two groups of bones in which a limb of so many bones bends; ``half_angles`` are (cosine, sine) of half of
+    each bone's angle off the line from root to tip at rest.
 
     With p where the last bone begins, L' the length of all others and q that of the last::
 

@@ -64,7 +64,7 @@ def solve_two_bone(target: Any, r1: Number, r2: Number, bend: Number = 1) -> Two
 
 def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], bend: Number = 1) -> Solved:
     """Pose a limb of two to four bones in a plane, with its tip at ``target`` (..., 2), or as near as it comes. Bones
-    have these lengths, and these directions at rest.
+    have these lengths, and at rest point along these directions, pairs (x, y); of ``bend`` the sign counts.
 
     ``target`` is a pair of floats, or an array ``(..., 2)`` with which lengths and ``bend`` broadcast; the root is the
     origin and all lengths have one unit. ``directions`` are pairs of any length but 0. For ``bend`` above or at 0 the

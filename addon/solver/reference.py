@@ -77,7 +77,7 @@ def reference(
 
 
 def reference_direction(cosine: Number, sine: Number) -> Vector:
-    """The y axis turned about Z by a half angle."""
+    """The y axis turned about Z by an angle, of which this is the cosine and sine of half."""
     return -2.0 * cosine * sine, cosine * cosine - sine * sine, 0.0
 
 

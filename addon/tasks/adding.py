@@ -66,7 +66,7 @@ class LimbRequest(NamedTuple):
 
     @property
     def is_led(self) -> bool:
-        """Whether it follows what is there."""
+        """Whether the limb is to follow a target that is there, or closes a loop."""
         return bool(self.target or self.loop)
 
 

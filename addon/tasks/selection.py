@@ -151,9 +151,9 @@ def is_in_view(context: Context, ob: Object) -> bool:
 def limbs_matched(
     ob: ArmatureObject, pattern: str, count: int = 0
 ) -> tuple[list[PoseBone], list[tuple[Suggestion, list[str]]]]:
-    """The limbs that a pattern matches: those that are there, and those to be made, with what its wildcards stand
-    for. In the last bone's name if that is matched too. The bones that a pattern matches are taken as where they are
-    selected in the window, but none is a target: what they are to follow is named."""
+    """The limbs that a pattern of bones' names matches: those that are there, and those to be made, of ``count`` bones
+    (0: as Add finds them), each with what the wildcards stand for in its last bone's name, or in the first that
+    matches. Bones are taken as if they were selected in the window, but none is a target: that is named."""
     letters = {ob.pose.bones[name]: letters for name, letters in matches_of(pattern, ob.pose.bones.keys()).items()}
     existing = {bone: existing_at(bone) for bone in letters}
     there = [*dict.fromkeys(filter(None, existing.values()))]

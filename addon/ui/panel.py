@@ -64,8 +64,8 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
 
 def offer_of(context: Context) -> str:
     """What can be done for bones of no limb: ``LEFT``, ``CONVERT``, ``ADD``, ``CYLINDER``, a sentence, or "". Left
-    removes what is left of a limb, Convert makes limbs of constraints, Add new ones; else a sentence says why there
-    is nothing to add, if there is such."""
+    removes what is left of a limb, Convert makes limbs of constraints, Add new ones, Cylinder two bones aim; else a
+    sentence says why there is nothing to add, if there is such."""
     return finding.cached_until_rebuilt(("offer", finding.selection_in(context)), lambda: _offer(context))
 
 

@@ -120,7 +120,7 @@ class Feature(NamedTuple):
         return len(value.segments) >= self.least_bones and any(slider.name in value.sliders for slider in self.sliders)
 
     def is_meant(self, value: Any) -> bool:
-        """Whether a limb has it, or has something set that is for it."""
+        """Whether a limb, by its description, has this feature, or a slider or choice of it that is set."""
         is_set = any(value.choices[choice.name] != choice.default for choice in self.choices)
         return self.of(value) or is_set or any(slider.name in value.sliders for slider in self.sliders)
 
