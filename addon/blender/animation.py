@@ -27,7 +27,7 @@ def drivers_of(owner: Datablock) -> list[Any]:
 
 
 def driver_of(owner: Datablock, path: str, index: int = 0) -> Any:
-    """The driver of one number of a property, or None."""
+    """The F-curve of the driver of one number of a property, or None."""
     data = getattr(owner, "animation_data", None)
     return data.drivers.find(path, index=index) if data else None
 

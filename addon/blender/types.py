@@ -208,7 +208,8 @@ Handlers = Sequence[tuple[str, Callable[..., None]]]
 
 
 def add_handlers(handlers: Handlers) -> None:
-    """Add these handlers; each is there once, however often this is called."""
+    """Add handlers, pairs of the name of a list of `bpy.app.handlers` and a function; each is there once, however often
+    this is called."""
     for name, handler in handlers:
         called = getattr(bpy.app.handlers, name)
         if handler not in called:

@@ -62,7 +62,8 @@ class RollShape(NamedTuple):
 
 
 def roll_transforms(shape: RollShape, rolls: Array) -> Matrices:
-    """The transforms that roll and bank, (rows, 2), give the rolled target, (rows, 4, 4), in its own frame."""
+    """The transforms that the sliders *IK Roll* and *IK Bank*, (rows, 2) in radians, give the rolled target, (rows, 4,
+    4), in its own frame."""
     roll, bank = rolls.T
     ball = shape.ball_of(roll)
     angles = (np.maximum(bank, 0.0), np.minimum(bank, 0.0), np.minimum(roll, 0.0), np.maximum(roll, 0.0) - ball, ball)

@@ -311,7 +311,7 @@ class Skeleton:
         ]
 
     def length(self, name: str) -> float:
-        """How long a bone is that nothing hangs on."""
+        """The length at rest of a bone, in the armature's unit, as its tail says: for one that nothing hangs on."""
         return tips.length_of(self._bones[name])
 
     def above(self, name: str) -> str:

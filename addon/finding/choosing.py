@@ -35,7 +35,7 @@ def limbs_to_add(context: Context, count: int = 0, ends_at: int = 0) -> LimbsToA
     """The limbs that are selected, and the target and pole that are selected with a single one; raises `Refused`.
 
     ``count`` says how many bones each is to have, counted from its last one upwards, if it is not 0; ``ends_at``, by
-    how many bones it is to end further down its line, or up.
+    how many bones it is to end further down its line, or up if it is below 0.
     """
     bones = _selected(context)
     if not bones:

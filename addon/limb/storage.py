@@ -280,7 +280,7 @@ def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
 
 
 def check_parents(bone: PoseBone, count: int) -> None:
-    """Refuse a bone that has not enough bones above it."""
+    """Refuse a bone that has, with those above it, fewer than ``count`` bones."""
     if len(hierarchy(bone, count)) < count:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
 

@@ -112,7 +112,8 @@ be goes there with as large a tolerance of the joints as is usual."""
 
 
 def arm_for(tolerance: float) -> float:
-    """How far from a bone's line a turn as large as may be goes as far as joints may."""
+    """How far beside a bone's line, in lengths of the limb, points show its turn: there a turn of `KEPT_TURN` moves
+    them by the ``tolerance`` of joints, in the same unit."""
     return float(max(LEVER, tolerance / tolerances.KEPT_TURN))
 
 

@@ -25,12 +25,12 @@ class SolverPose(NamedTuple):
     its joints and its pole, or None."""
 
     turns: tuple[Any, ...]  # of each segment, w first
-    joints: tuple[Any, ...]  # knees and tip
+    joints: tuple[Any, ...]  # knees and tip: x, y and z of each, by rows
     pole: Any
 
     @property
     def tip(self) -> Any:
-        """Where the tip is."""
+        """Where the tip is, as the joints are given."""
         return self.joints[-1]
 
 

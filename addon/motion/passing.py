@@ -220,8 +220,8 @@ def record(
 def said_by_strips(
     context: Context, channels: Iterable[Channel], frames: Sequence[float] | None
 ) -> Steps[dict[Any, dict[str, Array]]]:
-    """What strips of the NLA say of channels in `frames_shown`, which keys in a part of these would replace: by object
-    and data path, (frames, numbers) each."""
+    """What strips of the NLA say of channels that only they animate, by object and data path, (frames, numbers) each in
+    the scene's `frames_shown`: keys in ``frames`` would replace them. Empty where ``frames`` are None, or all shown."""
     shown, said = action_writer.frames_shown(scene_of(context)), dict[Any, dict[str, Array]]()
     by_strips = [key for key in channels if is_by_strips(key.object, key.path)]
     if frames and by_strips and (frames[0] > shown[0] or frames[-1] < shown[-1]):
@@ -440,8 +440,8 @@ class Curves:
 def filled_in(
     recording: Recording, curves: Curves, checked: Mask | None = None, refs: Collection[BoneRef] | None = None
 ) -> bool:
-    """Fill in the rows of curves what these say, if in rows of these that are ``checked`` that is what was read, else
-    nothing. Says whether it is. Of bones only some, if ``refs`` name them."""
+    """Fill what curves say into their rows of a recording, if that is what was read in the rows ``checked`` (None: in
+    no rows), else nothing; says whether it was. Of bones only those that ``refs`` name, if any."""
     pairs, among = [], np.searchsorted(curves.rows, [] if checked is None else checked)
     for key, numbers in arrays_of(recording):
         if key[0] == "pose" and refs is not None and key[1:] not in refs:

@@ -52,8 +52,9 @@ OF_OBJECTS = ("location", "rotation_", "scale", "delta_")
 
 
 def originals_of(channels: Values, bases_of: dict[BoneRef, Array], is_first: bool = False) -> Callable[[int], None]:
-    """What reads the ``i``-th frame of channels, and of what controls' own channels make; what has neither keys nor
-    drivers is read now for all frames, and so it is of the one that is shown."""
+    """A function that reads what is shown into the ``i``-th rows of channels, and of ``bases_of`` controls: matrices
+    (f, 4, 4) that their own channels make. What has neither keys nor drivers is read now for all rows; if it
+    ``is_first``, all is."""
     objects = {channel.object for channel in channels} | {ob for ob, _ in bases_of}
     animated = {ob: set() if is_first else animation.animated_paths(ob) for ob in objects}
     holders, arrays = [], []

@@ -43,7 +43,8 @@ class Sampling(NamedTuple):
 
 
 def sampling_of(frames: Sequence[float] | None) -> Sampling:
-    """These frames, which are sorted, and what is halfway between those that follow each other."""
+    """These frames, which are sorted, and what is halfway between those that follow each other; None stays the one that
+    is shown."""
     if frames is None:
         return Sampling(None, np.zeros(1, int))
     times = np.array(frames, float)

@@ -87,8 +87,8 @@ def drawing_of_tip(place: Place) -> Drawing:
 
 
 def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array], place: Place) -> Drawing:
-    """A sole for what stands on the ground, feet and front paws; a box around a hand. ``skin`` has the points of the
-    mesh that moves with the bone of a name."""
+    """A sole for what stands on the ground, feet and front paws; a box around a hand. ``skin`` has the points
+    (n, 3) at rest, in the armature, of the mesh that moves with the bone of a name."""
     bones = [foot.bone, *foot.bone.children_recursive]
     points = skin.get(foot.name)
     ends = points if points is not None else _ends(bones)

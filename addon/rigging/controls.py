@@ -104,8 +104,8 @@ def _children(bone: Bone) -> list[Bone]:
 
 
 def finish_control(control: Control, name: str, moved: Matrix | None) -> Matrix:
-    """Give a new control bone its shape, collection, locks and pose; returns its own matrix in the armature.
-    ``moved`` is how what it hangs on or goes with has moved from its rest."""
+    """Give a new control bone its shape, collection, locks and pose; returns its pose matrix in the
+    armature. ``moved`` is how what it hangs on or goes with has moved there from its rest; None for not at all."""
     ob, bone = control.ob, control.ob.pose.bones[name]  # type: Any, Any
     setattr(bone.bone, MADE_FOR_LIMB, control.kind)
     bone.matrix_basis = Matrix()

@@ -58,7 +58,7 @@ def turn_off(limb: PoseBone, target: BoneRef, foot: Matrix, depsgraph: Depsgraph
 
 
 def offset_of(foot: PoseBone) -> Matrix:
-    """How a foot that follows is turned off its target."""
+    """How a foot that follows is turned off its target, in the axes of that, as a matrix 4x4; none for another foot."""
     return Euler(foot_turn_of(foot) or (0.0, 0.0, 0.0)).to_matrix().to_4x4()
 
 

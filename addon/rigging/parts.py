@@ -255,7 +255,7 @@ NOTHING: tuple[None, str] = (None, "")
 
 
 def united(parts: Mapping[str, Parts]) -> Parts:
-    """Parts for several things as one."""
+    """Parts for several things, by whatever names, one after the other as one."""
     return Parts(*(tuple(item for one in parts.values() for item in one[k]) for k in range(len(Parts._fields))))  # type: ignore[arg-type]
 
 

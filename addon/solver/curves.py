@@ -41,9 +41,9 @@ def hermite(times: Column, values: Array, slopes: Array, rows: Segments, before:
 
 
 def few(errors: Errors, count: int, tolerance: float, always: Array | None = None) -> tuple[Array, float]:
-    """Few frames to key, by their numbers, for no row to be off by more than a tolerance; and how far off the
-    rest is. Both ends, and what is to be keyed ``always``; then, as long as that is not enough, in each segment the
-    frame that is farthest off."""
+    """Few of ``count`` frames to key, by their numbers, for none to be off by more than a tolerance; and how far off
+    the rest is. Both ends, and the numbers to be keyed ``always``; then, as long as that is not enough, in each segment
+    the frame that is farthest off."""
     which = np.unique([0, count - 1, *([] if always is None else always)]).astype(int)
     while len(at := np.setdiff1d(np.arange(count), which)):
         ends = np.searchsorted(which, at)

@@ -143,7 +143,7 @@ def with_ankle(groups: SegmentGroups, ankle: HalfAngle, count: int, ops: Ops) ->
 
 
 def with_largest_share(groups: SegmentGroups, ops: Ops) -> SegmentGroups:
-    """The groups with their largest share, as derived above."""
+    """The same groups, with ``largest_share`` set: how many times as far as at rest they may bend, as derived above."""
     if groups.is_zigzag:
         return groups
     v_a, v_b = map(_opened, (groups.first, groups.second))

@@ -258,7 +258,8 @@ def _carried(turns: Sequence[rotation.Quaternion], reference: Reference) -> list
 
 
 def line_to(target: rotation.Vector, distance: Number, ops: Ops) -> rotation.Quaternion:
-    """The turn that takes the y axis to a target at this distance, as `FREE` says; none for a target at the root."""
+    """The shortest turn that takes the y axis to a target at this distance, a unit quaternion; straight opposite, half
+    a turn about Z. None for a target at the root."""
     size = 1.0 / (distance + ops.tiny)
     x, y, z = target
     return rotation.shortest(x * size, y * size, z * size, ops)

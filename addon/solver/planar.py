@@ -50,8 +50,8 @@ class TwoBone(NamedTuple):
 
 
 def solve_two_bone(target: Any, r1: Number, r2: Number, bend: Number = 1) -> TwoBone:
-    """`solve_limb` of two bones of these lengths. The knee is on the counter-clockwise side of the line from root to
-    target for ``bend`` above or at 0, on the other side below.
+    """`solve_limb` of two bones of these lengths in a plane, for a ``target`` (..., 2) from the root. The knee is on
+    the counter-clockwise side of the line from root to target for ``bend`` above or at 0, on the other side below.
 
     Source: Quilez, *Simple IK* (the knee by vectors), with its discriminant factored; Juckett, *Analytic Two-Bone IK
     in 2D* (reach, closest pose, degenerate input).

@@ -93,7 +93,7 @@ def marked_contacts(scene: Scene, limb: PoseBone) -> list[Contact]:
 
 
 def names_marked(scene: Scene) -> Iterator[tuple[int, str]]:
-    """The frames of markers, with the name that is for each of their feet."""
+    """The frame of each marker, once for each foot that it marks, with the part of its name that is for that foot."""
     return ((marker.frame, name) for marker in scene.timeline_markers for name in _names(marker.name))
 
 

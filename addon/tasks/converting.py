@@ -70,7 +70,7 @@ def convert(
 def convert_what_can(
     context: Context, limbs: Sequence[PoseBone], tolerance: float, mode: str, all_actions: bool
 ) -> stepping.Steps[Converted]:
-    """The same, but it is fine if nothing can be converted."""
+    """`convert`, with the same arguments, but it is fine if nothing can be converted."""
     waiting, refused = [(limb.id_data, limb.name) for limb in limbs], list[tuple[LimbRef, Refused]]()
     known: list[Before] = []
     while True:

@@ -113,7 +113,7 @@ class Switched(NamedTuple):
 
 
 def other_mode(limbs: Sequence[PoseBone]) -> str:
-    """The other mode than the first of these limbs has."""
+    """``FK`` if the first of these limbs is more than half in IK, else ``IK``."""
     return "FK" if limbs and read_slider(limbs[0], "influence") > 0.5 else "IK"
 
 

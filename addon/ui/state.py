@@ -104,7 +104,8 @@ def unregister() -> None:
 
 
 def draw_lines(layout: Any, context: Context, sentence: str, icon: str, width: float | None = None) -> None:
-    """Draw a sentence in as many lines as the region takes, or a popup of this ``width``, an icon before the first."""
+    """Draw a sentence in as many lines as the region takes, or a popup of this ``width`` in unscaled pixels, an
+    icon before the first."""
     column = layout.column(align=True)
     for number, line_of_text in enumerate(_wrapped(context, sentence, width)):
         column.label(text=line_of_text, icon="BLANK1" if number else icon, translate=False)
