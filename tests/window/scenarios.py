@@ -169,15 +169,15 @@ def drags_the_sliders(hand: Hand, mode: str) -> Iterator[Any]:
     yield from hand.hover("IK Swivel")
     yield from hand.click((hand.sidebar()[1].x + DOT, hand.mouse[1]))
     found["dotted"] = keys("IK Swivel")
+    yield from hand.hover("IK Influence")
+    yield from hand.key("C", shift=True, ctrl=True, alt=True)
+    found["path"] = bpy.context.window_manager.clipboard
     yield from hand.hover("IK Softness")
     yield from hand.key("D", ctrl=True)
     yield
     hand.picture("driver")
     yield from hand.key("ESC")
     found["driven"] = [curve.data_path for curve in rig().animation_data.drivers if "Softness" in curve.data_path]
-    yield from hand.hover("IK Influence")
-    yield from hand.key("C", shift=True, ctrl=True, alt=True)
-    found["path"] = bpy.context.window_manager.clipboard
     return found
 
 
