@@ -19,7 +19,7 @@ from ..solver.ops import Array, Matrices, Quaternions
 from ..solver.reference import Reference
 from ..solver.rotation import rotate
 from .reading import Channel, Recording, Rig, Values, channel_of, limbs_read, own_turns_of, poses_of
-from .writing import KeyedPart, Points
+from .writing import KeyedPart, PointsOf
 
 
 def to_fk(recording: Recording, is_solved: bool, influence: float | None = None) -> dict[description.LimbRef, Values]:
@@ -155,7 +155,7 @@ def part_of_fk(limb: PoseBone, tolerance: float, table: Table | None = None, row
     lengths = {bone.name: lever_of(bone) for bone in following}
     geometry, size = ref.geometry, sum(ref.geometry.lengths)
 
-    def points_over_frames(recording: Recording, whole: Values) -> Points:
+    def points_over_frames(recording: Recording, whole: Values) -> PointsOf:
         still = {channel: recording.channels[channel] for channel in channels.values() if channel not in whole}
 
         def points(values: Values, at: Array) -> list[Array]:

@@ -18,16 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Object, PoseBone
-from numpy.typing import NDArray
 
 from ..blender import animation, keying, rotation
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject, bones_of, has_bone, path_to_bone, path_to_custom
 from ..limb import settings, solving, storage, tips
 from ..limb.table import Table, table_of
-from ..solver.ops import Matrices, Points, Quaternions
-
-Array = NDArray[Any]
+from ..solver.ops import Array, Matrices, Points, Quaternions
 
 
 class Channel(NamedTuple):

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context
-from numpy.typing import NDArray
 
 from ..blender.action_writer import ActionWriter
 from ..blender.animation import set_at, value_at
@@ -17,14 +16,12 @@ from ..blender.keying import Change
 from ..blender.stepping import times_of
 from ..blender.types import Refused, announce, is_armature, scene_of, view_layer_of
 from ..limb.tolerances import ROUNDING
+from ..solver.ops import Array
 from .passing import PassProgress
 from .reading import Channel, Recording, Values
 from .thinning import BETWEEN, CHECKED, KeyRows, Slopes, thinned
 
-Array = NDArray[Any]
-
-
-Points = Callable[[Values, Array], list[Array]]
+PointsOf = Callable[[Values, Array], list[Array]]
 """Gives, from what channels say in some rows and the frames that these rows are of, where joints are in lengths of the
 limb, (rows, 3) each."""
 
@@ -40,12 +37,12 @@ class KeyedPart(NamedTuple):
     ``truth`` says where the first of these are to be, if not where keys in all frames have them."""
 
     channels: Sequence[Channel]
-    points: Callable[[Recording, Values], Points]
+    points: Callable[[Recording, Values], PointsOf]
     keys: Keys | None = None
     truth: Callable[[], list[Array]] | None = None
 
 
-def no_points(_recording: Recording, _values: Values) -> Points:
+def no_points(_recording: Recording, _values: Values) -> PointsOf:
     """For a `KeyedPart` that computes its keys itself."""
     return lambda _values, _at: []
 
@@ -182,7 +179,7 @@ class Writing:
         ends = np.cumsum([len(run.all_rows) for run in bundle.runs])
         keyed = np.flatnonzero(np.isin(rows, np.concatenate([run.rows for run in bundle.runs])))
         of_rows = bundle.keyed_part.points(recording, of_part)
-        points: Points = lambda values, at: of_rows(values, rows[at])  # noqa: E731
+        points: PointsOf = lambda values, at: of_rows(values, rows[at])  # noqa: E731
         in_runs = {key: numbers[rows] for key, numbers in of_part.items()}
         truth = [numbers[rows] for numbers in bundle.keyed_part.truth()] if bundle.keyed_part.truth else ()
         if self._is_held(bundle, points, in_runs, truth, KeyRows(rows, keyed)):
@@ -195,7 +192,7 @@ class Writing:
             self._write(key, numbers, rows[which], of_key, np.searchsorted(which, starts))
 
     def _is_held(
-        self, bundle: KeyedTogether, points: Points, values: Values, truth: Sequence[Array], at: KeyRows
+        self, bundle: KeyedTogether, points: PointsOf, values: Values, truth: Sequence[Array], at: KeyRows
     ) -> bool:
         """Whether what channels said before holds the tolerance as well: then they need no keys. ``at`` has the rows of
         the recording, and which of these may be keyed."""

@@ -161,7 +161,7 @@ class Hand:
         region.tag_redraw()  # what a script selected shows when something draws the panel
         yield
         all_heights = sorted({near, *range(region.y, region.y + region.height, STEP)}, key=lambda y: abs(y - near))
-        for y in (*known, *all_heights, *all_heights):  # once more: a busy machine may draw after the first
+        for y in (*known, *all_heights):
             yield from self.move((x, y))
             with bpy.context.temp_override(window=self.window, area=area, region=region):
                 is_found = is_there()
